@@ -43,6 +43,8 @@ pub mod node;
 pub mod noise;
 pub mod placement;
 #[cfg(feature = "simulator")]
+pub mod plan;
+#[cfg(feature = "simulator")]
 pub mod player;
 pub mod portable;
 #[cfg(feature = "simulator")]

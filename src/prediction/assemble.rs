@@ -259,7 +259,7 @@ fn rows(measured: &Communication) -> Vec<ReceiveTime> {
 }
 
 /// The text with every file in it by the name that `name` gives it: of computation or communication data.
-pub fn with_files(text: &Located<String>, name: impl Fn(&Located<String>) -> String) -> String {
+pub fn with_files(text: &Located<String>, mut name: impl FnMut(&Located<String>) -> String) -> String {
     let piece = |piece: Located<String>| {
         let named = computation::named_ranks(&piece).or_else(|| named_pairs(&piece)).map(str::len);
         match named {

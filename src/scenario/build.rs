@@ -66,12 +66,19 @@ pub struct Workload {
     pub pattern: Arc<dyn Pattern>,
 }
 
-/// Builds topology and routing.
+/// Builds topology and routing, or takes them from where others have built the same.
 pub(super) fn routed(
     sections: &Sections,
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<RoutedFabric> {
+    match &sections.shared {
+        Some(shared) => shared.fabric(sections, sources, diagnostics, routed_anew),
+        None => routed_anew(sections, sources, diagnostics),
+    }
+}
+
+fn routed_anew(sections: &Sections, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<RoutedFabric> {
     if let Section::Is(link, _) = &sections.link {
         diagnostics.extend(link.check());
     }

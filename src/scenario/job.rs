@@ -67,13 +67,14 @@ fn apart<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
 }
 
 /// A job as it was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct JobSection {
     /// All but its workload.
     pub spec: JobSpec,
     /// What it does.
     pub workload: Section<WorkloadSpec>,
     /// Where its placement stands.
+    #[serde(skip)]
     pub placement_at: Option<Span>,
 }
 

@@ -32,10 +32,9 @@ pub(super) enum Needs {
     Nothing,
 }
 
-impl Loader {
-    /// Gathers the texts and reads their sections.
-    pub(super) fn understood(self, needs: Needs) -> Understood {
-        let mut texts = self.gather();
+impl Understood {
+    /// Reads the sections of texts that were laid over each other.
+    pub(super) fn of(mut texts: Texts, needs: Needs) -> Self {
         let named = |texts: &Texts| {
             let workload = texts.table.get("workload").and_then(|entry| entry.value.table());
             workload.is_some_and(|workload| workload.keys().any(|name| ALONE.contains(&name.as_str())))
@@ -63,34 +62,15 @@ impl Loader {
         {
             diagnostics.push(read::nothing_chosen(key));
         }
-        Understood { sections, links, sources, diagnostics }
+        Self { sections, links, sources, diagnostics }
     }
 
-    /// Reads, checks and builds one scenario, whatever its work is.
+    /// Builds what the sections say is to be done.
     ///
     /// # Errors
-    /// Every mistake of every text and of the files they name, at once; and a farm that is tried in several ways, which
-    /// is several scenarios ([`Loader::load_all`]).
-    pub fn load(self) -> Result<Scenario, Invalid> {
-        let mut all = self.load_all()?.split();
-        match (all.pop(), all.len()) {
-            (Some(one), 0) => Ok(one),
-            (_, more) => {
-                let message = format!("one scenario is needed, and this farm is tried in {} ways", more + 1);
-                let diagnostic = Diagnostic::new("too-many-points", message);
-                let help = "give one number of workers (--set workload.master-slave.workers=8) and no `vary`";
-                Err(Invalid { diagnostics: vec![diagnostic.help(help)], ..Invalid::default() })
-            }
-        }
-    }
-
-    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, a program, a farm, or jobs. A
-    /// pattern on nodes that cost something is the program of the calls that its ranks make.
-    ///
-    /// # Errors
-    /// Every mistake of every text. Programs and farms need no topology.
-    pub fn load_all(self) -> Result<Loaded, Invalid> {
-        let Understood { sections, links, sources, diagnostics } = self.understood(Needs::All);
+    /// Every mistake of every text.
+    pub(super) fn build(self) -> Result<Loaded, Invalid> {
+        let Understood { sections, links, sources, diagnostics } = self;
         if !matches!(sections.jobs, Section::Absent) {
             let jobs = sections.jobs.get().map_or(&[][..], Vec::as_slice);
             let scenario = job_load::of_jobs(&sections, jobs, &links, sources, diagnostics)?;
@@ -113,6 +93,32 @@ impl Loader {
                 _ => Ok(Loaded::Pattern(Box::new(build::scenario(&sections, sources, diagnostics)?))),
             },
         }
+    }
+}
+
+impl Loader {
+    /// Gathers the texts and reads their sections.
+    pub(super) fn understood(self, needs: Needs) -> Understood {
+        Understood::of(self.gather(), needs)
+    }
+
+    /// Reads, checks and builds one scenario, whatever its work is.
+    ///
+    /// # Errors
+    /// Every mistake of every text and of the files they name, at once; and a farm that is tried in several ways, which
+    /// is several scenarios ([`Loader::load_all`]).
+    pub fn load(self) -> Result<Scenario, Invalid> {
+        let help = "give one number of workers (--set workload.master-slave.workers=8) and no `vary`";
+        self.load_all()?.only(help)
+    }
+
+    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, a program, a farm, or jobs. A
+    /// pattern on nodes that cost something is the program of the calls that its ranks make.
+    ///
+    /// # Errors
+    /// Every mistake of every text. Programs and farms need no topology.
+    pub fn load_all(self) -> Result<Loaded, Invalid> {
+        self.understood(Needs::All).build()
     }
 
     /// Reads, checks and builds a pattern on a fabric.

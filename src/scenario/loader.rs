@@ -219,6 +219,13 @@ impl Loader {
 
     /// Reads all texts and lays them over each other.
     pub(super) fn gather(self) -> Texts {
+        let mut texts = self.lay();
+        texts.settle();
+        texts
+    }
+
+    /// The same, before what presets and machines leave open is filled in.
+    pub(super) fn lay(self) -> Texts {
         let mut texts = Texts::default();
         texts.sources.built_in(library::FILES);
         if let Some(hook) = self.on_read {
@@ -229,26 +236,19 @@ impl Loader {
         texts.preset_is_given = parts.iter().any(|part| matches!(part, Part::Named { shelf: Shelf::Presets, .. }));
         for part in parts {
             let named = if let Part::Named { shelf, .. } = &part { shelf.table() } else { None };
-            let mut layer = texts.layer(part).unwrap_or_default();
-            tasks::expand(&mut layer);
+            let layer = texts.layer(part).unwrap_or_default();
             // What a name stands for is whole: nothing of another of its kind stays.
             if let Some(key) = named.filter(|&key| layer.contains_key(key)) {
                 texts.table.remove(key);
             }
-            overlay(&mut texts.table, layer);
-        }
-        jobs::each(&mut texts.table).for_each(tasks::expand);
-        texts.presets.fill_in(&mut texts.table);
-        texts.links.settle(&mut texts.table);
-        for link in &texts.links.of_topologies {
-            read::check_link(link, &mut texts.diagnostics);
+            texts.add(layer);
         }
         texts
     }
 }
 
 /// All texts, read and laid over each other.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Texts {
     pub sources: Sources,
     pub diagnostics: Vec<Diagnostic>,
@@ -268,6 +268,35 @@ pub(super) struct Texts {
 }
 
 impl Texts {
+    /// Lays this over what is there.
+    pub(super) fn add(&mut self, mut layer: Table) {
+        tasks::expand(&mut layer);
+        overlay(&mut self.table, layer);
+    }
+
+    /// All texts are there: fills in what presets and machines say of what is left open.
+    pub(super) fn settle(&mut self) {
+        jobs::each(&mut self.table).for_each(tasks::expand);
+        self.presets.fill_in(&mut self.table);
+        self.links.settle(&mut self.table);
+        for link in &self.links.of_topologies {
+            read::check_link(link, &mut self.diagnostics);
+        }
+    }
+
+    /// A choice by its name.
+    pub(super) fn chosen(&mut self, table: &str, value: String, at: Span, key_at: Span) -> Table {
+        if table == "transport" {
+            self.forget_other_model(&value);
+        }
+        if table == "placement" {
+            // That of all jobs: what each says of its own has no meaning any more.
+            jobs::each(&mut self.table).for_each(|job| drop(job.remove("placement")));
+        }
+        let value = Tree { span: at, kind: Kind::Text(value) };
+        self.expanded(Table::from([(table.to_owned(), Entry { key: key_at, value })]), 0)
+    }
+
     fn layer(&mut self, part: Part) -> Option<Table> {
         Some(match part {
             Part::File(path) => return self.file(&file_names::text_of(&path), None, 0),
@@ -278,18 +307,12 @@ impl Texts {
             }
             Part::Choice { flag, table, value } => {
                 let at = self.flag(flag, &value);
-                if table == "transport" {
-                    self.forget_other_model(&value);
-                }
-                if table == "placement" {
-                    // That of all jobs: what each says of its own has no meaning any more.
-                    jobs::each(&mut self.table).for_each(|job| drop(job.remove("placement")));
-                }
-                let mut layer = Table::new();
-                layer.insert(table.to_owned(), Entry { key: at, value: Tree { span: at, kind: Kind::Text(value) } });
-                self.expanded(layer, 0)
+                self.chosen(table, value, at, at)
             }
-            Part::Option { flag, key, value } => self.workload_option(flag, key, value),
+            Part::Option { flag, key, value } => {
+                let at = self.flag(flag.clone(), &value);
+                self.workload_option(&flag, key, value, at)
+            }
             Part::Set { flag, assignment } => self.assignment(flag, &assignment),
             Part::Job { flag, text } => return self.job(flag, &text),
             Part::Slow(flag) => return self.slow(flag),
@@ -360,7 +383,7 @@ impl Texts {
 
     /// The same with names put out in full: `topology = "torus-4x4"` is that text, `sharing = "max-min"` is
     /// `[sharing.max-min]`.
-    fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
+    pub(super) fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
         tasks::expand(&mut table);
         let mut below = self.below(&mut table, depth);
         for job in jobs::each(&mut table) {
@@ -434,7 +457,7 @@ impl Texts {
     }
 
     /// The tables behind a name of the library or a path.
-    fn named(&mut self, shelf: Shelf, name: &str, at: Span, depth: u32) -> Option<Table> {
+    pub(super) fn named(&mut self, shelf: Shelf, name: &str, at: Span, depth: u32) -> Option<Table> {
         if depth > DEPTH {
             let message = format!("`{name}` is named by a text that it names itself");
             return self.lost(Diagnostic::new("endless-naming", message), Some(at));
@@ -550,8 +573,7 @@ impl Texts {
     }
 
     /// An option that goes into the table of whatever workload there is.
-    fn workload_option(&mut self, flag: String, key: &'static str, value: String) -> Table {
-        let at = self.flag(flag.clone(), &value);
+    pub(super) fn workload_option(&mut self, flag: &str, key: &'static str, value: String, at: Span) -> Table {
         if self.table.contains_key("job") {
             if !jobs::set_option(&mut self.table, key, &value, at) {
                 let diagnostic = Diagnostic::new("unknown-key", format!("the workload of no job has `{key}`")).at(at);

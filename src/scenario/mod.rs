@@ -23,8 +23,10 @@ mod presets;
 mod program_load;
 mod read;
 mod schema;
+mod shared;
 mod slow;
 mod tasks;
+mod varied;
 mod with_options;
 
 use std::collections::BTreeMap;
@@ -45,6 +47,7 @@ pub use known::{KEYS, node_parameters};
 pub use links::LinkSpec;
 pub use loader::Loader;
 pub use schema::schema;
+pub(crate) use varied::{Base, Identity, Setting, Variant};
 
 /// A system and what runs on it: complete, checked and built.
 #[derive(Clone, Debug)]
@@ -240,6 +243,22 @@ impl Farm {
 }
 
 impl Loaded {
+    /// The one scenario that it is.
+    ///
+    /// # Errors
+    /// A farm that is tried in several ways; `help` says what to write instead.
+    fn only(self, help: &str) -> Result<Scenario, Invalid> {
+        let mut all = self.split();
+        match (all.pop(), all.len()) {
+            (Some(one), 0) => Ok(one),
+            (_, more) => {
+                let message = format!("one scenario is needed, and this farm is tried in {} ways", more + 1);
+                let diagnostic = Diagnostic::new("too-many-points", message).help(help);
+                Err(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() })
+            }
+        }
+    }
+
     /// Each of what is tried.
     pub fn split(self) -> Vec<Scenario> {
         match self {

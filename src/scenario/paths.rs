@@ -24,37 +24,40 @@ pub(super) fn settle(written: &mut Written, sources: &Sources) {
 
 /// The same for the files of a workload.
 pub(super) fn settle_workload(workload: &mut WorkloadSpec, sources: &Sources) {
+    each_path(workload, &mut |path| settle_path(path, sources));
+}
+
+/// Calls `change` for each path of a file that a workload names.
+pub(super) fn each_path(workload: &mut WorkloadSpec, change: &mut dyn FnMut(&mut Located<String>)) {
     match workload {
-        WorkloadSpec::Pattern(PatternSpec::File(spec)) => settle_path(&mut spec.path, sources),
-        WorkloadSpec::Program(ProgramSpec::Trace(spec)) => settle_path(&mut spec.path, sources),
+        WorkloadSpec::Pattern(PatternSpec::File(spec)) => change(&mut spec.path),
+        WorkloadSpec::Program(ProgramSpec::Trace(spec)) => change(&mut spec.path),
         WorkloadSpec::Program(ProgramSpec::ProgramData(spec)) => {
-            settle_path(&mut spec.program, sources);
-            spec.computation = with_files(&spec.computation, |path| settled(path, sources)).into();
+            change(&mut spec.program);
+            let mut part = |path: &Located<String>| {
+                let mut path = path.clone();
+                change(&mut path);
+                path.into_inner()
+            };
+            spec.computation = with_files(&spec.computation, &mut part).into();
             if let Some(communication) = &mut spec.communication {
-                *communication = with_files(communication, |path| settled(path, sources)).into();
+                *communication = with_files(communication, &mut part).into();
             }
         }
         WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)) => {
             if let TasksSpec::File(tasks) = &mut spec.tasks {
-                settle_path(&mut tasks.path, sources);
+                change(&mut tasks.path);
             }
             if let Some(speeds) = &mut spec.speeds {
-                settle_path(speeds, sources);
+                change(speeds);
             }
         }
         WorkloadSpec::Pattern(_) | WorkloadSpec::Program(ProgramSpec::Program(_)) => {}
     }
 }
 
-/// The same of a path that is part of a text.
-fn settled(path: &Located<String>, sources: &Sources) -> String {
-    let mut path = path.clone();
-    settle_path(&mut path, sources);
-    path.into_inner()
-}
-
 /// A built-in file keeps its name.
-fn settle_path(path: &mut Located<String>, sources: &Sources) {
+pub(super) fn settle_path(path: &mut Located<String>, sources: &Sources) {
     let resolved = sources.resolve(path);
     if resolved.exists()
         && let Some(resolved) = resolved.to_str()

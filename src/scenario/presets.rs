@@ -13,7 +13,7 @@ use crate::reading::tree::{Entry, Kind, Table, Tree, merge_tables};
 const ANY: &str = "any";
 
 /// The `[defaults.TABLE.CHOICE]` of presets; later ones override.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Defaults {
     tables: Table,
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::links::Links;
 use super::read::{Section, Sections};
+use super::shared::SharedProgram;
 use super::slow::slowed;
 use super::{RoutedFabric, Scenario, build, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
@@ -14,7 +15,7 @@ use crate::system::{System, network_of_its_own};
 use crate::workload::program::Program;
 use crate::workload::program::collectives::CollectivesSpec;
 use crate::workload::program::part::Part;
-use crate::workload::{ProgramDataSpec, ProgramSpec, WorkloadSpec};
+use crate::workload::{ProgramDataSpec, ProgramSpec, ReadProgram, WorkloadSpec};
 
 /// A program that the scenario itself names, on what the scenario says.
 pub(super) fn of_workload(
@@ -30,7 +31,16 @@ pub(super) fn of_workload(
         return of_data(sections, links, spec, sources, diagnostics);
     }
     let read = match diagnostics.is_empty() {
-        true => build::taken(workload.read(&sources), at, &mut diagnostics),
+        true => {
+            let anew = |diagnostics: &mut Vec<Diagnostic>| {
+                let ReadProgram { program, name, start_up } = build::taken(workload.read(&sources), at, diagnostics)?;
+                Some(SharedProgram { program: Arc::new(program), name, start_up })
+            };
+            match &sections.shared {
+                Some(shared) => shared.program(workload, &sources, &mut diagnostics, anew),
+                None => anew(&mut diagnostics),
+            }
+        }
         false => None,
     };
     let found = read.and_then(|read| {

@@ -4,13 +4,16 @@
 //! rest is read again, until nothing is left to complain about.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 
 use super::LinkSpec;
 use super::job::{JobSection, JobSpec};
 use super::known::{KEYS, choices, is_program};
 use super::schema::Node;
+use super::shared::Shared;
 use crate::diagnostic::{Diagnostic, Located, Span, closest};
 use crate::faults::FaultsSpec;
 use crate::node::NodeSpec;
@@ -67,9 +70,17 @@ impl<T> Section<T> {
     }
 }
 
-/// The keys of a scenario, read one by one.
-#[derive(Clone, Debug)]
+/// A key that is not there is as nothing.
+impl<T: Serialize> Serialize for Section<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.get().serialize(serializer)
+    }
+}
+
+/// The keys of a scenario, read one by one. Written, they are what tells scenarios apart, but for the seed.
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Sections {
+    #[serde(skip)]
     pub seed: Section<u64>,
     pub resolution: Section<Located<Time>>,
     pub topology: Section<TopologySpec>,
@@ -85,6 +96,9 @@ pub(super) struct Sections {
     pub stragglers: Section<Vec<Located<StragglerSpec>>>,
     pub workload: Section<WorkloadSpec>,
     pub jobs: Section<Vec<JobSection>>,
+    /// Where fabrics and programs are kept that others have as well.
+    #[serde(skip)]
+    pub shared: Option<Arc<Shared>>,
 }
 
 /// Reads all sections. Where the texts are `incomplete`, nothing is said to be missing.
@@ -122,6 +136,7 @@ pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, i
         stragglers: reader.value("straggler"),
         workload: reader.workload(),
         jobs: reader.jobs(),
+        shared: None,
     }
 }
 

@@ -15,7 +15,7 @@ const LEVELS: &[&[&str]] = &[
     &["report"],
     &["simulation"],
     &["scenario"],
-    &["sweep"],
+    &["sweep", "plan"],
 ];
 
 /// Rooms of `src` and crates with circles of files that import each other, each with its reason. No other has one, and

@@ -22,6 +22,7 @@ use super::rates::RatesArgs;
 use super::record::args::RecordArgs;
 use super::replay::args::ReplayArgs;
 use super::run::RunArgs;
+use super::sweep::SweepArgs;
 use super::throughput::ThroughputArgs;
 use super::topology::TopologyVerb;
 use super::trace::TraceVerb;
@@ -80,6 +81,8 @@ pub enum Verb {
     Run(RunArgs),
     /// Simulate many combinations side by side, best first.
     Compare(CompareArgs),
+    /// Run thousands of points of a plan; what is done is kept and never run again.
+    Sweep(SweepArgs),
     /// Show how fast each message of the first step would be, all of them under way at once.
     Rates(RatesArgs),
     /// Count the loads of steady traffic: how much of their bandwidth all nodes can use, and which link holds them back.

@@ -42,6 +42,7 @@ mod run;
 mod scenario;
 mod seeds;
 mod shown;
+mod sweep;
 mod throughput;
 mod topology;
 mod topology_compare;
@@ -90,6 +91,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
     match verb {
         Verb::Run(args) => run::run(args, voice),
         Verb::Compare(args) => compare::compare(args, voice),
+        Verb::Sweep(args) => sweep::sweep(args, voice),
         Verb::Rates(args) => rates::rates(args, voice),
         Verb::Throughput(args) => throughput::throughput(args, voice),
         Verb::Calibrate(args) => calibrate::calibrate(args, voice),
@@ -198,7 +200,7 @@ mod tests {
         ];
         // What these write is all that they are for, and lists are what `compare` compares.
         let own = |verb: &str, option: &str| match option {
-            "output" => ["record", "man", "trace convert", "program extend"].contains(&verb),
+            "output" => ["record", "man", "trace convert", "program extend", "sweep"].contains(&verb),
             "machine" | "transport" => verb == "compare",
             "routing" => ["compare", "throughput", "topology compare", "topology routes"].contains(&verb),
             "preset" => verb == "check",

@@ -14,6 +14,7 @@ use super::voice::{Show, complain};
 use super::{files, width};
 use hayase::diagnostic::{OnRead, Sources};
 use hayase::engine::{Progress, Watch};
+use hayase::plan;
 use hayase::sweep::SweepProgress;
 use hayase::units::Bytes;
 use hayase_output::table::{self, bandwidth, counted, grouped};
@@ -109,7 +110,7 @@ impl Words {
 }
 
 /// `12 s`, `3 min`, `1.5 h`.
-fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 99.5 => format!("{s:.0} s"),
         s if s < 99.5 * 60.0 => format!("{:.0} min", s / 60.0),
@@ -217,6 +218,26 @@ impl RunsMonitor {
     pub fn tell(&self, progress: SweepProgress) {
         self.0.tell(progress.messages, progress.total_messages, || {
             format!("{} of {} runs done", progress.runs, progress.total_runs)
+        });
+    }
+}
+
+/// Looks on while points of a plan are run.
+pub struct PointsMonitor(Meter);
+
+impl PointsMonitor {
+    /// Nothing is done yet.
+    pub fn new(show: Show) -> Self {
+        Self(Meter::new(show, "points"))
+    }
+
+    /// So far it is, in this process and in all.
+    pub fn tell(&self, progress: plan::Progress) {
+        let plan::Progress { rows, points, run, failed } = progress;
+        let left = points.saturating_sub(rows);
+        self.0.tell(run, run + left, || {
+            let failed = if failed > 0 { format!(", {} failed", grouped(failed)) } else { String::new() };
+            format!("{} of {} in all shards{failed}", grouped(rows), grouped(points))
         });
     }
 }

@@ -34,6 +34,7 @@ mod regions;
 mod replay;
 mod run;
 mod simgrid;
+mod sweep;
 mod tables;
 mod throughput;
 mod trace;

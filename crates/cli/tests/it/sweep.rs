@@ -1,0 +1,255 @@
+//! Sweeps: what is done is kept, whatever happens to the process, and comes out in the order of the plan.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::Desk;
+
+/// 2 bandwidths, 4 sizes and 60 seeds: 480 points, some of which cannot be built.
+const PLAN: &str = "\
+topology = \"torus-4x4\"
+workload = \"all-to-all-pairwise\"
+placement = \"random\"
+[grid]
+\"topology.torus.bandwidth\" = [\"1 GB/s\", \"2 GB/s\"]
+size = \"1 KB..8 KB:x2\"
+seed = \"1..=60\"
+";
+
+const SMALL: &str = "topology = \"torus-4x4\"\nworkload = \"ring\"\n[grid]\nsize = \"1 KB..8 KB:x2\"\n";
+
+fn desk() -> Desk {
+    Desk::new().file("plan.toml", PLAN).file("small.toml", SMALL)
+}
+
+/// Runs with these words; standard output, standard error and the exit code.
+fn hayase(desk: &Desk, words: &str) -> (String, String, i32) {
+    let output = desk.hayase(words).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1))
+}
+
+fn start(desk: &Desk, words: &str) -> Child {
+    Command::new(snapbox::cmd::cargo_bin!("hayase"))
+        .args(words.split_whitespace())
+        .current_dir(desk.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn rows(desk: &Desk, name: &str) -> usize {
+    fs::read_to_string(desk.path().join(name)).map_or(0, |text| text.lines().count().saturating_sub(1))
+}
+
+/// Waits until a file has more rows than these.
+fn until_more(desk: &Desk, name: &str, than: usize) {
+    let start = Instant::now();
+    while rows(desk, name) <= than {
+        assert!(start.elapsed() < Duration::from_secs(120), "no row is added to {name}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn killed_five_times_and_resumed_the_merged_bytes_are_those_of_an_undisturbed_run() {
+    let desk = desk();
+    let (_, error, code) = hayase(&desk, "sweep plan.toml -o whole");
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(hayase(&desk, "sweep plan.toml -o whole --merge whole.csv --merge whole.json").2, 0);
+    for _ in 0..5 {
+        let before = rows(&desk, "out/0-of-1.jsonl");
+        let mut child = start(&desk, "sweep plan.toml -o out -j 2");
+        until_more(&desk, "out/0-of-1.jsonl", before + 5);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(rows(&desk, "out/0-of-1.jsonl") < 480, "too quick to be killed");
+    }
+    // And a line that is torn for certain.
+    let path = desk.path().join("out/0-of-1.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() - 20]).unwrap();
+    let there = rows(&desk, "out/0-of-1.jsonl");
+    let (stdout, error, code) = hayase(&desk, "sweep plan.toml -o out");
+    assert_eq!((code, error.as_str()), (0, ""));
+    assert!(stdout.contains("were there"), "{stdout} {there}");
+    assert_eq!(hayase(&desk, "sweep plan.toml -o out --merge out.csv --merge out.json").1, "");
+    assert_eq!(desk.read("out.csv"), desk.read("whole.csv"));
+    assert_eq!(desk.read("out.json"), desk.read("whole.json"));
+    assert_eq!(desk.read("out.csv").lines().count(), 481);
+    // Three shards at once, one of them killed and run again.
+    let mut children: Vec<Child> =
+        (0..3).map(|i| start(&desk, &format!("sweep plan.toml -o three --shard {i}/3 -j 1"))).collect();
+    until_more(&desk, "three/1-of-3.jsonl", 3);
+    children[1].kill().unwrap();
+    children.iter_mut().for_each(|child| drop(child.wait().unwrap()));
+    assert_eq!(hayase(&desk, "sweep plan.toml -o three --shard 1/3").2, 0);
+    assert_eq!(hayase(&desk, "sweep plan.toml -o three --merge three.csv").1, "");
+    assert_eq!(desk.read("three.csv"), desk.read("whole.csv"));
+}
+
+#[test]
+fn points_are_counted_and_what_a_changed_plan_shares_is_not_run_again() {
+    let desk = desk();
+    let (stdout, _, code) = hayase(&desk, "sweep small.toml --count");
+    assert_eq!(
+        (code, stdout.as_str()),
+        (0, "points     4\ndone       0\nfailed     0\nmissing    4\nvaried     size\n")
+    );
+    let (stdout, _, _) = hayase(&desk, "sweep small.toml -o out");
+    assert_eq!(stdout, "4 points run\n");
+    let (stdout, _, _) = hayase(&desk, "sweep small.toml -o out --count");
+    assert_eq!(stdout, "points     4\ndone       4\nfailed     0\nmissing    0\nvaried     size\n");
+    // The same sizes in other words, and one more; one stands there twice.
+    let changed =
+        SMALL.replace("\"1 KB..8 KB:x2\"", "[\"1000 B\", \"2 KB\", \"0.004 MB\", \"8 KB\", \"16 KB\", \"16000 B\"]");
+    let desk = desk.file("small.toml", &changed);
+    let (stdout, _, _) = hayase(&desk, "sweep small.toml -o out --count");
+    assert!(stdout.starts_with("points     6\nthe same   1 as another, run once\ndone       4\n"), "{stdout}");
+    let (stdout, _, _) = hayase(&desk, "sweep small.toml -o out");
+    assert_eq!(stdout, "1 point run, 5 were there\n");
+    assert_eq!(hayase(&desk, "sweep small.toml -o out --merge all.csv").1, "");
+    let csv = desk.read("all.csv");
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(lines[0].starts_with("id,size,status,makespan_s,injection_bound_s"), "{csv}");
+    assert_eq!(lines.len(), 7);
+    // The last two are one point, in the words of the plan.
+    assert_eq!(lines[5].replace("16 KB", ""), lines[6].replace("16000 B", ""));
+}
+
+#[test]
+fn a_folder_that_is_not_the_plans_is_left_as_it_is() {
+    let other = "topology = \"torus-4x4\"\nworkload = \"ring\"\n[grid]\nsize = [\"3 KB\"]\n";
+    let desk = desk().file("other.toml", other).file("sub/other.toml", other);
+    assert_eq!(hayase(&desk, "sweep small.toml -o out").2, 0);
+    let before = desk.read("out/0-of-1.jsonl");
+    let refused = |words: &str, what: &str| {
+        let (stdout, error, code) = hayase(&desk, words);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{words}: {error}");
+        assert!(error.contains(what), "{words}: {error}");
+    };
+    refused("sweep other.toml -o out", "holds the sweep of `small.toml`, and no point of it is one of `other.toml`");
+    refused("sweep other.toml -o out --count", "holds the sweep of `small.toml`");
+    refused("sweep other.toml", "nothing says where the results are to be kept");
+    refused("sweep other.toml -o none --merge x.csv", "there is no folder `none`");
+    refused("sweep other.toml -o none --merge x.parquet", "Parquet files are not written");
+    refused("sweep small.toml -o out --shard 2/2", "the last 1/2");
+    refused("sweep nothing.toml -o out", "nothing.toml");
+    // A shard of another plan.
+    assert_eq!(hayase(&desk, "sweep sub/other.toml -o theirs --shard 0/1").2, 0);
+    fs::copy(desk.path().join("theirs/0-of-1.jsonl"), desk.path().join("out/1-of-2.jsonl")).unwrap();
+    refused("sweep small.toml -o out", "`out/1-of-2.jsonl` is a shard of another plan");
+    fs::remove_file(desk.path().join("out/1-of-2.jsonl")).unwrap();
+    // Another version of results, and what is no store.
+    let plans = desk.read("out/plans.jsonl");
+    fs::write(desk.path().join("out/plans.jsonl"), plans.replace("\"results\":", "\"results\":9")).unwrap();
+    refused("sweep small.toml -o out", "of results, and this program has version");
+    fs::write(desk.path().join("out/plans.jsonl"), &plans).unwrap();
+    fs::write(desk.path().join("out/5-of-8.jsonl"), "a,b\n1,2\n").unwrap();
+    refused("sweep small.toml -o out", "does not begin as the shard of a sweep does");
+    fs::remove_file(desk.path().join("out/5-of-8.jsonl")).unwrap();
+    assert_eq!(desk.read("out/0-of-1.jsonl"), before);
+    assert_eq!(hayase(&desk, "sweep small.toml -o out").0, "0 points run, 4 were there\n");
+}
+
+#[test]
+fn a_shard_has_one_process_at_a_time() {
+    let desk = desk();
+    assert_eq!(hayase(&desk, "sweep small.toml -o out").2, 0);
+    let held = OpenOptions::new().append(true).open(desk.path().join("out/0-of-1.jsonl")).unwrap();
+    held.lock().unwrap();
+    let (_, error, code) = hayase(&desk, "sweep small.toml -o out");
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("another process runs shard 0/1"), "{error}");
+    // Others may look on.
+    assert_eq!(hayase(&desk, "sweep small.toml -o out --merge all.csv").2, 0);
+    drop(held);
+    assert_eq!(hayase(&desk, "sweep small.toml -o out").2, 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_said_and_loses_nothing() {
+    let desk = desk();
+    fs::create_dir(desk.path().join("out")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", desk.path().join("out/0-of-1.jsonl")).unwrap();
+    let (_, error, code) = hayase(&desk, "sweep small.toml -o out");
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("no space left on device"), "{error}");
+    fs::remove_file(desk.path().join("out/0-of-1.jsonl")).unwrap();
+    assert_eq!(hayase(&desk, "sweep small.toml -o out").0, "4 points run\n");
+}
+
+#[test]
+fn torn_lines_and_doubles_are_told_and_do_no_harm() {
+    let desk = desk();
+    assert_eq!(hayase(&desk, "sweep small.toml -o out").2, 0);
+    assert_eq!(hayase(&desk, "sweep small.toml -o out --merge a.csv").2, 0);
+    let path = desk.path().join("out/0-of-1.jsonl");
+    let text = desk.read("out/0-of-1.jsonl");
+    let lines: Vec<&str> = text.lines().collect();
+    // The second row is torn in its middle, and the third stands there twice.
+    let torn = [lines[0], lines[1], &lines[2][..40], lines[3], lines[3], lines[4]].join("\n") + "\n";
+    fs::write(&path, torn).unwrap();
+    let (_, error, code) = hayase(&desk, "sweep small.toml -o out --merge b.csv");
+    assert_eq!(code, 0);
+    assert!(error.contains("0-of-1.jsonl:3"), "{error}");
+    assert!(error.contains("1 point has more than one row"), "{error}");
+    assert!(error.contains("`b.csv` has 3 of 4 points; 1 are missing"), "{error}");
+    assert_eq!(hayase(&desk, "sweep small.toml -o out").0, "1 point run, 3 were there\n");
+    assert_eq!(hayase(&desk, "sweep small.toml -o out --merge c.csv").2, 0);
+    assert_eq!(desk.read("c.csv"), desk.read("a.csv"));
+    // Rows of one point that differ are no doubles.
+    let row = lines[1].replace("\"makespan_s\":", "\"makespan_s\":1");
+    let mut file: File = OpenOptions::new().append(true).open(&path).unwrap();
+    writeln!(file, "{row}").unwrap();
+    let (_, error, code) = hayase(&desk, "sweep small.toml -o out --merge d.csv");
+    assert_eq!(code, 2);
+    assert!(error.contains("a point has two rows that differ"), "{error}");
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_keeps_what_is_done() {
+    let desk = desk();
+    let child = start(&desk, "sweep plan.toml -o out -j 1");
+    until_more(&desk, "out/0-of-1.jsonl", 3);
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let (stdout, _, _) = hayase(&desk, "sweep plan.toml -o out --count");
+    assert!(!stdout.contains("done       480"), "{stdout}");
+    assert_eq!(hayase(&desk, "sweep plan.toml -o out").2, 0);
+    assert_eq!(rows(&desk, "out/0-of-1.jsonl"), 480);
+}
+
+/// The work of every kind, over what is said of it.
+#[test]
+fn any_work_is_swept() {
+    let farm = "[workload.master-slave]\ntasks = \"constant:count=20,time=1ms\"\n[grid]\n\
+                \"workload.master-slave.workers\" = \"1..=5\"\n\"workload.master-slave.granularity\" = [1, 4]\n";
+    let program = "[workload.program]\nrule = \"linear:ranks=4\"\n[grid]\nmachine = [\"myrinet\", \"infiniband-hdr\"]\n\
+                   topology = [\"torus-4x4\", \"fat-tree-54\"]\n";
+    let jobs = "topology = \"torus-4x4\"\n[[job]]\nname = \"a\"\nranks = 8\nworkload = \"ring\"\n[[job]]\nname = \"b\"\n\
+                ranks = 8\nworkload = \"ring\"\n[grid]\n\"job.a.start\" = [\"0 s\", \"1 us\"]\nplacement = [\"random\", \"block\"]\n";
+    let desk = Desk::new().file("farm.toml", farm).file("program.toml", program).file("jobs.toml", jobs);
+    for (name, points) in [("farm", 10), ("program", 4), ("jobs", 4)] {
+        let (stdout, error, code) = hayase(&desk, &format!("sweep {name}.toml -o {name}"));
+        assert_eq!((code, stdout.as_str()), (0, format!("{points} points run\n").as_str()), "{name}: {error}");
+        assert_eq!(hayase(&desk, &format!("sweep {name}.toml -o {name} --merge {name}.csv")).1, "");
+    }
+    // 20 tasks of 1 ms at k workers, one by one: ceil(20 / k) ms.
+    let csv = desk.read("farm.csv");
+    let makespans: Vec<f64> = csv
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .filter(|cells| cells[2] == "1")
+        .map(|cells| cells[4].parse::<f64>().unwrap() * 1e3)
+        .collect();
+    assert_eq!(makespans.iter().map(|ms| ms.round()).collect::<Vec<_>>(), [20.0, 10.0, 7.0, 5.0, 4.0]);
+}

@@ -1,0 +1,199 @@
+//! The rows of all shards, in the order of the plan.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use rustc_hash::FxHashSet;
+use serde_json::value::RawValue;
+
+use super::row::{ERROR, RESULTS};
+use super::rule::Mean;
+use super::store::{Faults, Store, StoreError, hex};
+use super::{Plan, Visit, values};
+use crate::diagnostic::Diagnostic;
+
+/// The version of the form of merged rows in JSON.
+const SCHEMA: &str = "hayase-sweep-1";
+
+/// How many points there are, and how many are done.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Counts {
+    /// Points that the plan asks for; with a rule for seeds, as far as is known.
+    pub points: u64,
+    /// Of these, points that are the same as another: of one scenario, however it is written.
+    pub repeated: u64,
+    /// Points with a row.
+    pub done: u64,
+    /// Of these, points without a makespan.
+    pub failed: u64,
+    /// Points without a row.
+    pub missing: u64,
+    /// Configurations whose seeds are not enough yet, where a rule says how many are; their missing points are counted as
+    /// one each.
+    pub unfinished: u64,
+    /// How long a point takes, on average over those that are done \[s\].
+    pub wall_s: Option<f64>,
+}
+
+impl Counts {
+    /// How long the missing points take on so many threads \[s\].
+    pub fn left_s(&self, threads: usize) -> Option<f64> {
+        self.wall_s.map(|wall| wall * self.missing as f64 / threads.max(1) as f64)
+    }
+}
+
+/// What a merge found.
+#[derive(Clone, Debug, Default)]
+pub struct Merged {
+    /// How much of the plan is there.
+    pub counts: Counts,
+    /// What is wrong with lines of the store.
+    pub faults: Faults,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Columns {
+    /// A header, and a line for each point.
+    Csv,
+    /// An object with the rows as objects.
+    Json,
+}
+
+/// Counts what is done of a plan; without a folder nothing is.
+///
+/// # Errors
+/// A store that cannot be used.
+pub fn count(plan: &Plan, folder: Option<&Path>) -> Result<Merged, StoreError> {
+    let store = folder.filter(|folder| folder.exists()).map(|folder| Store::read(folder, plan)).transpose()?;
+    let mut counts = Counts::default();
+    over(plan, store.as_ref(), &mut counts, |_, _, _| Ok(()))?;
+    Ok(Merged { counts, faults: store.map(|store| store.faults).unwrap_or_default() })
+}
+
+/// Writes the rows of all points that are done, in the order of the plan: the same bytes whoever ran them, and however
+/// often that was interrupted.
+///
+/// # Errors
+/// A store that cannot be used, points whose rows differ, and failures of the writer.
+pub fn merge(plan: &Plan, folder: &Path, columns: Columns, writer: &mut dyn Write) -> Result<Merged, StoreError> {
+    if !folder.is_dir() {
+        let diagnostic = Diagnostic::new("missing-file", format!("there is no folder `{}`", folder.display()));
+        return Err(diagnostic.help("run the plan first: hayase sweep PLAN -o DIR").into());
+    }
+    let store = Store::read(folder, plan)?;
+    if let Some(first) = store.faults.differing.first() {
+        let message = format!("a point has two rows that differ: the second one is `{}`", folder.join(first).display());
+        let help = "move one of the shards away: they were not written by the same version of the program";
+        return Err(Diagnostic::new("differing-rows", message).help(help).into());
+    }
+    let fail = |error: io::Error| StoreError::Failed(folder.to_owned(), error);
+    let names = names(plan);
+    match columns {
+        Columns::Csv => {
+            let header: Vec<Cow<'_, str>> = names.iter().map(|name| quoted(name)).collect();
+            writeln!(writer, "{}", header.join(",")).map_err(fail)?;
+        }
+        Columns::Json => {
+            let head = serde_json::json!({ "schema": SCHEMA, "plan": plan.name, "keys": plan.keys() }).to_string();
+            write!(writer, "{},\n\"rows\": [", head.trim_end_matches('}')).map_err(fail)?;
+        }
+    }
+    let mut rows = store.reader()?;
+    let (mut counts, mut is_first) = (Counts::default(), true);
+    over(plan, Some(&store), &mut counts, |configuration, visit, found| {
+        let text = rows.text(found)?;
+        let row: BTreeMap<&str, &RawValue> =
+            serde_json::from_str(text).map_err(|error| fail(io::Error::other(error)))?;
+        let keys = configuration.values.iter().chain(&visit.seed).map(|(_, value)| values::json(value));
+        let id = serde_json::Value::from(hex(visit.id));
+        let begin = std::iter::once(id).chain(keys).map(|value| value.to_string());
+        let results =
+            names[1 + plan.keys().len()..].iter().map(|name| row.get(name).map_or("null", |value| value.get()));
+        let cells = begin.chain(results.map(str::to_owned));
+        match columns {
+            Columns::Csv => {
+                let cells: Vec<String> = cells.map(|cell| plain(&cell)).collect();
+                writeln!(writer, "{}", cells.join(",")).map_err(fail)
+            }
+            Columns::Json => {
+                let cells: Vec<String> = names
+                    .iter()
+                    .zip(cells)
+                    .map(|(name, cell)| format!("{}:{cell}", serde_json::Value::from(*name)))
+                    .collect();
+                let comma = if std::mem::take(&mut is_first) { "" } else { "," };
+                write!(writer, "{comma}\n{{{}}}", cells.join(",")).map_err(fail)
+            }
+        }
+    })?;
+    if columns == Columns::Json {
+        writeln!(writer, "\n]}}").map_err(fail)?;
+    }
+    Ok(Merged { counts, faults: store.faults })
+}
+
+/// The names of the columns.
+fn names(plan: &Plan) -> Vec<&str> {
+    let kept = plan.settings.keep.iter().map(String::as_str);
+    std::iter::once("id").chain(plan.keys()).chain(RESULTS).chain(kept).chain([ERROR]).collect()
+}
+
+/// Goes over the points of a plan that count, in order, with their rows.
+fn over(
+    plan: &Plan,
+    store: Option<&Store>,
+    counts: &mut Counts,
+    mut with: impl FnMut(&super::Configuration<'_>, &Visit<'_>, super::store::Found) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let (mut mean, mut finished) = (Mean::default(), true);
+    let (mut wall_s, mut seen) = (0.0, FxHashSet::default());
+    let rule = plan.settings.within;
+    plan.each(|configuration, visit| {
+        if visit.is_first {
+            counts.unfinished += u64::from(!finished);
+            (mean, finished) = (Mean::default(), rule.is_none());
+        }
+        counts.points += 1;
+        counts.repeated += u64::from(!seen.insert(visit.id));
+        let Some(found) = store.and_then(|store| store.get(visit.id)) else {
+            counts.missing += 1;
+            // Seeds come one after another: behind a missing one nothing is known.
+            return Ok(rule.is_none());
+        };
+        counts.done += 1;
+        wall_s += f64::from(found.wall_s);
+        with(configuration, &visit, found)?;
+        match found.makespan_s {
+            Some(makespan) => mean.add(makespan),
+            None => counts.failed += 1,
+        }
+        let Some(part) = rule else { return Ok(true) };
+        let is_last = visit.seed_index + 1 == plan.points.seeds();
+        finished = is_last || found.is_hopeless || mean.is_within(part, plan.settings.least);
+        Ok(!finished)
+    })?;
+    counts.unfinished += u64::from(!finished);
+    counts.wall_s = (counts.done > 0).then(|| wall_s / counts.done as f64);
+    Ok(())
+}
+
+/// A cell of CSV from a value of JSON.
+fn plain(cell: &str) -> String {
+    match cell.as_bytes().first() {
+        Some(b'"') => quoted(&serde_json::from_str::<String>(cell).unwrap_or_default()).into_owned(),
+        _ if cell == "null" => String::new(),
+        _ => quoted(cell).into_owned(),
+    }
+}
+
+/// With quotes where CSV needs them.
+fn quoted(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\"")).into()
+    } else {
+        text.into()
+    }
+}

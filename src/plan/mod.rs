@@ -1,0 +1,228 @@
+//! Plans: sweeps over many points, of which each is run once and kept, whatever happens to the process.
+//!
+//! A [`Plan`] is a scenario of any work and what is varied of it: `[grid]`, every combination of the values of keys, and
+//! `[[zip]]`, keys that vary together. Its points are counted and numbered, and never listed. A point has an *id*: a
+//! hash of its scenario with all defaults, the contents of the files that it names, and the version of results
+//! ([`RESULTS`]). [`run`] appends a row for each point to a file of a folder, its *store*; what is there by its id is
+//! not run again. [`merge`] reads the rows in the order of the plan.
+
+mod merge;
+mod points;
+mod read;
+mod row;
+mod rule;
+mod run;
+mod store;
+mod values;
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use crate::diagnostic::{At, Diagnostic, Invalid};
+use crate::reading::tree::Tree;
+use crate::scenario::{Base, Identity, Loader, Variant};
+use crate::units::grouped;
+
+pub use merge::{Columns, Counts, Merged, count, merge};
+pub use run::{Progress, Ran, RunControl, run};
+pub use store::{Faults, Shard, StoreError};
+
+/// The version of results: it is part of the id of each point, so that what another version simulated is not taken for
+/// what this one would. It is the number of changes that CHANGELOG.md lists under "Results".
+pub const RESULTS: u32 = 15;
+
+/// Points of a plan at most.
+const MOST_POINTS: u64 = 10_000_000;
+/// Configurations that are looked at together where their order matters.
+const TOGETHER: u64 = 4096;
+
+/// A sweep: what is varied, in which scenario, and what is kept of each point.
+pub struct Plan {
+    name: String,
+    digest: String,
+    base: Base,
+    points: points::Points,
+    settings: read::Settings,
+}
+
+/// All that a configuration, a combination of everything but the seed, has.
+struct Configuration<'a> {
+    values: Vec<(&'a points::Key, Tree)>,
+    /// What is wrong with its form leaves it an identity as well.
+    identity: Identity,
+}
+
+impl Plan {
+    /// Reads a plan; `loader` is what lies below it.
+    ///
+    /// # Errors
+    /// Every mistake: of what is varied, and of the scenario with every value of every key that is listed. That values
+    /// do not go together is a mistake of their point alone, whose row says so.
+    pub fn read(path: &Path, loader: Loader) -> Result<Self, Invalid> {
+        let base = Base::new(loader.file(path), &read::APART);
+        let (points, settings) = match read::read(base.apart()) {
+            Ok(read) if base.mistakes().is_empty() => read,
+            Ok(_) => return Err(invalid(&base, base.mistakes().to_vec())),
+            Err(mistakes) => return Err(invalid(&base, [base.mistakes().to_vec(), mistakes].concat())),
+        };
+        let text = std::fs::read(path).unwrap_or_default();
+        let digest = blake3::hash(&text).to_hex()[..16].to_owned();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let plan = Self { name, digest, base, points, settings };
+        plan.check_size()?;
+        plan.check_values()?;
+        Ok(plan)
+    }
+
+    fn check_size(&self) -> Result<(), Invalid> {
+        if self.points.len().is_some_and(|points| points <= MOST_POINTS) {
+            return Ok(());
+        }
+        let lengths = self.points.groups.iter().map(points::Group::len).chain([self.points.seeds()]);
+        let factors: Vec<String> = lengths.filter(|len| *len > 1).map(grouped).collect();
+        let all = self.points.len().map_or_else(|| "more than can be counted".to_owned(), grouped);
+        let message =
+            format!("this plan has {all} points ({}), and {} are the most", factors.join(" x "), grouped(MOST_POINTS));
+        let diagnostic = Diagnostic::new("too-many-points", message);
+        let diagnostic = match self.points.keys().next() {
+            Some(key) => diagnostic.at(key.at),
+            None => diagnostic,
+        };
+        Err(invalid(&self.base, vec![diagnostic.help("leave out values, or make several plans of it")]))
+    }
+
+    /// Whether every value has the form of its key: the others are as they are first.
+    fn check_values(&self) -> Result<(), Invalid> {
+        let mut mistakes: Vec<Diagnostic> = Vec::new();
+        let mut later = self.points.configurations().unwrap_or(1);
+        let mut look = |configuration: u64| {
+            let variant = self.variant(&self.points.values(configuration));
+            let (found, sources) = variant.mistakes();
+            for mistake in found {
+                let mut mistake = mistake.clone();
+                if let Some(place) = mistake.place(sources) {
+                    mistake.at = At::Place(Box::new(place));
+                }
+                if !mistakes.contains(&mistake) {
+                    mistakes.push(mistake);
+                }
+            }
+        };
+        look(0);
+        for group in &self.points.groups {
+            later /= group.len();
+            let mut numbers: Vec<u64> = group.values.iter().flat_map(values::Values::looked_at).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers.into_iter().filter(|number| *number > 0).for_each(|number| look(number * later));
+        }
+        if mistakes.is_empty() { Ok(()) } else { Err(invalid(&self.base, mistakes)) }
+    }
+
+    /// The name of its file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The keys that are varied, as they are written, in the order in which they are.
+    pub fn keys(&self) -> Vec<&str> {
+        self.points.keys().map(|key| key.name.as_str()).collect()
+    }
+
+    /// Points at most: filters leave some out, and a rule may need fewer seeds.
+    pub fn most_points(&self) -> u64 {
+        self.points.len().unwrap_or(u64::MAX)
+    }
+
+    /// Whether the number of points is what [`Plan::most_points`] says.
+    pub fn is_exact(&self) -> bool {
+        !self.points.is_filtered() && self.settings.within.is_none()
+    }
+
+    fn configurations(&self) -> u64 {
+        self.points.configurations().unwrap_or(0)
+    }
+
+    fn variant(&self, values: &[(&points::Key, Tree)]) -> Variant {
+        self.base.variant(points::settings(values))
+    }
+
+    /// The identity of a variant; one of its own where it has mistakes, until the plan is changed.
+    fn identity(&self, values: &[(&points::Key, Tree)], variant: &Variant) -> Identity {
+        variant.identity(&self.base, RESULTS).unwrap_or_else(|| {
+            let mut text = self.digest.clone();
+            for (key, value) in values {
+                text += &format!("\n{}={}", key.name, values::normal(value));
+            }
+            Identity::of_text(&text, RESULTS)
+        })
+    }
+
+    /// Goes over all points in the order of the plan: the configurations by their number, then what `on_seed` says of
+    /// the id of each seed in turn, until it says that no more are needed.
+    fn each(
+        &self,
+        mut on_point: impl FnMut(&Configuration<'_>, Visit<'_>) -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        let all = self.configurations();
+        let mut from = 0;
+        while from < all {
+            let to = all.min(from + TOGETHER);
+            let part: Vec<Configuration<'_>> = (from..to)
+                .into_par_iter()
+                .map(|number| {
+                    let values = self.points.values(number);
+                    let identity = self.identity(&values, &self.variant(&values));
+                    Configuration { values, identity }
+                })
+                .collect();
+            for configuration in &part {
+                let mut is_first = true;
+                for seed in 0..self.points.seeds() {
+                    let Some(visit) = self.visit(configuration, seed, is_first) else { continue };
+                    is_first = false;
+                    if !on_point(configuration, visit)? {
+                        break;
+                    }
+                }
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// The point of a configuration with the seed of this number, unless filters leave it out.
+    fn visit<'a>(&'a self, configuration: &Configuration<'a>, seed: u64, is_first: bool) -> Option<Visit<'a>> {
+        let own = self.points.seed(seed);
+        if self.points.is_filtered() {
+            let mut values = configuration.values.clone();
+            values.extend(own.clone());
+            if !self.points.takes(&values) {
+                return None;
+            }
+        }
+        let seed_number = self.points.seed_number(seed).unwrap_or(configuration.identity.seed);
+        let id = configuration.identity.with_seed(seed_number);
+        Some(Visit { seed: own, seed_index: seed, seed_number, id, is_first })
+    }
+}
+
+/// One point on the way over all.
+struct Visit<'a> {
+    /// The key and value of its seed, where that is varied.
+    seed: Option<(&'a points::Key, Tree)>,
+    /// The position of it among all seeds.
+    seed_index: u64,
+    seed_number: u64,
+    id: u128,
+    /// Whether it is the first of its configuration.
+    is_first: bool,
+}
+
+fn invalid(base: &Base, diagnostics: Vec<Diagnostic>) -> Invalid {
+    Invalid { diagnostics, sources: base.sources().clone() }
+}
+
+#[cfg(test)]
+mod tests;

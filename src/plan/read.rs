@@ -1,0 +1,305 @@
+//! What a plan says beside its scenario: `[grid]`, `[[zip]]`, `[[skip]]`, `[[only]]` and `[sweep]`.
+
+use super::points::{Filter, Group, Key, Points, Wanted};
+use super::values::{Number, Unit, Values};
+use crate::diagnostic::{Diagnostic, Span, closest};
+use crate::reading::tree::{Entry, Kind, Table, Tree};
+use crate::scenario::KEYS;
+
+/// The keys of a plan that are no part of its scenario.
+pub(super) const APART: [&str; 5] = ["grid", "zip", "skip", "only", "sweep"];
+/// What may be varied beside the keys of a scenario: words that mean what the options of these names do.
+const WORDS: [&str; 5] = ["machine", "pattern", "size", "injection", "jitter"];
+/// The keys of `[sweep]`.
+const SETTINGS: [&str; 3] = ["keep", "within", "least"];
+/// Seeds at least before a mean is trusted, where it is not said.
+const LEAST: u64 = 5;
+
+/// `[sweep]`.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// What is kept of each point beside the usual.
+    pub keep: Vec<String>,
+    /// Seeds are run until the 95 % interval of the mean makespan is within this part of it.
+    pub within: Option<f64>,
+    /// But so many at least.
+    pub least: u64,
+}
+
+/// Reads all of it.
+///
+/// # Errors
+/// Every mistake.
+pub(super) fn read(apart: &Table) -> Result<(Points, Settings), Vec<Diagnostic>> {
+    let mut reader = Reader::default();
+    let mut points = Points { groups: Vec::new(), seeds: None, skip: Vec::new(), only: Vec::new() };
+    if let Some(grid) = apart.get("grid") {
+        reader.grid(grid, &mut points);
+    }
+    if let Some(zip) = apart.get("zip") {
+        for table in reader.tables("zip", zip) {
+            reader.zip(table, &mut points);
+        }
+    }
+    let grid = apart.get("grid").or(apart.get("zip"));
+    match grid {
+        None => {
+            let diagnostic = Diagnostic::new("missing-key", "nothing is varied: there is no [grid]");
+            let help = "write a table like [grid] with \"workload.all-to-all.size\" = [\"1 KB\", \"1 MB\"]; \
+                        a single scenario is what `hayase run` runs";
+            reader.mistakes.push(diagnostic.help(help));
+        }
+        Some(entry) if points.groups.is_empty() && points.seeds.is_none() && reader.mistakes.is_empty() => {
+            let diagnostic = Diagnostic::new("empty-grid", "nothing is varied").at(entry.key).label("empty");
+            reader.mistakes.push(diagnostic.help("write a key and its values: seed = \"1..=20\""));
+        }
+        Some(_) => {}
+    }
+    let names: Vec<String> = points.keys().map(|key| key.name.clone()).collect();
+    if let Some(skip) = apart.get("skip") {
+        points.skip = reader.filters("skip", skip, &names);
+    }
+    if let Some(only) = apart.get("only") {
+        points.only = reader.filters("only", only, &names);
+    }
+    let settings = reader.settings(apart.get("sweep"), points.seeds.is_some());
+    if reader.mistakes.is_empty() { Ok((points, settings)) } else { Err(reader.mistakes) }
+}
+
+#[derive(Default)]
+struct Reader {
+    mistakes: Vec<Diagnostic>,
+    /// The keys that were met, to find those that are there twice.
+    met: Vec<String>,
+}
+
+impl Reader {
+    fn grid(&mut self, grid: &Entry, points: &mut Points) {
+        for (key, value) in self.keys("grid", &grid.value) {
+            let values = match Values::of(value) {
+                Ok(values) => values,
+                Err(mistake) => {
+                    self.mistakes.push(mistake);
+                    continue;
+                }
+            };
+            if key.name == "seed" {
+                self.seeds(&key, &values, value.span);
+                points.seeds = Some((key, values));
+            } else {
+                points.groups.push(Group { keys: vec![key], values: vec![values] });
+            }
+        }
+    }
+
+    fn seeds(&mut self, key: &Key, values: &Values, at: Span) {
+        let is_seed = |tree: &Tree| match &tree.kind {
+            Kind::Whole(text) => text.replace('_', "").parse::<u64>().is_ok(),
+            _ => false,
+        };
+        let wrong = values.looked_at().into_iter().map(|i| values.value(i)).find(|tree| !is_seed(tree));
+        if let Some(wrong) = wrong {
+            let at = if wrong.span == Span::new(0, 0) { at } else { wrong.span };
+            let diagnostic = Diagnostic::new("wrong-type", format!("`{}` is {}", key.name, wrong.in_words())).at(at);
+            self.mistakes.push(diagnostic.label("whole numbers are expected").help("write seed = \"1..=20\""));
+        }
+    }
+
+    fn zip(&mut self, table: &Tree, points: &mut Points) {
+        let mut group = Group { keys: Vec::new(), values: Vec::new() };
+        for (key, value) in self.keys("zip", table) {
+            match Values::of(value) {
+                Ok(values) => {
+                    if let Some(first) = group.values.first().filter(|first| first.len() != values.len()) {
+                        let message = format!(
+                            "`{}` has {} values, and `{}` {}",
+                            group.keys[0].name,
+                            first.len(),
+                            key.name,
+                            values.len()
+                        );
+                        let diagnostic = Diagnostic::new("uneven-zip", message).at(value.span);
+                        self.mistakes.push(diagnostic.help("what varies together has equally many values"));
+                    }
+                    group.keys.push(key);
+                    group.values.push(values);
+                }
+                Err(mistake) => self.mistakes.push(mistake),
+            }
+        }
+        if group.keys.is_empty() {
+            let diagnostic =
+                Diagnostic::new("empty-grid", "nothing varies together here").at(table.span).label("empty");
+            self.mistakes.push(diagnostic.help("leave the table out"));
+        } else {
+            points.groups.push(group);
+        }
+    }
+
+    /// The keys of a table, as they follow each other in the text; `a.b = 1` and `"a.b" = 1` are one.
+    fn keys<'a>(&mut self, table: &str, tree: &'a Tree) -> Vec<(Key, &'a Tree)> {
+        let Some(entries) = tree.table() else {
+            let diagnostic = Diagnostic::new("wrong-type", format!("`{table}` is {}", tree.what())).at(tree.span);
+            self.mistakes
+                .push(diagnostic.label("a table is expected").help("write keys with their values below [grid]"));
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        flatten(entries, "", &mut found);
+        found.sort_by_key(|(_, at, _)| at.start);
+        let mut keys = Vec::new();
+        for (name, at, value) in found {
+            let path: Vec<String> = name.split('.').map(|part| part.trim().to_owned()).collect();
+            if let Some(mistake) = self.unfit(&path, &name, at) {
+                self.mistakes.push(mistake);
+                continue;
+            }
+            self.met.push(name.clone());
+            keys.push((Key { name, path, at }, value));
+        }
+        keys
+    }
+
+    /// Why a key cannot be varied.
+    fn unfit(&self, path: &[String], name: &str, at: Span) -> Option<Diagnostic> {
+        let known: Vec<&str> = KEYS.into_iter().chain(WORDS).collect();
+        let first = path.first().map_or("", String::as_str);
+        if path.iter().any(String::is_empty) {
+            let diagnostic = Diagnostic::new("syntax", format!("`{name}` is not a key")).at(at);
+            return Some(diagnostic.help("write names joined by dots, like \"topology.fat-tree.p\""));
+        }
+        if first == "preset" {
+            let diagnostic = Diagnostic::new("wrong-choice", "a preset lies below all else and is not varied").at(at);
+            return Some(diagnostic.help("write a plan for each preset, or vary the keys that it sets"));
+        }
+        if self.met.iter().any(|met| met == name) {
+            let diagnostic = Diagnostic::new("duplicate-name", format!("`{name}` is varied twice")).at(at);
+            return Some(diagnostic.label("the second time"));
+        }
+        let is_word = WORDS.contains(&first);
+        if known.contains(&first) && (!is_word || path.len() == 1) {
+            return None;
+        }
+        let diagnostic = Diagnostic::new("unknown-key", format!("unknown key `{name}`")).at(at);
+        Some(match closest(first, known.iter().copied()).filter(|near| *near != first) {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None => diagnostic.help(format!("a key of a scenario is varied; they begin with: {}", known.join(", "))),
+        })
+    }
+
+    /// The tables of `[[zip]]`.
+    fn tables<'a>(&mut self, name: &str, entry: &'a Entry) -> Vec<&'a Tree> {
+        match &entry.value.kind {
+            Kind::List(items) => items.iter().collect(),
+            Kind::Table(_) => vec![&entry.value],
+            _ => {
+                let message = format!("`{name}` is {}", entry.value.what());
+                let diagnostic = Diagnostic::new("wrong-type", message).at(entry.value.span);
+                self.mistakes.push(diagnostic.label("tables are expected").help(format!("write [[{name}]]")));
+                Vec::new()
+            }
+        }
+    }
+
+    fn filters(&mut self, name: &str, entry: &Entry, varied: &[String]) -> Vec<Filter> {
+        let mut filters = Vec::new();
+        for table in self.tables(name, entry) {
+            let Some(entries) = table.table() else {
+                let diagnostic = Diagnostic::new("wrong-type", format!("`{name}` has {}", table.what())).at(table.span);
+                self.mistakes.push(diagnostic.label("a table is expected").help(format!("write [[{name}]]")));
+                continue;
+            };
+            let mut found = Vec::new();
+            flatten(entries, "", &mut found);
+            let mut wanted = Vec::new();
+            for (key, at, value) in found {
+                if !varied.contains(&key) {
+                    let diagnostic = Diagnostic::new("unknown-key", format!("`{key}` is not varied")).at(at);
+                    let names = varied.iter().map(String::as_str);
+                    self.mistakes.push(match closest(&key, names) {
+                        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                        None => diagnostic.help(format!("there are: {}", varied.join(", "))),
+                    });
+                    continue;
+                }
+                let values = match &value.kind {
+                    Kind::List(items) => items.iter().map(Wanted::of).collect(),
+                    _ => vec![Wanted::of(value)],
+                };
+                wanted.push((key, values));
+            }
+            if entries.is_empty() {
+                let diagnostic = Diagnostic::new("empty-grid", format!("this [[{name}]] says nothing")).at(table.span);
+                self.mistakes.push(diagnostic.help("write keys with the values that are meant, or leave it out"));
+            }
+            filters.push(Filter(wanted));
+        }
+        filters
+    }
+
+    fn settings(&mut self, entry: Option<&Entry>, has_seeds: bool) -> Settings {
+        let mut settings = Settings { keep: Vec::new(), within: None, least: LEAST };
+        let Some(entry) = entry else { return settings };
+        let Some(table) = entry.value.table() else {
+            let message = format!("`sweep` is {}", entry.value.what());
+            let diagnostic = Diagnostic::new("wrong-type", message).at(entry.value.span);
+            self.mistakes.push(diagnostic.label("a table is expected"));
+            return settings;
+        };
+        for (name, Entry { key: at, value }) in table {
+            let wrong = |what: &str| {
+                let diagnostic = Diagnostic::new("wrong-value", format!("`{name}` is {}", value.in_words()));
+                diagnostic.at(value.span).label(format!("{what} is expected"))
+            };
+            match (name.as_str(), Number::of(value)) {
+                ("keep", _) => match names(value) {
+                    Some(names) => settings.keep = names,
+                    None => self.mistakes.push(wrong("a list of keys of the report, like [\"contention\"],")),
+                },
+                ("within", Some(number)) if number.value > 0.0 => {
+                    let part = match number.unit {
+                        Unit::Percent => number.value / 100.0,
+                        _ => number.value,
+                    };
+                    if !matches!(number.unit, Unit::Percent | Unit::Plain) || part >= 1.0 {
+                        self.mistakes.push(wrong("a part like \"1 %\""));
+                    } else if !has_seeds {
+                        let message = "`within` is about the mean over seeds, and none are varied";
+                        let diagnostic = Diagnostic::new("missing-key", message).at(*at);
+                        self.mistakes
+                            .push(diagnostic.help("write seed = \"1..=200\" below [grid]: the most that are run"));
+                    }
+                    settings.within = Some(part);
+                }
+                ("within", _) => self.mistakes.push(wrong("a part like \"1 %\"")),
+                ("least", Some(Number { value, unit: Unit::Whole })) if value >= 2.0 => settings.least = value as u64,
+                ("least", _) => self.mistakes.push(wrong("a whole number from 2 on")),
+                _ => {
+                    let diagnostic = Diagnostic::new("unknown-key", format!("unknown key `{name}` in [sweep]")).at(*at);
+                    self.mistakes.push(match closest(name, SETTINGS) {
+                        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                        None => diagnostic.help(format!("there are: {}", SETTINGS.join(", "))),
+                    });
+                }
+            }
+        }
+        settings
+    }
+}
+
+/// The texts of a list.
+fn names(value: &Tree) -> Option<Vec<String>> {
+    let Kind::List(items) = &value.kind else { return None };
+    items.iter().map(|item| item.text().filter(|text| !text.is_empty()).map(str::to_owned)).collect()
+}
+
+/// Keys with their values, those of tables inside by dots.
+fn flatten<'a>(table: &'a Table, before: &str, found: &mut Vec<(String, Span, &'a Tree)>) {
+    for (name, Entry { key, value }) in table {
+        let name = if before.is_empty() { name.clone() } else { format!("{before}.{name}") };
+        match value.table() {
+            Some(inner) if !inner.is_empty() => flatten(inner, &name, found),
+            _ => found.push((name, *key, value)),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The row of a point.
+
+use serde_json::{Map, Value, json};
+
+use super::store::hex;
+use super::values;
+use super::{Configuration, Visit};
+use crate::diagnostic::Invalid;
+use crate::engine::Watch;
+use crate::report::Status;
+use crate::scenario::Scenario;
+use crate::simulation::{Outcome, RunOptions, Summary, Work};
+use crate::units::count;
+
+/// The columns of every row behind those of the keys: what came out.
+pub(super) const RESULTS: [&str; 7] = [
+    "status",
+    "makespan_s",
+    "injection_bound_s",
+    "busiest_link_bound_s",
+    "bisection_bound_s",
+    "path_bound_s",
+    "ratio_to_bound",
+];
+/// The last column: why there is no makespan.
+pub(super) const ERROR: &str = "error";
+
+/// What a point is that is no scenario, whatever the seed.
+pub(super) const INVALID: &str = "invalid";
+
+/// What became of a point.
+pub(super) struct Result {
+    /// `complete`, or why not.
+    pub status: &'static str,
+    pub summary: Option<Summary>,
+    /// The report, where something of it is kept.
+    pub report: Value,
+    pub error: Option<String>,
+}
+
+impl Result {
+    /// That of a point which is no scenario: with any seed, or with its own.
+    pub fn of_mistakes(invalid: &Invalid, with_any: bool) -> Self {
+        let is_cut_off = !invalid.diagnostics.is_empty() && invalid.diagnostics.iter().all(|one| one.code == "cut-off");
+        let messages: Vec<&str> = invalid.diagnostics.iter().map(|one| one.message.as_str()).take(3).collect();
+        let status = match (is_cut_off, with_any) {
+            (true, _) => "cut-off",
+            (false, true) => INVALID,
+            (false, false) => "invalid-seed",
+        };
+        Self { status, summary: None, report: Value::Null, error: Some(messages.join("; ")) }
+    }
+
+    /// Runs a scenario; nothing where it was stopped.
+    pub fn of_run(scenario: &Scenario, keep: &[String], watch: &dyn Watch) -> Option<Self> {
+        let wants_report = keep.iter().any(|key| of_summary(key, None).is_none());
+        let (summary, report) = match scenario.work() {
+            _ if !wants_report => (scenario.measured(Some(watch)), Value::Null),
+            work => {
+                let is_program = matches!(work, Work::Program(_));
+                let alone = matches!(work, Work::Jobs(_));
+                let outcome = scenario.run(RunOptions { watch: Some(watch), alone, ..RunOptions::default() });
+                let summary = if is_program { scenario.measured(Some(watch)) } else { outcome.summary() };
+                (summary, report(&outcome))
+            }
+        };
+        let (status, error) = match summary.status {
+            Status::Interrupted => return None,
+            Status::Complete => ("complete", None),
+            Status::Undone => ("undone", Some(count(summary.undone.into(), "task is not done", "tasks are not done"))),
+            Status::Deadlocked => ("deadlocked", Some(stuck(&summary))),
+        };
+        Some(Self { status, summary: Some(summary), report, error })
+    }
+
+    /// The makespan of a complete run \[s\].
+    pub fn makespan_s(&self) -> Option<f64> {
+        self.summary.as_ref().filter(|_| self.status == "complete").map(|summary| summary.makespan_s)
+    }
+
+    /// The line of the store.
+    pub fn line(&self, configuration: &Configuration<'_>, visit: &Visit<'_>, keep: &[String], wall_s: f64) -> String {
+        let mut row = Map::new();
+        row.insert("id".to_owned(), hex(visit.id).into());
+        for (key, value) in configuration.values.iter().chain(&visit.seed) {
+            row.insert(key.name.clone(), values::json(value));
+        }
+        let bounds = self.summary.as_ref().filter(|_| self.status == "complete").map(|summary| summary.bounds);
+        let makespan = self.makespan_s();
+        let ratio = bounds.zip(makespan).and_then(|(bounds, makespan)| {
+            let largest = bounds.largest();
+            (largest > 0.0).then(|| makespan / largest)
+        });
+        let results: [Value; 7] = [
+            self.status.into(),
+            json!(makespan),
+            json!(bounds.and_then(|bounds| bounds.injection_s)),
+            json!(bounds.and_then(|bounds| bounds.busiest_link_s)),
+            json!(bounds.and_then(|bounds| bounds.bisection_s)),
+            json!(bounds.and_then(|bounds| bounds.path_s)),
+            json!(ratio),
+        ];
+        row.extend(RESULTS.map(str::to_owned).into_iter().zip(results));
+        for key in keep {
+            let value = of_summary(key, self.summary.as_ref()).unwrap_or_else(|| at(&self.report, key));
+            row.insert(key.clone(), value);
+        }
+        if let Some(error) = &self.error {
+            row.insert(ERROR.to_owned(), error.as_str().into());
+        }
+        row.insert("wall_s".to_owned(), json!((wall_s * 1e6).round() / 1e6));
+        let mut line = Value::Object(row).to_string();
+        line.push('\n');
+        line
+    }
+}
+
+/// A figure that all work has; nothing where there is none of this name.
+fn of_summary(key: &str, summary: Option<&Summary>) -> Option<Value> {
+    Some(match key {
+        "messages" => json!(summary.map(|summary| summary.messages)),
+        "bytes" => json!(summary.map(|summary| summary.bytes)),
+        "events" => json!(summary.map(|summary| summary.events)),
+        "fingerprint" => json!(summary.map(|summary| &summary.fingerprint)),
+        _ => return None,
+    })
+}
+
+/// What stands in a report behind names with dots between them.
+fn at(report: &Value, key: &str) -> Value {
+    let step = |value: &'_ Value, name: &str| -> Option<Value> {
+        match value {
+            Value::Array(items) => items.get(name.parse::<usize>().ok()?).cloned(),
+            value => value.get(name).cloned(),
+        }
+    };
+    let mut value = report.clone();
+    for name in key.split('.') {
+        match step(&value, name) {
+            Some(inner) => value = inner,
+            None => return Value::Null,
+        }
+    }
+    value
+}
+
+fn report(outcome: &Outcome) -> Value {
+    let value = match outcome {
+        Outcome::Pattern(outcome) => serde_json::to_value(&outcome.report),
+        Outcome::Program(outcome) => serde_json::to_value(&outcome.report),
+        Outcome::Farm(outcome) => serde_json::to_value(&outcome.prediction),
+        Outcome::Jobs(outcome) => serde_json::to_value(&outcome.report),
+    };
+    value.unwrap_or_default()
+}
+
+/// What does not go on, in words.
+fn stuck(summary: &Summary) -> String {
+    match &summary.gridlock {
+        Some(gridlock) => count(gridlock.packets, "packet waits for itself", "packets wait for each other"),
+        None => {
+            count(summary.blocked.len() as u64, "rank waits for what never comes", "ranks wait for what never comes")
+        }
+    }
+}

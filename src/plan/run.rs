@@ -1,0 +1,316 @@
+//! Running the points of a shard, on all cores.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::diagnostic::Invalid;
+use crate::engine::{self, Watch};
+use crate::scenario::{Scenario, Variant};
+
+use super::points::shard_of;
+use super::row::Result as Became;
+use super::rule::Mean;
+use super::store::{Others, Shard, Store, StoreError, Writer};
+use super::{Configuration, Plan, Visit};
+
+/// How far a sweep is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Rows in the store, of all shards.
+    pub rows: u64,
+    /// Points at most.
+    pub points: u64,
+    /// Rows of points that this process has run.
+    pub run: u64,
+    /// Of these, those without a makespan.
+    pub failed: u64,
+}
+
+/// Looks on while a sweep runs, and may end it.
+#[derive(Clone, Copy, Default)]
+pub struct RunControl<'a> {
+    /// Called from any thread after each point.
+    pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    /// Set to end it: points under way have no rows.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Whether points that failed before are run again.
+    pub retry_failed: bool,
+    /// No more points than this are run.
+    pub most: Option<u64>,
+}
+
+/// What a sweep did.
+#[derive(Clone, Default, Debug)]
+pub struct Ran {
+    /// Points of this shard that were run.
+    pub run: u64,
+    /// Points of this shard that were there.
+    pub there: u64,
+    /// Of those that were run, those without a makespan.
+    pub failed: u64,
+    /// Whether it was ended before all were run.
+    pub interrupted: bool,
+    /// How long the points took, one after another \[s\].
+    pub wall_s: f64,
+    /// What is wrong with lines of the store.
+    pub faults: super::store::Faults,
+}
+
+/// Runs what is missing of a shard, and adds a row for each point to the store in this folder.
+///
+/// # Errors
+/// A store that cannot be used, or not be written.
+pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) -> Result<Ran, StoreError> {
+    std::fs::create_dir_all(folder).map_err(|error| StoreError::Failed(folder.to_owned(), error))?;
+    let store = Store::read(folder, plan)?;
+    let writer = store.writer(plan, shard)?;
+    // What somebody else has written between the reading and the lock.
+    let mut store = Store::read(folder, plan)?;
+    if control.retry_failed {
+        store.forget_failed();
+    }
+    let faults = store.faults.clone();
+    let mut others = store.others(shard);
+    others.rows();
+    let threads = rayon::current_num_threads();
+    let work = Work {
+        plan,
+        shard,
+        control,
+        at_first: store.len() as u64,
+        store: Mutex::new(store),
+        writer: Mutex::new(writer),
+        others: Mutex::new((others, crate::wall_clock::now(), 0)),
+        recent: Recent { most: 2 * threads + 2, kept: Mutex::default() },
+        ended: AtomicBool::new(false),
+        error: Mutex::new(None),
+        run: AtomicU64::new(0),
+        there: AtomicU64::new(0),
+        failed: AtomicU64::new(0),
+        wall_us: AtomicU64::new(0),
+    };
+    // One after another where seeds go on until they are enough.
+    let seeds = if plan.settings.within.is_some() { 1 } else { plan.points.seeds() };
+    let all = plan.configurations() * seeds;
+    let next = AtomicU64::new(0);
+    rayon::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|_| {
+                while !work.is_ended() {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= all {
+                        break;
+                    }
+                    let (configuration, seed) = (number / seeds, number % seeds);
+                    let done = match plan.settings.within {
+                        Some(part) => work.configuration(configuration, part),
+                        None => work.point(configuration, seed),
+                    };
+                    if let Err(error) = done {
+                        lock(&work.error).get_or_insert(error);
+                        work.ended.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    if let Some(error) = lock(&work.error).take() {
+        return Err(error);
+    }
+    let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+    Ok(Ran {
+        run: count(&work.run),
+        there: count(&work.there),
+        failed: count(&work.failed),
+        interrupted: work.is_ended(),
+        wall_s: count(&work.wall_us) as f64 / 1e6,
+        faults,
+    })
+}
+
+/// A configuration that points are run of, with its scenario as soon as one is asked for.
+struct Running<'a> {
+    configuration: Configuration<'a>,
+    variant: Mutex<Option<Variant>>,
+    scenario: OnceLock<Result<Scenario, Invalid>>,
+}
+
+impl Running<'_> {
+    fn scenario(&self) -> &Result<Scenario, Invalid> {
+        self.scenario.get_or_init(|| match lock(&self.variant).take() {
+            Some(variant) => variant.load(),
+            None => Err(Invalid::default()),
+        })
+    }
+}
+
+/// A configuration, made by whoever asks for it first; the others wait for it.
+type Slot<'a> = Arc<OnceLock<Arc<Running<'a>>>>;
+
+/// The last few configurations, by their numbers.
+struct Recent<'a> {
+    most: usize,
+    kept: Mutex<Vec<(u64, Slot<'a>)>>,
+}
+
+struct Work<'a> {
+    plan: &'a Plan,
+    shard: Shard,
+    control: RunControl<'a>,
+    at_first: u64,
+    store: Mutex<Store>,
+    writer: Mutex<Writer>,
+    /// What others do, when that was looked at last, and how many rows they had added then.
+    others: Mutex<(Others, std::time::Instant, u64)>,
+    recent: Recent<'a>,
+    ended: AtomicBool,
+    error: Mutex<Option<StoreError>>,
+    run: AtomicU64,
+    there: AtomicU64,
+    failed: AtomicU64,
+    wall_us: AtomicU64,
+}
+
+impl<'a> Work<'a> {
+    fn is_ended(&self) -> bool {
+        let is_cancelled = self.control.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        is_cancelled || self.ended.load(Ordering::Relaxed)
+    }
+
+    /// The configuration of this number.
+    fn running(&self, number: u64) -> Arc<Running<'a>> {
+        let slot = {
+            let mut kept = lock(&self.recent.kept);
+            match kept.iter().find(|(known, _)| *known == number) {
+                Some((_, slot)) => Arc::clone(slot),
+                None => {
+                    if kept.len() >= self.recent.most {
+                        kept.remove(0);
+                    }
+                    let slot = Slot::default();
+                    kept.push((number, Arc::clone(&slot)));
+                    slot
+                }
+            }
+        };
+        let running = slot.get_or_init(|| {
+            let values = self.plan.points.values(number);
+            let variant = self.plan.variant(&values);
+            let identity = self.plan.identity(&values, &variant);
+            Arc::new(Running {
+                configuration: Configuration { values, identity },
+                variant: Mutex::new(Some(variant)),
+                scenario: OnceLock::new(),
+            })
+        });
+        Arc::clone(running)
+    }
+
+    /// One point, if it is one of this shard and is not there.
+    fn point(&self, configuration: u64, seed: u64) -> Result<(), StoreError> {
+        if self.shard.of > 1 || self.plan.points.is_filtered() {
+            let mut values = self.plan.points.values(configuration);
+            values.extend(self.plan.points.seed(seed));
+            if !self.plan.points.takes(&values) || !self.is_mine(&values) {
+                return Ok(());
+            }
+        }
+        let running = self.running(configuration);
+        let Some(visit) = self.plan.visit(&running.configuration, seed, true) else { return Ok(()) };
+        self.visit(&running, &visit).map(drop)
+    }
+
+    /// A configuration with one seed after another, until the mean is known well enough.
+    fn configuration(&self, number: u64, part: f64) -> Result<(), StoreError> {
+        // All seeds of a configuration are of one shard.
+        if !self.is_mine(&self.plan.points.values(number)) {
+            return Ok(());
+        }
+        let running = self.running(number);
+        let mut mean = Mean::default();
+        for seed in 0..self.plan.points.seeds() {
+            let Some(visit) = self.plan.visit(&running.configuration, seed, true) else { continue };
+            match self.visit(&running, &visit)? {
+                Some(makespan) => mean.add(makespan),
+                // With another seed it is no scenario either.
+                None if lock(&self.store).get(visit.id).is_some_and(|found| found.is_hopeless) => break,
+                None if matches!(running.scenario.get(), Some(Err(_))) => break,
+                None => {}
+            }
+            if self.is_ended() || mean.is_within(part, self.plan.settings.least) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_mine(&self, values: &[(&super::points::Key, crate::reading::tree::Tree)]) -> bool {
+        self.shard.of == 1 || shard_of(values, self.shard.of) == self.shard.index
+    }
+
+    /// Runs a point that is not there; its makespan.
+    fn visit(&self, running: &Running<'_>, visit: &Visit<'_>) -> Result<Option<f64>, StoreError> {
+        {
+            let mut store = lock(&self.store);
+            if let Some(found) = store.get(visit.id) {
+                self.there.fetch_add(1, Ordering::Relaxed);
+                return Ok(found.makespan_s);
+            }
+            let enough = |most: u64| self.run.load(Ordering::Relaxed) >= most;
+            if self.control.most.is_some_and(enough) {
+                self.ended.store(true, Ordering::Relaxed);
+                return Ok(None);
+            }
+            store.begin(visit.id);
+        }
+        let start = crate::wall_clock::now();
+        let keep = &self.plan.settings.keep;
+        let became = match running.scenario() {
+            Err(invalid) => Some(Became::of_mistakes(invalid, true)),
+            Ok(scenario) if scenario.seed() == visit.seed_number => Became::of_run(scenario, keep, self),
+            Ok(scenario) => match scenario.with_seed(visit.seed_number) {
+                Err(invalid) => Some(Became::of_mistakes(&invalid, false)),
+                Ok(scenario) => Became::of_run(&scenario, keep, self),
+            },
+        };
+        let Some(became) = became else { return Ok(None) };
+        let wall = start.elapsed();
+        let line = became.line(&running.configuration, visit, keep, wall.as_secs_f64());
+        lock(&self.writer).write(&line)?;
+        let makespan = became.makespan_s();
+        self.run.fetch_add(1, Ordering::Relaxed);
+        self.failed.fetch_add(u64::from(makespan.is_none()), Ordering::Relaxed);
+        self.wall_us.fetch_add(wall.as_micros() as u64, Ordering::Relaxed);
+        self.tell();
+        Ok(makespan)
+    }
+
+    fn tell(&self) {
+        let Some(progress) = self.control.progress else { return };
+        let run = self.run.load(Ordering::Relaxed);
+        let by_others = {
+            let mut state = lock(&self.others);
+            let (others, looked, rows) = &mut *state;
+            if looked.elapsed().as_secs_f64() >= 2.0 {
+                *rows = others.rows();
+                *looked = crate::wall_clock::now();
+            }
+            *rows
+        };
+        let failed = self.failed.load(Ordering::Relaxed);
+        progress(Progress { rows: self.at_first + run + by_others, points: self.plan.most_points(), run, failed });
+    }
+}
+
+/// One of the points ends when all do.
+impl Watch for Work<'_> {
+    fn tick(&self, _: engine::Progress) -> bool {
+        !self.is_ended()
+    }
+}
+
+/// What a lock guards is whole after each line of code that holds it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

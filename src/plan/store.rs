@@ -1,0 +1,510 @@
+//! The store of a sweep: a folder with a file for each shard, to which a line is added for each point.
+//!
+//! `plans.jsonl` says which plans have been run in it, `0-of-1.jsonl` is the only shard of one, `3-of-64.jsonl` the
+//! fourth of 64. Each begins with a line that says what it is. Whoever writes a shard holds a lock of its file; a line is
+//! written by one call, so that of a process that is killed at most the last line is torn, which is then cut off and run
+//! again.
+
+use std::borrow::Cow;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::row::INVALID;
+use super::{Plan, RESULTS};
+use crate::diagnostic::{Diagnostic, Invalid, Place};
+
+/// The version of the form of a store.
+const SCHEMA: &str = "hayase-sweep-store-1";
+/// What a store says of its plans.
+const PLANS: &str = "plans.jsonl";
+/// Longer lines are no rows \[B\].
+const LONGEST: u64 = 4 << 20;
+
+/// Which part of the points: `3/64` is the fourth of 64.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    /// From 0 on.
+    pub index: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl Shard {
+    /// All points.
+    pub const ALL: Self = Self { index: 0, of: 1 };
+
+    fn file(self) -> String {
+        format!("{}-of-{}.jsonl", self.index, self.of)
+    }
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((index, of)) if index < of => Ok(Self { index, of }),
+            Some((_, of)) if of > 0 => Err(format!("of {of} shards the first is 0/{of} and the last {}/{of}", of - 1)),
+            _ => Err("a shard and their number are expected, from 0 on: 3/64".to_owned()),
+        }
+    }
+}
+
+/// Why a store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// It is not what it should be.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// It cannot be read or written.
+    #[error("{}: {}", .0.display(), .1)]
+    Failed(PathBuf, io::Error),
+}
+
+impl From<Diagnostic> for StoreError {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::Invalid(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() })
+    }
+}
+
+/// The first line of each file.
+#[derive(Serialize, Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    store: Cow<'a, str>,
+    results: u32,
+    plan: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<Cow<'a, str>>,
+}
+
+/// What is asked of a row when a store is read.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    status: Cow<'a, str>,
+    #[serde(borrow)]
+    makespan_s: Option<&'a RawValue>,
+    wall_s: Option<f64>,
+}
+
+/// A row that is there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    /// The makespan of a complete run \[s\].
+    pub makespan_s: Option<f64>,
+    /// How long it took \[s\].
+    pub wall_s: f32,
+    /// Whether it is no scenario, whatever the seed.
+    pub is_hopeless: bool,
+    /// The number of its file.
+    file: u16,
+    /// Where it begins.
+    offset: u64,
+}
+
+/// What is wrong with lines of a store, which are as if they were not there.
+#[derive(Clone, Default, Debug)]
+pub struct Faults {
+    /// Lines that are no rows, first ones: `0-of-1.jsonl:17`.
+    pub torn: Vec<String>,
+    /// How many there are.
+    pub torn_lines: u64,
+    /// Points that have more than one row with the same results.
+    pub doubles: u64,
+    /// Points whose rows differ in what came out, first ones, with their places.
+    pub differing: Vec<String>,
+}
+
+/// The rows of a folder by the ids of their points.
+pub(super) struct Store {
+    folder: PathBuf,
+    files: Vec<PathBuf>,
+    rows: FxHashMap<u128, Found>,
+    pub faults: Faults,
+    /// Whether the plan was run here before, as it is.
+    is_known: bool,
+}
+
+/// Digits of an id.
+pub(super) fn hex(id: u128) -> String {
+    format!("{id:032x}")
+}
+
+impl Store {
+    /// Reads what is there. Rows that lack a column which the plan keeps do not count.
+    pub fn read(folder: &Path, plan: &Plan) -> Result<Self, StoreError> {
+        let mut store = Self {
+            folder: folder.to_owned(),
+            files: Vec::new(),
+            rows: FxHashMap::default(),
+            faults: Faults::default(),
+            is_known: false,
+        };
+        let plans = store.plans()?;
+        store.is_known = plans.iter().any(|(digest, _)| *digest == plan.digest);
+        let mut files: Vec<((u32, u32), PathBuf)> = Vec::new();
+        for entry in fs::read_dir(folder).map_err(|error| failed(folder, error))? {
+            let path = entry.map_err(|error| failed(folder, error))?.path();
+            if let Some(shard) = shard_of_name(&path) {
+                files.push(((shard.of, shard.index), path));
+            }
+        }
+        files.sort();
+        for (_, path) in files {
+            store.read_file(path, plan, &plans)?;
+        }
+        if !store.is_known && !store.rows.is_empty() && !store.has_any(plan) {
+            let name = plans.last().map_or("another plan", |(_, name)| name);
+            let message = format!(
+                "`{}` holds the sweep of `{name}`, and no point of it is one of `{}`",
+                folder.display(),
+                plan.name
+            );
+            let diagnostic = Diagnostic::new("other-plan", message);
+            return Err(diagnostic.help("give the plan a folder of its own: -o DIR").into());
+        }
+        Ok(store)
+    }
+
+    /// The row of a point.
+    pub fn get(&self, id: u128) -> Option<Found> {
+        self.rows.get(&id).copied()
+    }
+
+    /// How many points have rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Notes that a point is under way, so that none is run twice; whether it was not.
+    pub fn begin(&mut self, id: u128) -> bool {
+        let under_way = Found { makespan_s: None, wall_s: 0.0, is_hopeless: false, file: u16::MAX, offset: 0 };
+        self.rows.insert(id, under_way).is_none()
+    }
+
+    /// Forgets rows of points that failed.
+    pub fn forget_failed(&mut self) {
+        self.rows.retain(|_, row| row.makespan_s.is_some());
+    }
+
+    /// Whether any point of a plan has a row.
+    fn has_any(&self, plan: &Plan) -> bool {
+        let mut found = false;
+        let _ = plan.each(|_, visit| {
+            found = self.rows.contains_key(&visit.id);
+            // (An error that is none: there is nothing more to look for.)
+            if found { Err(Diagnostic::new("found", "").into()) } else { Ok(true) }
+        });
+        found
+    }
+
+    /// The plans that have been run here: digest and name.
+    fn plans(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let path = self.folder.join(PLANS);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(&path, error)),
+        };
+        let mut plans = Vec::new();
+        for (i, line) in text.lines().enumerate() {
+            // A torn line is that of a plan that has not run.
+            let Ok(head) = serde_json::from_str::<Head<'_>>(line) else { continue };
+            check_head(&head, &path, i + 1, line)?;
+            plans.push((head.plan.into_owned(), head.name.unwrap_or_default().into_owned()));
+        }
+        Ok(plans)
+    }
+
+    fn read_file(&mut self, path: PathBuf, plan: &Plan, plans: &[(String, String)]) -> Result<(), StoreError> {
+        let file = u16::try_from(self.files.len()).ok().filter(|file| *file < u16::MAX).ok_or_else(|| {
+            let message = format!("`{}` has more than {} shards", self.folder.display(), u16::MAX - 1);
+            StoreError::from(Diagnostic::new("too-many-files", message).help("take fewer, larger shards"))
+        })?;
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut reader = BufReader::with_capacity(1 << 18, File::open(&path).map_err(|error| failed(&path, error))?);
+        let kept: Vec<String> = plan.settings.keep.iter().map(|key| format!("{}:", serde_json::json!(key))).collect();
+        let (mut offset, mut number, mut line) = (0, 0, Vec::new());
+        loop {
+            line.clear();
+            let length =
+                reader.by_ref().take(LONGEST).read_until(b'\n', &mut line).map_err(|error| failed(&path, error))?;
+            if length == 0 {
+                break;
+            }
+            number += 1;
+            let text = std::str::from_utf8(&line).ok();
+            if number == 1 {
+                let head = text.and_then(|text| serde_json::from_str::<Head<'_>>(text).ok());
+                match (&head, text) {
+                    (Some(head), Some(text)) => {
+                        check_head(head, &path, 1, text)?;
+                        if !plans.iter().any(|(digest, _)| *digest == *head.plan) {
+                            let message = format!("`{}` is a shard of another plan", path.display());
+                            let diagnostic = Diagnostic::new("other-plan", message).at_place(place(&path, 1, text));
+                            let help = "move the file away: this folder has never run the plan that it names";
+                            return Err(diagnostic.label("another plan").help(help).into());
+                        }
+                    }
+                    // Killed while it was begun.
+                    _ if !line.ends_with(b"\n") => {}
+                    _ => {
+                        let message = format!("`{}` does not begin as the shard of a sweep does", path.display());
+                        let diagnostic = Diagnostic::new("wrong-file", message);
+                        let diagnostic = diagnostic.at_place(place(&path, 1, &String::from_utf8_lossy(&line)));
+                        return Err(diagnostic.help("move the file away, or take another folder").into());
+                    }
+                }
+                offset += length as u64;
+                continue;
+            }
+            let row =
+                text.filter(|text| text.ends_with('\n')).and_then(|text| serde_json::from_str::<Line<'_>>(text).ok());
+            let id =
+                row.as_ref().filter(|row| row.id.len() == 32).and_then(|row| u128::from_str_radix(&row.id, 16).ok());
+            match (row, id, text) {
+                (Some(row), Some(id), Some(text)) => {
+                    if kept.iter().all(|key| text.contains(key.as_str())) {
+                        let makespan_s = row.makespan_s.and_then(|text| text.get().parse().ok());
+                        let makespan_s = makespan_s.filter(|_| row.status == "complete");
+                        let wall_s = row.wall_s.unwrap_or(0.0) as f32;
+                        let is_hopeless = row.status == INVALID;
+                        self.add(id, Found { makespan_s, wall_s, is_hopeless, file, offset }, &name, number);
+                    }
+                }
+                _ => {
+                    self.faults.torn_lines += 1;
+                    if self.faults.torn.len() < 5 {
+                        self.faults.torn.push(format!("{name}:{number}"));
+                    }
+                }
+            }
+            offset += length as u64;
+        }
+        self.files.push(path);
+        Ok(())
+    }
+
+    fn add(&mut self, id: u128, found: Found, name: &str, line: usize) {
+        let Some(before) = self.rows.insert(id, found) else { return };
+        match (before.makespan_s, found.makespan_s) {
+            (Some(a), Some(b)) if a.to_bits() != b.to_bits() => {
+                if self.faults.differing.len() < 5 {
+                    self.faults.differing.push(format!("{name}:{line}"));
+                }
+            }
+            // What was tried again counts, but for a failure after it went well.
+            (Some(_), None) => {
+                self.rows.insert(id, before);
+            }
+            (None, Some(_)) => {}
+            _ => self.faults.doubles += 1,
+        }
+    }
+
+    /// Opens what rows are read from.
+    pub fn reader(&self) -> Result<Rows<'_>, StoreError> {
+        Ok(Rows { store: self, open: None, line: Vec::new() })
+    }
+
+    /// Says that this plan is run here, and opens the file of a shard for it alone.
+    pub fn writer(&self, plan: &Plan, shard: Shard) -> Result<Writer, StoreError> {
+        let path = self.folder.join(PLANS);
+        let mut plans = File::options().append(true).create(true).open(&path).map_err(|error| failed(&path, error))?;
+        // Others may be about to say so, too.
+        plans.lock().map_err(|error| failed(&path, error))?;
+        if !self.plans()?.iter().any(|(digest, _)| *digest == plan.digest) {
+            let head = Head {
+                store: SCHEMA.into(),
+                results: RESULTS,
+                plan: plan.digest.as_str().into(),
+                name: Some(plan.name.as_str().into()),
+            };
+            write_line(&mut plans, &path, &head)?;
+        }
+        drop(plans);
+        Writer::open(self.folder.join(shard.file()), plan, shard)
+    }
+
+    /// The files of others that may grow while this shard runs.
+    pub fn others(&self, shard: Shard) -> Others {
+        let own = self.folder.join(shard.file());
+        Others { folder: self.folder.clone(), own, seen: Vec::new(), rows: 0, is_first: true }
+    }
+}
+
+/// Rows by their points.
+pub(super) struct Rows<'a> {
+    store: &'a Store,
+    open: Option<(u16, BufReader<File>)>,
+    line: Vec<u8>,
+}
+
+impl Rows<'_> {
+    /// The text of a row.
+    pub fn text(&mut self, row: Found) -> Result<&str, StoreError> {
+        let path = &self.store.files[usize::from(row.file)];
+        let fail = |error| failed(path, error);
+        if self.open.as_ref().is_none_or(|(file, _)| *file != row.file) {
+            self.open = Some((row.file, BufReader::with_capacity(1 << 12, File::open(path).map_err(fail)?)));
+        }
+        let Some((_, reader)) = &mut self.open else { return Ok("") };
+        let at = reader.stream_position().map_err(fail)?;
+        reader.seek_relative(row.offset.wrapping_sub(at) as i64).map_err(fail)?;
+        self.line.clear();
+        reader.by_ref().take(LONGEST).read_until(b'\n', &mut self.line).map_err(fail)?;
+        std::str::from_utf8(&self.line).map_err(|error| fail(io::Error::other(error)))
+    }
+}
+
+/// The file of a shard, which nobody else writes.
+pub(super) struct Writer {
+    path: PathBuf,
+    file: File,
+    length: u64,
+}
+
+impl Writer {
+    fn open(path: PathBuf, plan: &Plan, shard: Shard) -> Result<Self, StoreError> {
+        let fail = |error| failed(&path, error);
+        let mut file = File::options().read(true).append(true).create(true).open(&path).map_err(fail)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let message = format!("another process runs shard {}/{} (`{}`)", shard.index, shard.of, path.display());
+                let help = "wait for it, or give each process a shard of its own: --shard 0/2, --shard 1/2";
+                return Err(Diagnostic::new("locked", message).help(help).into());
+            }
+            Err(TryLockError::Error(error)) => return Err(fail(error)),
+        }
+        let end = end_of_lines(&mut file).map_err(fail)?;
+        if file.metadata().map_err(fail)?.len() > end {
+            file.set_len(end).map_err(fail)?;
+        }
+        let mut writer = Self { path, file, length: end };
+        if end == 0 {
+            let head = Head { store: SCHEMA.into(), results: RESULTS, plan: plan.digest.as_str().into(), name: None };
+            let mut line = serde_json::to_string(&head).unwrap_or_default();
+            line.push('\n');
+            writer.write(&line)?;
+        }
+        Ok(writer)
+    }
+
+    /// Adds a line, whole or not at all as far as that can be done.
+    pub fn write(&mut self, line: &str) -> Result<(), StoreError> {
+        match self.file.write_all(line.as_bytes()) {
+            Ok(()) => {
+                self.length += line.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // What there was room for is no row.
+                let _ = self.file.set_len(self.length);
+                Err(failed(&self.path, error))
+            }
+        }
+    }
+}
+
+/// Where the last whole line ends.
+fn end_of_lines(file: &mut File) -> io::Result<u64> {
+    let mut end = file.seek(SeekFrom::End(0))?;
+    let mut block = [0; 4096];
+    while end > 0 {
+        let start = end.saturating_sub(block.len() as u64);
+        let part = &mut block[..(end - start) as usize];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(part)?;
+        if let Some(at) = part.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// What other processes add to the store meanwhile, counted.
+pub(super) struct Others {
+    folder: PathBuf,
+    own: PathBuf,
+    seen: Vec<(PathBuf, u64)>,
+    rows: u64,
+    is_first: bool,
+}
+
+impl Others {
+    /// Rows that were added since the first call.
+    pub fn rows(&mut self) -> u64 {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        for path in entries.filter(|path| *path != self.own && shard_of_name(path).is_some()) {
+            let known = self.seen.iter_mut().find(|(seen, _)| *seen == path).map(|(_, end)| end);
+            let begin = known.as_deref().copied();
+            let Some(length) = fs::metadata(&path).ok().map(|metadata| metadata.len()) else { continue };
+            if !self.is_first && begin.unwrap_or(0) < length {
+                self.rows +=
+                    lines_between(&path, begin.unwrap_or(0), length).saturating_sub(u64::from(begin.is_none()));
+            }
+            match known {
+                Some(end) => *end = length,
+                None => self.seen.push((path, length)),
+            }
+        }
+        self.is_first = false;
+        self.rows
+    }
+}
+
+fn lines_between(path: &Path, begin: u64, end: u64) -> u64 {
+    let Ok(mut file) = File::open(path) else { return 0 };
+    if file.seek(SeekFrom::Start(begin)).is_err() {
+        return 0;
+    }
+    let mut part = Vec::new();
+    let _ = file.take(end - begin).read_to_end(&mut part);
+    part.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
+/// The shard whose rows a file of this name holds.
+fn shard_of_name(path: &Path) -> Option<Shard> {
+    let (index, of) = path.file_name()?.to_str()?.strip_suffix(".jsonl")?.split_once("-of-")?;
+    format!("{index}/{of}").parse().ok()
+}
+
+fn check_head(head: &Head<'_>, path: &Path, line: usize, text: &str) -> Result<(), StoreError> {
+    let other = |message: String| {
+        let diagnostic = Diagnostic::new("other-version", message).at_place(place(path, line, text));
+        Err(diagnostic.help("take another folder (-o); the rows that are here stay as they are").into())
+    };
+    match (&*head.store, head.results) {
+        (SCHEMA, RESULTS) => Ok(()),
+        (SCHEMA, results) => other(format!(
+            "`{}` was written with version {results} of results, and this program has version {RESULTS}",
+            path.display()
+        )),
+        (store, _) => other(format!("`{}` is a store of the unknown form \"{store}\"", path.display())),
+    }
+}
+
+fn place(path: &Path, line: usize, text: &str) -> Place {
+    let text: String = text.trim_end().chars().take(400).collect();
+    Place { file: path.display().to_string(), line, column: 1, length: text.chars().count().max(1), text }
+}
+
+fn write_line(file: &mut File, path: &Path, of: &impl Serialize) -> Result<(), StoreError> {
+    let mut line = serde_json::to_string(of).unwrap_or_default();
+    line.push('\n');
+    file.write_all(line.as_bytes()).map_err(|error| failed(path, error))
+}
+
+fn failed(path: &Path, error: io::Error) -> StoreError {
+    StoreError::Failed(path.to_owned(), error)
+}

@@ -1,0 +1,238 @@
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+
+const TORUS: &str = "topology = \"torus-4x4\"\nworkload = \"ring\"\n";
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn read(&self, text: &str) -> Result<Plan, Invalid> {
+        fs::write(self.path("plan.toml"), text).unwrap();
+        Plan::read(&self.path("plan.toml"), Loader::new())
+    }
+
+    fn plan(&self, text: &str) -> Plan {
+        self.read(text).unwrap_or_else(|error| panic!("{}", error.lines()))
+    }
+}
+
+/// The ids of all points, in order.
+fn ids(plan: &Plan) -> Vec<u128> {
+    let mut ids = Vec::new();
+    plan.each(|_, visit| {
+        ids.push(visit.id);
+        Ok(true)
+    })
+    .unwrap();
+    ids
+}
+
+fn mistakes(text: &str) -> String {
+    match Folder::new().read(text) {
+        Ok(_) => panic!("no mistake: {text}"),
+        Err(invalid) => invalid.lines(),
+    }
+}
+
+#[test]
+fn the_version_of_results_is_the_number_of_changes_that_the_changelog_lists() {
+    let changelog = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/CHANGELOG.md")).unwrap();
+    let mut is_results = false;
+    let mut changes = 0;
+    for line in changelog.lines() {
+        if line.starts_with('#') {
+            is_results = line == "### Results";
+        } else if is_results && line.starts_with("- ") {
+            changes += 1;
+        }
+    }
+    assert_eq!(RESULTS, changes, "a simulated time has moved: set RESULTS of src/plan/mod.rs to {changes}");
+}
+
+#[test]
+fn a_point_is_the_same_however_its_scenario_is_written() {
+    let folder = Folder::new();
+    let of = |text: &str| ids(&folder.plan(text));
+    let grid = |scenario: &str, grid: &str| of(&format!("{scenario}\n[grid]\n{grid}\n"));
+    let plain = grid(TORUS, "size = [\"20 KB\", \"40 KB\"]");
+    assert_eq!(plain.len(), 2);
+    assert_ne!(plain[0], plain[1]);
+    assert_eq!(grid(TORUS, "size = [\"20000 B\", \"0.04 MB\"]"), plain);
+    assert_eq!(grid(TORUS, "\"workload.ring.size\" = \"20 KB..40 KB:x2\""), plain);
+    assert_eq!(grid(TORUS, "workload.ring.size = \"20 KB..40 KB:20 KB\""), plain);
+    // Defaults, and what was varied in another plan.
+    let whole =
+        "topology = \"torus-4x4\"\nworkload = \"ring\"\nplacement = \"regular\"\nsharing = \"max-min\"\nseed = 1";
+    assert_eq!(grid(whole, "size = [\"20 KB\", \"40 KB\"]"), plain);
+    let sized = "topology = \"torus-4x4\"\n[workload.ring]\nsize = \"20 KB\"";
+    assert_eq!(grid(sized, "seed = [1]"), plain[..1]);
+    assert_eq!(grid(sized, "topology = [\"torus-4x4\"]"), plain[..1]);
+    for other in ["seed = [2]", "placement = [\"random\"]", "sharing = [\"equal-share\"]", "size = [\"20001 B\"]"] {
+        assert_ne!(grid(sized, other), plain[..1], "{other}");
+    }
+}
+
+#[test]
+fn a_point_is_another_when_a_file_that_it_reads_holds_something_else() {
+    let folder = Folder::new();
+    let text = "topology = \"torus-4x4\"\n[workload.file]\npath = \"m.csv\"\n[grid]\nseed = [1]\n";
+    let with = |messages: &str| {
+        fs::write(folder.path("m.csv"), messages).unwrap();
+        ids(&folder.plan(text))
+    };
+    let first = with("src,dst,bytes\n0,1,100\n");
+    assert_ne!(with("src,dst,bytes\n0,1,200\n"), first);
+    assert_eq!(with("src,dst,bytes\n0,1,100\n"), first);
+    // Where the file is does not matter.
+    let other = Folder::new();
+    fs::write(other.path("m.csv"), "src,dst,bytes\n0,1,100\n").unwrap();
+    assert_eq!(ids(&other.plan(text)), first);
+}
+
+#[test]
+fn points_are_all_combinations_and_the_last_key_changes_fastest_but_for_the_seed() {
+    let folder = Folder::new();
+    let plan = folder.plan(&format!(
+        "{TORUS}[grid]\nseed = [3, 5]\nsize = [\"1 KB\", \"2 KB\"]\nrouting = [\"dimension-order\", \"shortest-path\"]\n\
+         [[zip]]\nplacement = [\"regular\", \"random\"]\nsharing = [\"max-min\", \"equal-share\"]\n\
+         [[skip]]\nsize = \"2 KB\"\nrouting = \"shortest-path\"\n[[skip]]\nseed = \"4..9\"\nplacement = \"regular\"\n"
+    ));
+    assert_eq!(plan.keys(), ["size", "routing", "placement", "sharing", "seed"]);
+    assert_eq!((plan.most_points(), plan.is_exact()), (16, false));
+    let mut rows = Vec::new();
+    plan.each(|configuration, visit| {
+        let values = configuration.values.iter().chain(&visit.seed).map(|(_, value)| values::json(value));
+        rows.push(values.map(|value| value.to_string().replace('"', "")).collect::<Vec<_>>().join(" "));
+        Ok(true)
+    })
+    .unwrap();
+    let expected = [
+        "1 KB dimension-order regular max-min 3",
+        "1 KB dimension-order random equal-share 3",
+        "1 KB dimension-order random equal-share 5",
+        "1 KB shortest-path regular max-min 3",
+        "1 KB shortest-path random equal-share 3",
+        "1 KB shortest-path random equal-share 5",
+        "2 KB dimension-order regular max-min 3",
+        "2 KB dimension-order random equal-share 3",
+        "2 KB dimension-order random equal-share 5",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn every_point_is_of_one_shard_and_shards_are_alike() {
+    let folder = Folder::new();
+    let plan =
+        folder.plan(&format!("{TORUS}[grid]\nsize = \"1..=3000\"\n").replace("\"1..=3000\"", "\"1 B..3000 B:1 B\""));
+    let mut shards = [0_u32; 7];
+    for number in 0..plan.configurations() {
+        shards[points::shard_of(&plan.points.values(number), 7) as usize] += 1;
+    }
+    // 3000 / 7 is 429, with a deviation of 19.
+    assert!(shards.iter().all(|count| (330..530).contains(count)), "{shards:?}");
+}
+
+#[test]
+fn what_is_wrong_with_a_plan_is_said_at_its_place() {
+    let is = |text: &str, expected: &str| {
+        let lines = mistakes(text);
+        assert!(lines.contains(expected), "{text}\n{lines}");
+    };
+    let grid = |grid: &str| format!("{TORUS}[grid]\n{grid}\n");
+    is(TORUS, "nothing is varied: there is no [grid]");
+    is(&grid(""), "plan.toml:3:2: nothing is varied");
+    is(&grid("size = []"), "plan.toml:4:8: a list without values leaves no point");
+    is(&grid("sise = [\"1 KB\"]"), "plan.toml:4:1: unknown key `sise`; did you mean `size`?");
+    is(&grid("topology.torus.bandwith = [\"1 GB/s\"]"), "plan.toml:4:16: unknown key `bandwith` in [topology.torus]");
+    is(&grid("size = [\"1 KB\", \"2 apples\"]"), "plan.toml:4:17: unknown size unit \"apples\"");
+    is(&grid("seed = \"1..=1000000000000\""), "1,000,000,000,000 points");
+    is(&grid("seed = [1, \"x\"]"), "plan.toml:4:12: `seed` is the text \"x\"");
+    is(&grid("size = \"1 KB..1 MB\""), "does not say how it goes on");
+    is(&grid("preset = [\"a\"]"), "a preset lies below all else");
+    is(
+        &format!("{TORUS}[[zip]]\nseed = [1, 2]\nsize = [\"1 KB\"]\n"),
+        "plan.toml:5:8: `seed` has 2 values, and `size` 1",
+    );
+    is(&format!("{TORUS}[grid]\nseed = [1]\n[[zip]]\nseed = [1]\n"), "plan.toml:6:1: `seed` is varied twice");
+    is(&format!("{TORUS}[grid]\nseed = [1]\n[[skip]]\nsize = [1]\n"), "plan.toml:6:1: `size` is not varied");
+    is(
+        &format!("{TORUS}[grid]\nseed = [1]\n[sweep]\nkeeps = []\n"),
+        "plan.toml:6:1: unknown key `keeps` in [sweep]; did you mean `keep`?",
+    );
+    is(&format!("{TORUS}[grid]\nsize = [\"1 B\"]\n[sweep]\nwithin = \"1 %\"\n"), "none are varied");
+    is(&format!("sede = 1\n{TORUS}[grid]\nseed = [1]\n"), "plan.toml:1:1: unknown key `sede`");
+    // Both at once.
+    let both = mistakes(&grid("size = [\"1 KB\", \"x\"]\nrouting = [\"dimension-order\", \"no-such\"]"));
+    assert!(both.contains("4:17") && both.contains("no-such"), "{both}");
+}
+
+#[test]
+fn seeds_end_where_the_mean_is_known_well_enough_and_the_merge_says_as_many() {
+    let folder = Folder::new();
+    let text = "topology = \"torus-4x4\"\nworkload = \"all-to-all-pairwise\"\nplacement = \"random\"\n\
+                [grid]\nsize = [\"1 KB\", \"8 KB\"]\nseed = \"1..=40\"\n[sweep]\nwithin = \"3 %\"\nleast = 3\n";
+    let plan = folder.plan(text);
+    let out = folder.path("out");
+    let ran = run(&plan, &out, Shard::ALL, RunControl::default()).unwrap();
+    assert!(ran.run >= 6 && ran.run < 80, "{}", ran.run);
+    let mut csv = Vec::new();
+    let merged = merge(&plan, &out, Columns::Csv, &mut csv).unwrap();
+    assert_eq!((merged.counts.points, merged.counts.missing, merged.counts.unfinished), (ran.run, 0, 0));
+    // Held against the definition.
+    let text = String::from_utf8(csv).unwrap();
+    let makespans = |size: &str| -> Vec<f64> {
+        let lines = text.lines().filter(|line| line.split(',').nth(1) == Some(size));
+        lines.map(|line| line.split(',').nth(4).unwrap().parse().unwrap()).collect()
+    };
+    for size in ["1 KB", "8 KB"] {
+        let all = makespans(size);
+        let part = |n: usize| {
+            let mean = all[..n].iter().sum::<f64>() / n as f64;
+            let squares: f64 = all[..n].iter().map(|value| (value - mean).powi(2)).sum();
+            crate::report::student(n - 1) * (squares / (n - 1) as f64).sqrt() / (n as f64).sqrt() / mean
+        };
+        assert!(part(all.len()) <= 0.03, "{size}");
+        assert!((3..all.len()).all(|n| part(n) > 0.03), "{size}");
+    }
+    // Whoever wants to know it better goes on from there.
+    let better = folder.plan(&fs::read_to_string(folder.path("plan.toml")).unwrap().replace("3 %", "2 %"));
+    let more = run(&better, &out, Shard::ALL, RunControl::default()).unwrap();
+    assert_eq!(more.there, ran.run);
+    assert!(more.run > 0);
+}
+
+#[test]
+fn what_fails_is_a_row_with_its_reason() {
+    let folder = Folder::new();
+    let plan = folder.plan(
+        "topology = \"torus-4x4\"\nworkload = \"ring\"\n[grid]\nrouting = [\"dimension-order\", \"d-mod-k\"]\n\
+         [sweep]\nkeep = [\"messages\", \"contention\", \"links.0.name\", \"no.such\"]\n",
+    );
+    let out = folder.path("out");
+    let ran = run(&plan, &out, Shard::ALL, RunControl::default()).unwrap();
+    assert_eq!((ran.run, ran.failed), (2, 1));
+    let mut json = Vec::new();
+    merge(&plan, &out, Columns::Json, &mut json).unwrap();
+    let merged: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let rows = merged["rows"].as_array().unwrap();
+    assert_eq!((rows[0]["status"].as_str(), rows[1]["status"].as_str()), (Some("complete"), Some("invalid")));
+    assert_eq!(rows[0]["messages"], 16);
+    assert!(rows[0]["contention"].as_f64().unwrap() >= 1.0 && rows[0]["links.0.name"].is_string());
+    assert!(rows[0]["no.such"].is_null() && rows[0]["makespan_s"].as_f64().unwrap() > 0.0);
+    assert!(rows[1]["makespan_s"].is_null() && rows[1]["error"].as_str().unwrap().contains("d-mod-k"), "{}", rows[1]);
+    // Nothing is run twice, but what failed where that is asked for.
+    assert_eq!(run(&plan, &out, Shard::ALL, RunControl::default()).unwrap().run, 0);
+    let again = RunControl { retry_failed: true, ..RunControl::default() };
+    assert_eq!(run(&plan, &out, Shard::ALL, again).unwrap().run, 1);
+}

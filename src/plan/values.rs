@@ -1,0 +1,325 @@
+//! The values of a key: listed, or as a range.
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::reading::tree::{Kind, Tree};
+use crate::units::{Bandwidth, Bytes, PerByte, Time};
+
+/// What a number is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Unit {
+    /// Nothing: whole numbers.
+    Whole,
+    /// Nothing: any other number.
+    Plain,
+    /// Per cent.
+    Percent,
+    /// Bytes \[B\].
+    Bytes,
+    /// A time \[ps\].
+    Time,
+    /// A bandwidth \[B/s\].
+    Bandwidth,
+    /// A time per byte \[ps/B\].
+    PerByte,
+}
+
+/// A number with what it is of, in the unit that stands there.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Number {
+    pub value: f64,
+    pub unit: Unit,
+}
+
+impl Number {
+    /// The number that a text is.
+    pub fn of_text(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let number = |value, unit| Some(Self { value, unit });
+        if !text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') {
+            return None;
+        }
+        let plain = text.replace('_', "");
+        if let Ok(value) = plain.parse::<i64>() {
+            return number(value as f64, Unit::Whole);
+        }
+        if let Ok(value) = plain.parse::<f64>() {
+            return number(value, Unit::Plain).filter(|number| number.value.is_finite());
+        }
+        if let Some(value) = plain.strip_suffix('%').and_then(|plain| plain.trim().parse::<f64>().ok()) {
+            return number(value, Unit::Percent);
+        }
+        if let Ok(bytes) = text.parse::<Bytes>() {
+            return number(bytes.0 as f64, Unit::Bytes);
+        }
+        if let Ok(time) = text.parse::<Time>() {
+            return number(time.ps(), Unit::Time);
+        }
+        if let Ok(bandwidth) = text.parse::<Bandwidth>() {
+            return number(bandwidth.bytes_per_second(), Unit::Bandwidth);
+        }
+        text.parse::<PerByte>().ok().and_then(|time| number(time.ps(), Unit::PerByte))
+    }
+
+    /// The number that a value is.
+    pub fn of(tree: &Tree) -> Option<Self> {
+        match &tree.kind {
+            Kind::Text(text) | Kind::Whole(text) | Kind::Decimal(text) => Self::of_text(text),
+            _ => None,
+        }
+    }
+
+    /// The same number as a value of a scenario.
+    pub fn written(self, span: Span) -> Tree {
+        let kind = match self.unit {
+            Unit::Whole => Kind::Whole(format!("{}", self.value as i64)),
+            Unit::Plain => Kind::Decimal(format!("{:?}", self.value)),
+            Unit::Percent => Kind::Text(format!("{} %", self.value)),
+            Unit::Bytes => Kind::Text(Bytes(self.value as u64).exact()),
+            Unit::Time => Kind::Text(Time::from_ps(self.value).exact()),
+            Unit::Bandwidth => Kind::Text(Bandwidth::from_bytes_per_second(self.value).exact()),
+            Unit::PerByte => Kind::Text(PerByte::from_ps(self.value).exact()),
+        };
+        Tree { span, kind }
+    }
+
+    /// Whether two are of the same and can be held against each other.
+    pub fn is_like(self, other: Self) -> bool {
+        let is_number = |unit| matches!(unit, Unit::Whole | Unit::Plain);
+        self.unit == other.unit || is_number(self.unit) && is_number(other.unit)
+    }
+}
+
+/// A value in one form for all ways to write it: `20 KB` is `20000 B`.
+pub(super) fn normal(tree: &Tree) -> String {
+    match (&tree.kind, Number::of(tree)) {
+        (_, Some(Number { value, unit: Unit::Whole | Unit::Plain })) => format!("{value}"),
+        (_, Some(Number { value, unit })) => format!("{value} {unit:?}"),
+        (Kind::Text(text), None) => format!("{text:?}"),
+        _ => json(tree).to_string(),
+    }
+}
+
+/// A value as JSON, as it is written in the plan.
+pub(super) fn json(tree: &Tree) -> serde_json::Value {
+    match &tree.kind {
+        Kind::Text(text) | Kind::Date(text) => text.as_str().into(),
+        Kind::Whole(text) | Kind::Decimal(text) => {
+            let plain = text.replace('_', "");
+            serde_json::from_str(plain.trim_start_matches('+')).unwrap_or_else(|_| text.as_str().into())
+        }
+        Kind::Truth(value) => (*value).into(),
+        Kind::List(items) => items.iter().map(json).collect(),
+        Kind::Table(table) => table.iter().map(|(key, entry)| (key.clone(), json(&entry.value))).collect(),
+    }
+}
+
+/// The values of a key.
+#[derive(Clone, Debug)]
+pub(super) enum Values {
+    /// One after another.
+    Listed(Vec<Tree>),
+    /// From the first one on, by steps or by a factor.
+    Range(Range),
+}
+
+/// `1 KB..1 GB:x2`: both ends are in it, where the way from the one leads to the other.
+#[derive(Clone, Debug)]
+pub(super) struct Range {
+    first: Number,
+    stride: Stride,
+    count: u64,
+    span: Span,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stride {
+    Step(f64),
+    Factor(f64),
+}
+
+/// More values than this are no range of use.
+const MOST: f64 = 1e15;
+
+impl Range {
+    /// The range that a text is; nothing where it is none, but a text like any other.
+    pub fn of(text: &str, span: Span) -> Option<Result<Self, Diagnostic>> {
+        let (first, rest) = text.split_once("..")?;
+        let first_number = Number::of_text(first)?;
+        let (last, stride) = rest.strip_prefix('=').unwrap_or(rest).split_once(':').map_or_else(
+            || (rest.strip_prefix('=').unwrap_or(rest), None),
+            |(last, stride)| (last, Some(stride.trim())),
+        );
+        let wrong = |message: String, help: &str| {
+            let diagnostic = Diagnostic::new("wrong-value", message).at(span);
+            Some(Err(diagnostic.help(help.to_owned())))
+        };
+        const FORMS: &str = "write \"1..=1000\", \"8..=128:8\" (steps), \"1 KB..1 GB:x2\" (factors), or a list";
+        let Some(last_number) = Number::of_text(last) else {
+            return wrong(format!("\"{}\" is not the end of a range", last.trim()), FORMS);
+        };
+        let unit = match (first_number.unit, last_number.unit) {
+            (a, b) if a == b => a,
+            (Unit::Whole | Unit::Plain, Unit::Whole | Unit::Plain) => Unit::Plain,
+            // `1..8 KB`: the unit of both.
+            _ => return wrong(format!("the ends of \"{text}\" are not of the same unit"), FORMS),
+        };
+        let (low, high) = (first_number.value, last_number.value);
+        if low > high {
+            return wrong(format!("\"{text}\" is empty: it ends before it begins"), "write the smaller one first");
+        }
+        let (stride, unit) = match stride {
+            None if unit == Unit::Whole => (Stride::Step(1.0), unit),
+            None => return wrong(format!("\"{text}\" does not say how it goes on"), FORMS),
+            Some(text) => match text.strip_prefix('x') {
+                Some(factor) => {
+                    let factor: f64 = factor.trim().parse().unwrap_or(f64::NAN);
+                    if !(factor > 1.0 && factor.is_finite() && low > 0.0) {
+                        let message = format!("a range by the factor \"{}\" from {low} on does not go on", &text[1..]);
+                        return wrong(message, "a factor above 1 and a first value above 0 are expected");
+                    }
+                    let whole = unit != Unit::Whole || factor.fract() == 0.0;
+                    (Stride::Factor(factor), if whole { unit } else { Unit::Plain })
+                }
+                None => match Number::of_text(text) {
+                    Some(step) if step.value > 0.0 && (step.unit == unit || step.is_like(first_number)) => {
+                        (Stride::Step(step.value), if step.unit == Unit::Plain { Unit::Plain } else { unit })
+                    }
+                    _ => return wrong(format!("\"{text}\" is no step of this range"), FORMS),
+                },
+            },
+        };
+        // A last step that rounding has made a little too long is taken.
+        let room = 1.0 + 1e-12;
+        let count = match stride {
+            Stride::Step(step) if unit == Unit::Whole => ((high - low) / step).floor() + 1.0,
+            Stride::Step(step) => ((high - low) / step * room).floor() + 1.0,
+            Stride::Factor(factor) => {
+                let (mut at, mut count) = (low, 0.0);
+                while at <= high * room {
+                    at *= factor;
+                    count += 1.0;
+                }
+                count
+            }
+        };
+        if count > MOST {
+            return wrong(format!("\"{text}\" has more values than can be counted"), "take a longer step");
+        }
+        Some(Ok(Self { first: Number { value: low, unit }, stride, count: count as u64, span }))
+    }
+
+    fn value(&self, i: u64) -> Tree {
+        let value = match self.stride {
+            Stride::Step(step) => self.first.value + i as f64 * step,
+            Stride::Factor(factor) => (0..i).fold(self.first.value, |value, _| value * factor),
+        };
+        let value = if self.first.unit == Unit::Bytes { value.round() } else { value };
+        Number { value, ..self.first }.written(self.span)
+    }
+}
+
+impl Values {
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Listed(values) => values.len() as u64,
+            Self::Range(range) => range.count,
+        }
+    }
+
+    /// The value of this number.
+    pub fn value(&self, i: u64) -> Tree {
+        match self {
+            Self::Listed(values) => values[i as usize].clone(),
+            Self::Range(range) => range.value(i),
+        }
+    }
+
+    /// What stands behind a key.
+    pub fn of(value: &Tree) -> Result<Self, Diagnostic> {
+        match &value.kind {
+            Kind::List(items) if items.is_empty() => {
+                let diagnostic = Diagnostic::new("empty-grid", "a list without values leaves no point").at(value.span);
+                Err(diagnostic.label("empty").help("leave the key out, or write the values that it takes"))
+            }
+            Kind::List(items) => {
+                let mut values = Vec::with_capacity(items.len());
+                for item in items {
+                    match item.text().and_then(|text| Range::of(text, item.span)) {
+                        // A range among others is written out.
+                        Some(range) => {
+                            let range = range?;
+                            if range.count > 1_000_000 {
+                                let message = "this range has too many values to stand in a list";
+                                return Err(Diagnostic::new("too-many-points", message).at(item.span));
+                            }
+                            values.extend((0..range.count).map(|i| range.value(i)));
+                        }
+                        None => values.push(item.clone()),
+                    }
+                }
+                Ok(Self::Listed(values))
+            }
+            Kind::Text(text) => match Range::of(text, value.span) {
+                Some(range) => range.map(Self::Range),
+                None => Ok(Self::Listed(vec![value.clone()])),
+            },
+            _ => Ok(Self::Listed(vec![value.clone()])),
+        }
+    }
+
+    /// Those that are looked at before anything runs: all of a short list, the ends of a range.
+    pub fn looked_at(&self) -> Vec<u64> {
+        let most = self.len();
+        match self {
+            Self::Listed(_) => (0..most.min(1000)).collect(),
+            Self::Range(_) => vec![0, most - 1],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str) -> Vec<String> {
+        let tree = Tree { span: Span::new(0, text.len()), kind: Kind::Text(text.to_owned()) };
+        let values = Values::of(&tree).unwrap_or_else(|error| panic!("{text}: {}", error.message));
+        (0..values.len()).map(|i| json(&values.value(i)).to_string()).collect()
+    }
+
+    #[test]
+    fn ranges_go_in_steps_and_by_factors_and_hold_both_ends() {
+        assert_eq!(all("1..=5"), ["1", "2", "3", "4", "5"]);
+        assert_eq!(all("8..=32:8"), ["8", "16", "24", "32"]);
+        assert_eq!(all("1..10:x3"), ["1", "3", "9"]);
+        assert_eq!(all("1 KB..8 KB:x2"), [r#""1 KB""#, r#""2 KB""#, r#""4 KB""#, r#""8 KB""#]);
+        assert_eq!(all("1 KiB..3 KiB:1 KiB"), [r#""1024 B""#, r#""2048 B""#, r#""3072 B""#]);
+        assert_eq!(all("0.1..=0.3:0.1").len(), 3);
+        assert_eq!(all("5 us..20 us:x2"), [r#""5 us""#, r#""10 us""#, r#""20 us""#]);
+        assert_eq!(all("7..=7"), ["7"]);
+        // No ranges: a path, a name.
+        assert_eq!(all("../x.csv"), [r#""../x.csv""#]);
+        assert_eq!(all("torus-4x4"), [r#""torus-4x4""#]);
+    }
+
+    #[test]
+    fn a_range_that_leads_nowhere_is_refused() {
+        let mistakes = ["5..=1", "1 KB..1 GB", "1 KB..1 s:x2", "0..=8:x2", "1..=8:x1", "1..=8:0", "1..=8:-1", "1..=z"];
+        for text in mistakes {
+            assert!(Range::of(text, Span::new(0, 1)).unwrap().is_err(), "{text}");
+        }
+        // Counted, and not written out.
+        assert_eq!(Range::of("1..=1000000000000", Span::new(0, 1)).unwrap().unwrap().count, 1_000_000_000_000);
+    }
+
+    #[test]
+    fn one_value_has_one_form_however_it_is_written() {
+        let normal = |text: &str| super::normal(&Tree { span: Span::new(0, 0), kind: Kind::Text(text.to_owned()) });
+        assert_eq!(normal("20 KB"), normal("20000 B"));
+        assert_eq!(normal("1 Gbit/s"), normal("125 MB/s"));
+        assert_ne!(normal("1 KB"), normal("1 KiB"));
+        assert_ne!(normal("1 s"), normal("1 B"));
+        assert_eq!(normal("ring"), "\"ring\"");
+    }
+}
