@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroU64};
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use clap::builder::ValueParser;
-use clap::{Arg, ColorChoice, Command};
+use clap::builder::{Resettable, StyledStr, ValueParser};
+use clap::{Arg, ArgMatches, Args, ColorChoice, Command, Error, FromArgMatches, Id, Subcommand};
 
 use super::{complain, reason};
 use hayase::diagnostic::{failure, file_names};
@@ -57,11 +58,76 @@ pub fn command(command: Command, words: &[OsString]) -> Command {
         "--color" => words.get(i + 1).and_then(|value| value.to_str()),
         word => word.strip_prefix("--color="),
     });
-    in_our_words(command).color(match colour {
+    // (What belongs to a verb follows when that verb is asked for.)
+    command.mut_args(with_our_parser).color(match colour {
         Some("always") => ColorChoice::Always,
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     })
+}
+
+/// What follows a verb: worked out when it is that verb that was typed, and with numbers that say what is allowed and
+/// files that may have any name.
+///
+/// All options of all verbs together take longer to work out than a small run does.
+#[derive(Debug)]
+pub struct InOurWords<T>(T);
+
+impl<T> Deref for InOurWords<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: FromArgMatches> FromArgMatches for InOurWords<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        T::from_arg_matches(matches).map(Self)
+    }
+
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, Error> {
+        T::from_arg_matches_mut(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl<T: Args> Args for InOurWords<T> {
+    fn group_id() -> Option<Id> {
+        T::group_id()
+    }
+
+    fn augment_args(command: Command) -> Command {
+        command.defer(|command| said_by_verb(command, T::augment_args))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command.defer(|command| said_by_verb(command, T::augment_args_for_update))
+    }
+}
+
+impl<T: Subcommand> Subcommand for InOurWords<T> {
+    fn augment_subcommands(command: Command) -> Command {
+        command.defer(|command| said_by_verb(command, T::augment_subcommands))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        command.defer(|command| said_by_verb(command, T::augment_subcommands_for_update))
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        T::has_subcommand(name)
+    }
+}
+
+/// A verb with what follows it; what it does is said where the verbs are, not where their options are.
+fn said_by_verb(command: Command, augment: impl FnOnce(Command) -> Command) -> Command {
+    let said = |text: Option<&StyledStr>| text.cloned().map_or(Resettable::Reset, Resettable::Value);
+    let (about, long_about) = (said(command.get_about()), said(command.get_long_about()));
+    in_our_words(augment(command)).about(about).long_about(long_about)
 }
 
 /// The same command, whose numbers say what is allowed and whose files may have any name.
