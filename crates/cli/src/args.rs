@@ -1,7 +1,7 @@
 //! What can be typed: the verbs. What follows each stands with it.
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Parser, Subcommand};
+use clap::{Args, Command, Parser, Subcommand};
 
 use super::advise::args::{AdviseArgs, ExplainArgs};
 use super::bench::BenchArgs;
@@ -72,6 +72,12 @@ pub struct Cli {
     /// What holds for all verbs.
     #[command(flatten)]
     pub global: Global,
+}
+
+/// The program as if it had one verb only: what is read of it, and said of the verb, is the same.
+pub(super) fn of_one_verb(verb: Command) -> Command {
+    let program = Command::new("hayase").version(env!("CARGO_PKG_VERSION")).styles(STYLES).max_term_width(110);
+    Global::augment_args(program.subcommand_required(true).arg_required_else_help(true)).subcommand(verb)
 }
 
 /// What to do.

@@ -1,6 +1,7 @@
 //! The words of the command line before clap reads them, and what it says in our words.
 
 use std::any::TypeId;
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -10,9 +11,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use clap::builder::{Resettable, StyledStr, ValueParser};
-use clap::{Arg, ArgMatches, Args, ColorChoice, Command, Error, FromArgMatches, Id, Subcommand};
+use clap::builder::ValueParser;
+use clap::{Arg, ArgMatches, Args, ColorChoice, Command, CommandFactory, Error, FromArgMatches, Id, Subcommand};
 
+use super::args::{self, Cli};
 use super::{complain, reason};
 use hayase::diagnostic::{failure, file_names};
 
@@ -52,13 +54,23 @@ fn is_option(word: &str) -> bool {
     }
 }
 
-/// The command as it is used here; whether clap's own messages are coloured must be known before it reads anything.
-pub fn command(command: Command, words: &[OsString]) -> Command {
+/// The command for what was typed; whether clap's own messages are coloured must be known before it reads anything.
+pub fn command(words: &[OsString]) -> Command {
+    TYPED.set(Some(words.to_vec()));
+    let mut command = Cli::command();
+    TYPED.set(None);
+    // Whoever hands what holds for all verbs on to each of them should have one only.
+    let only = words.get(1).and_then(|word| command.find_subcommand_mut(word)).map(std::mem::take);
+    if let Some(verb) = only {
+        command = args::of_one_verb(verb);
+    } else if !command.get_subcommands().any(|verb| words.iter().any(|word| word == verb.get_name())) {
+        // What is said of a verb or an option that is none looks at all of them.
+        command = Cli::command();
+    }
     let colour = words.iter().enumerate().find_map(|(i, word)| match word.to_str()? {
         "--color" => words.get(i + 1).and_then(|value| value.to_str()),
         word => word.strip_prefix("--color="),
     });
-    // (What belongs to a verb follows when that verb is asked for.)
     command.mut_args(with_our_parser).color(match colour {
         Some("always") => ColorChoice::Always,
         Some("never") => ColorChoice::Never,
@@ -72,6 +84,19 @@ pub fn command(command: Command, words: &[OsString]) -> Command {
 /// All options of all verbs together take longer to work out than a small run does.
 #[derive(Debug)]
 pub struct InOurWords<T>(T);
+
+thread_local! {
+    /// What was typed, while the command for it is put together.
+    static TYPED: RefCell<Option<Vec<OsString>>> = const { RefCell::new(None) };
+}
+
+/// The verb with what follows it, unless others were typed.
+fn followed(verb: Command, augment: impl FnOnce(Command) -> Command) -> Command {
+    let is_meant = |words: &Option<Vec<OsString>>| {
+        words.as_ref().is_none_or(|words| words.iter().any(|word| word == verb.get_name()))
+    };
+    if TYPED.with_borrow(is_meant) { in_our_words(augment(verb)) } else { verb }
+}
 
 impl<T> Deref for InOurWords<T> {
     type Target = T;
@@ -100,34 +125,27 @@ impl<T: Args> Args for InOurWords<T> {
         T::group_id()
     }
 
-    fn augment_args(command: Command) -> Command {
-        command.defer(|command| said_by_verb(command, T::augment_args))
+    fn augment_args(verb: Command) -> Command {
+        followed(verb, T::augment_args)
     }
 
-    fn augment_args_for_update(command: Command) -> Command {
-        command.defer(|command| said_by_verb(command, T::augment_args_for_update))
+    fn augment_args_for_update(verb: Command) -> Command {
+        followed(verb, T::augment_args_for_update)
     }
 }
 
 impl<T: Subcommand> Subcommand for InOurWords<T> {
-    fn augment_subcommands(command: Command) -> Command {
-        command.defer(|command| said_by_verb(command, T::augment_subcommands))
+    fn augment_subcommands(verb: Command) -> Command {
+        followed(verb, T::augment_subcommands)
     }
 
-    fn augment_subcommands_for_update(command: Command) -> Command {
-        command.defer(|command| said_by_verb(command, T::augment_subcommands_for_update))
+    fn augment_subcommands_for_update(verb: Command) -> Command {
+        followed(verb, T::augment_subcommands_for_update)
     }
 
     fn has_subcommand(name: &str) -> bool {
         T::has_subcommand(name)
     }
-}
-
-/// A verb with what follows it; what it does is said where the verbs are, not where their options are.
-fn said_by_verb(command: Command, augment: impl FnOnce(Command) -> Command) -> Command {
-    let said = |text: Option<&StyledStr>| text.cloned().map_or(Resettable::Reset, Resettable::Value);
-    let (about, long_about) = (said(command.get_about()), said(command.get_long_about()));
-    in_our_words(augment(command)).about(about).long_about(long_about)
 }
 
 /// The same command, whose numbers say what is allowed and whose files may have any name.
@@ -185,9 +203,6 @@ pub fn answer(error: &clap::Error) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
-    use super::super::args::Cli;
     use super::*;
 
     fn words(words: &[&str]) -> Vec<String> {
@@ -212,6 +227,29 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_a_verb_is_worked_out_for_the_verb_that_was_typed() {
+        let known = |verb: &Command| verb.get_arguments().count() + verb.get_subcommands().count();
+        let all = Cli::command();
+        let verbs = || all.get_subcommands().filter(|verb| known(verb) > 0);
+        assert!(verbs().count() > 25);
+        for typed in verbs() {
+            let alone = command(&["hayase", typed.get_name()].map(OsString::from));
+            let names: Vec<&str> = alone.get_subcommands().map(Command::get_name).collect();
+            assert_eq!(names, [typed.get_name()]);
+            assert!(alone.get_arguments().map(Arg::get_id).eq(all.get_arguments().map(Arg::get_id)));
+            let words = ["hayase", "--color", "never", typed.get_name()].map(OsString::from);
+            for verb in command(&words).get_subcommands() {
+                let name = verb.get_name();
+                let expected = if name == typed.get_name() { known(typed) } else { 0 };
+                assert_eq!(known(verb), expected, "`{name}`: is it `InOurWords<...>` in `Verb`?");
+            }
+        }
+        // Nothing that is a verb: an option of another one may be meant.
+        let none = command(&["hayase", "--topology"].map(OsString::from));
+        assert!(none.get_subcommands().zip(all.get_subcommands()).all(|(a, b)| known(a) == known(b)));
+    }
+
+    #[test]
     fn numbers_say_what_is_allowed() {
         for (given, expected) in [
             (["hayase", "run", "--seeds=-5"], "a whole number from 1 to 4294967295 is expected"),
@@ -222,7 +260,7 @@ mod tests {
             ),
         ] {
             let words: Vec<OsString> = given.iter().map(OsString::from).collect();
-            let error = command(Cli::command(), &words).try_get_matches_from(&words).unwrap_err().to_string();
+            let error = command(&words).try_get_matches_from(&words).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
     }
