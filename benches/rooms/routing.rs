@@ -9,7 +9,7 @@ use hayase::rng::Stream;
 use hayase::routing::{Path, Start, UnderWay};
 use hayase::scenario::Loader;
 
-const CASES: [(&str, &str); 18] = [
+const CASES: [(&str, &str); 22] = [
     ("fat-tree-3456", "d-mod-k"),
     ("fat-tree-3456", "s-mod-k"),
     ("fat-tree-3456", "hashed"),
@@ -21,6 +21,8 @@ const CASES: [(&str, &str); 18] = [
     ("dragonfly-1056", "family"),
     ("dragonfly-1056", "minimal"),
     ("frontier", "family"),
+    ("frontier", "minimal"),
+    ("frontier", "min-hop"),
     ("slim-fly-10830", "minimal"),
     ("t2hx", "family"),
     ("simai-hpn", "family"),
@@ -29,6 +31,8 @@ const CASES: [(&str, &str); 18] = [
     ("dragonfly-1056", "ugal-l"),
     ("dragonfly-1056", "ugal-g"),
     ("slim-fly-10830", "ugal-g"),
+    ("frontier", "ugal-l"),
+    ("frontier", "ugal-g"),
 ];
 
 pub fn routing(criterion: &mut Criterion) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::forwarding::Forwarding;
+use super::forwarding::{Forwarding, NO_PORT};
 use super::graph::Graph;
 use super::legal_ways::{Candidate, LegalWays, legal_ways};
 use crate::diagnostic::Diagnostic;
@@ -92,6 +92,7 @@ pub(super) fn balanced(
     let (mut costs, mut amounts) = (vec![0_u64; places], vec![0_u64; places]);
     let mut chosen = vec![Candidate { port: 0, link: 0, place: 0 }; places];
     let mut sources = vec![0_u64; places];
+    let mut rows = Vec::new();
     for node in fabric.node_ids() {
         sources[table.graph.home(node).place as usize] += 1;
     }
@@ -102,6 +103,22 @@ pub(super) fn balanced(
         let search = |run: &[NodeId]| legal_ways(&table.graph, table.graph.home(run[0]).place, ranks.as_deref());
         let found: Vec<LegalWays> = threads::map(runs.to_vec(), search);
         for (&run, ways) in runs.iter().zip(&found) {
+            if balance == Balance::Destinations {
+                // Each place chooses by its own links alone: all destinations of a run at one place, then the next.
+                rows.clear();
+                rows.resize(run.len() * places, NO_PORT);
+                for (place, candidates) in ways.iter() {
+                    for row in rows.chunks_exact_mut(places) {
+                        let way = least(candidates, |way| used[way.link as usize]);
+                        row[place as usize] = way.port;
+                        used[way.link as usize] += 1;
+                    }
+                }
+                run.iter().zip(rows.chunks_exact(places)).for_each(|(&dst, row)| table.set_all(dst, row));
+                continue;
+            }
+            rows.clear();
+            rows.resize(places, NO_PORT);
             for &dst in run {
                 let end = table.graph.home(dst).place as usize;
                 if balance == Balance::Ways {
@@ -119,12 +136,13 @@ pub(super) fn balanced(
                         Balance::Ways => chosen[place as usize],
                         _ => least(candidates, |way| used[way.link as usize]),
                     };
-                    table.set(dst, place, way.port);
+                    rows[place as usize] = way.port;
                     let routes = sources[place as usize] + std::mem::take(&mut amounts[place as usize]);
-                    used[way.link as usize] += if balance == Balance::Destinations { 1 } else { routes };
+                    used[way.link as usize] += routes;
                     amounts[way.place as usize] += routes;
                 }
                 amounts[end] = 0;
+                table.set_all(dst, &rows);
             }
         }
     }

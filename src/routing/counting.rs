@@ -40,7 +40,7 @@ pub(super) struct Part {
     /// By place.
     pub column: Vec<f64>,
     pub amounts: Vec<f64>,
-    pub order: Vec<u32>,
+    pub order: Vec<u64>,
 }
 
 impl Part {
@@ -52,7 +52,7 @@ impl Part {
 
     /// Spreads the amounts over the shortest ways to a target and forgets what has come there.
     pub fn spread(&mut self, graph: &Graph, target: Target) {
-        graph.spread(graph.distances(target), &mut self.amounts, &mut self.order, &mut self.loads);
+        graph.spread(target, &mut self.amounts, &mut self.order, &mut self.loads);
         self.amounts.fill(0.0);
     }
 }

@@ -1,8 +1,10 @@
 //! Detours: intermediate groups or switches, drawn or all of them.
 
+use rustc_hash::FxHashMap;
+
 use super::counting::{Part, in_parts};
 use super::demand::Columns;
-use super::graph::{Graph, NONE, Target};
+use super::graph::{Graph, Target};
 use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, LinkId};
 use crate::rng::Mix;
@@ -113,10 +115,10 @@ impl Detours {
         mut visit: impl FnMut(LinkId),
     ) -> bool {
         let via = match via {
-            Some(via) => graph.walk(from, graph.distances(via), &mut pick, &mut visit),
+            Some(via) => graph.walk(from, via, &mut pick, &mut visit),
             None => Some(from),
         };
-        via.and_then(|via| graph.walk(via, graph.distances(Target::Place(to)), pick, visit)).is_some()
+        via.and_then(|via| graph.walk(via, Target::Place(to), pick, visit)).is_some()
     }
 
     /// That counting loads fits in memory.
@@ -172,6 +174,7 @@ impl Detours {
             }
             let zone = self.zone[to as usize];
             let mut by_zone = vec![0.0; zones];
+            let mut by_class = vec![0.0; entries.as_ref().map_or(0, Entries::classes)];
             for (from, amount) in column.iter_mut().enumerate() {
                 match self.between(self.zone[from], zone) {
                     0 => amounts[from] += *amount,
@@ -179,14 +182,18 @@ impl Detours {
                         let each = *amount / f64::from(count);
                         by_zone[self.zone[from] as usize] += each;
                         if let Some(entries) = &entries {
-                            entries.of(from).iter().filter(|entry| entry.group != zone).for_each(|entry| {
-                                amounts[entry.place as usize] += each * entry.part;
-                            });
+                            by_class[entries.class_of[from] as usize] += each;
                         }
                     }
                 }
             }
-            if entries.is_none() {
+            if let Some(entries) = &entries {
+                for (class, &each) in by_class.iter().enumerate().filter(|(_, each)| **each > 0.0) {
+                    entries.of(class).iter().filter(|entry| entry.group != zone).for_each(|entry| {
+                        amounts[entry.place as usize] += each * entry.part;
+                    });
+                }
+            } else {
                 let sum: f64 = by_zone.iter().sum();
                 for &via in self.all.iter().filter(|&&via| self.zone[via as usize] != zone) {
                     amounts[via as usize] += (sum - by_zone[self.zone[via as usize] as usize]).max(0.0);
@@ -197,12 +204,17 @@ impl Detours {
     }
 }
 
-/// Where messages come into groups: by place and group, the places with the part that each gets.
+/// Where messages come into groups: by the place that they come from and by group, the places with the part that each
+/// gets. Places from which that is the same, as often all of a group are, are of one class and looked at once.
 struct Entries {
-    starts: Vec<u32>,
+    /// By place.
+    class_of: Vec<u32>,
+    /// By class, and one more: where its entries start.
+    starts: Vec<usize>,
     entries: Vec<Entry>,
 }
 
+#[derive(Clone, Copy)]
 struct Entry {
     group: u32,
     place: u32,
@@ -213,22 +225,34 @@ impl Entries {
     fn new(detours: &Detours, graph: &Graph) -> Self {
         let (mut starts, mut entries) = (vec![0], Vec::new());
         let mut path = super::path::Path::default();
-        for from in 0..graph.places() {
+        let mut classes: FxHashMap<Vec<(u32, u32, u64)>, u32> = FxHashMap::default();
+        let mut class_of = vec![0; graph.places() as usize];
+        let mut sends = vec![false; graph.places() as usize];
+        graph.fabric.node_ids().for_each(|node| sends[graph.home(node).place as usize] = true);
+        let mut row = Vec::new();
+        for from in (0..graph.places()).filter(|&place| sends[place as usize]) {
+            row.clear();
             for &group in detours.all.iter().filter(|&&group| group != detours.zone[from as usize]) {
-                let distances = graph.distances(Target::Group(group));
-                if distances[from as usize] != NONE {
-                    path.clear();
-                    graph.split((from, 1.0, Time::ZERO), distances, &mut path, |place, part, _| {
-                        entries.push(Entry { group, place, part });
-                    });
-                }
+                path.clear();
+                graph.split((from, 1.0, Time::ZERO), Target::Group(group), &mut path, |place, part, _| {
+                    row.push(Entry { group, place, part });
+                });
             }
-            starts.push(entries.len() as u32);
+            let key = row.iter().map(|entry| (entry.group, entry.place, entry.part.to_bits())).collect();
+            class_of[from as usize] = *classes.entry(key).or_insert_with(|| {
+                entries.extend_from_slice(&row);
+                starts.push(entries.len());
+                starts.len() as u32 - 2
+            });
         }
-        Self { starts, entries }
+        Self { class_of, starts, entries }
     }
 
-    fn of(&self, from: usize) -> &[Entry] {
-        &self.entries[self.starts[from] as usize..self.starts[from + 1] as usize]
+    fn classes(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn of(&self, class: usize) -> &[Entry] {
+        &self.entries[self.starts[class]..self.starts[class + 1]]
     }
 }

@@ -86,6 +86,16 @@ impl Forwarding {
         before.is_none_or(|before| before == port)
     }
 
+    /// Makes the entries of one destination at all places, `NO_PORT` where there is none.
+    pub(super) fn set_all(&mut self, dst: NodeId, by_place: &[u16]) {
+        let row = self.at(dst, 0)..self.at(dst, 0) + by_place.len();
+        match &mut self.ports {
+            // (The largest number stands for no port in either width.)
+            Ports::Narrow(ports) => ports[row].iter_mut().zip(by_place).for_each(|(port, &of)| *port = of as u8),
+            Ports::Wide(ports) => ports[row].copy_from_slice(by_place),
+        }
+    }
+
     /// The link for a destination at a place, with the place that it leads to.
     #[inline]
     pub(super) fn way(&self, dst: NodeId, place: u32) -> Option<Way> {

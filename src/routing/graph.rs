@@ -1,7 +1,5 @@
 //! Shortest ways over any graph of switches: what rules without a regular structure have in common.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -9,11 +7,10 @@ use petgraph::Direction::{Incoming, Outgoing};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 
-use super::path::Path;
+use super::field::{Field, Width};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId, VertexId};
-use crate::units::Time;
 
 /// No link, no group, no way.
 pub(super) const NONE: u32 = u32::MAX;
@@ -22,7 +19,7 @@ pub(super) const NONE: u32 = u32::MAX;
 const MOST_MEMORY: u64 = 16 << 30;
 
 /// What crossing from one group to another costs, beside the link: more than any way within groups.
-const BETWEEN_GROUPS: u32 = 1 << 16;
+pub(super) const BETWEEN_GROUPS: u32 = 1 << 16;
 
 /// A link out of a place, or into it.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +27,17 @@ pub(super) struct Way {
     pub link: u32,
     /// The place at its other end.
     pub place: u32,
-    cost: u32,
+    /// Its position among the links out of the place where it starts.
+    pub port: u16,
+    crosses: bool,
+}
+
+impl Way {
+    /// What crossing it costs: 1, and more from one group to another.
+    #[inline]
+    pub fn cost(&self) -> u32 {
+        if self.crosses { 1 + BETWEEN_GROUPS } else { 1 }
+    }
 }
 
 /// Where a node is joined to the network.
@@ -60,7 +67,9 @@ pub(super) enum Target {
 /// (On a dragonfly that is the usual minimal route: a link, the cable to the other group, a link. The fewest links
 /// alone would take two cables through a third group where that saves one.)
 ///
-/// For each target, distances from all places are searched when they are first asked for: 4 bytes a pair of places.
+/// For each target, distances from all places are searched when they are first asked for: 4 bytes a pair of places, and
+/// as much or twice for the links that lead on (`ahead`). Nothing is kept for or by nodes that are places but that no
+/// message crosses.
 pub(super) struct Graph {
     pub fabric: Arc<Fabric>,
     /// By node.
@@ -77,8 +86,12 @@ pub(super) struct Graph {
     /// By place: its group; empty where there are none.
     groups: Vec<u32>,
     group_count: u32,
-    to_place: Vec<OnceLock<Box<[u32]>>>,
-    to_group: Vec<OnceLock<Box<[u32]>>>,
+    /// The first place that messages may cross: nothing is kept of those before it.
+    pub first_open: u32,
+    /// What is kept of the links that lead closer.
+    pub width: Width,
+    pub to_place: Vec<OnceLock<Field>>,
+    pub to_group: Vec<OnceLock<Field>>,
 }
 
 impl fmt::Debug for Graph {
@@ -132,7 +145,10 @@ impl Graph {
                 vertices.push(VertexId::from_index(vertex));
             }
         }
-        let memory = (vertices.len() as u64).pow(2) * 4;
+        let first_open = vertices.iter().position(|vertex| open[vertex.index()]).unwrap_or(vertices.len());
+        let opened = vertices.iter().filter(|vertex| open[vertex.index()]).count() as u64;
+        let kept = (vertices.len() - first_open) as u64;
+        let memory = opened * kept * 4;
         if memory > MOST_MEMORY || vertices.len() >= BETWEEN_GROUPS as usize {
             let message = format!(
                 "shortest paths on `{}` would need up to {} GB of tables",
@@ -165,8 +181,7 @@ impl Graph {
                         let to = groups[other as usize];
                         group != NONE && to != NONE && group != to
                     });
-                    let cost = 1 + if crosses { BETWEEN_GROUPS } else { 0 };
-                    ways.push(Way { link: edge.weight().0, place: other, cost });
+                    ways.push(Way { link: edge.weight().0, place: other, port: 0, crosses });
                 }
                 // Links in order of their numbers, whatever the order in which the graph lists them.
                 let start = *starts.last().unwrap_or(&0) as usize;
@@ -175,7 +190,16 @@ impl Graph {
             }
             (starts, ways)
         };
-        let ((out_starts, out), (into_starts, into)) = (ways(Outgoing), ways(Incoming));
+        let ((out_starts, mut out), (into_starts, mut into)) = (ways(Outgoing), ways(Incoming));
+        let mut ports = vec![0; fabric.links().len()];
+        for starts in out_starts.windows(2) {
+            for (port, way) in (0..).zip(&mut out[starts[0] as usize..starts[1] as usize]) {
+                // (There are tables only where no place has so many.)
+                way.port = u16::try_from(port).unwrap_or(u16::MAX);
+                ports[way.link as usize] = way.port;
+            }
+        }
+        into.iter_mut().for_each(|way| way.port = ports[way.link as usize]);
         let open: Vec<bool> = vertices.iter().map(|vertex| open[vertex.index()]).collect();
         // A node on several switches of one group is in that group, too.
         let mut groups = groups;
@@ -187,9 +211,13 @@ impl Graph {
                 _ => NONE,
             };
         }
+        let out_of = out_starts.windows(2).map(|starts| (starts[1] - starts[0]) as usize);
+        let most_ports = out_of.skip(first_open).max().unwrap_or(0);
         Ok(Self {
             homes: homes.collect(),
             open,
+            first_open: first_open as u32,
+            width: Width::new(opened + u64::from(group_count), kept, most_ports),
             to_place: vertices.iter().map(|_| OnceLock::new()).collect(),
             to_group: (0..group_count).map(|_| OnceLock::new()).collect(),
             fabric: Arc::clone(fabric),
@@ -272,147 +300,5 @@ impl Graph {
     #[inline]
     pub fn into(&self, place: u32) -> &[Way] {
         &self.into[self.into_starts[place as usize] as usize..self.into_starts[place as usize + 1] as usize]
-    }
-
-    /// By place, what is left to the target: links, and 2^16 for each between groups; `NONE` where no way leads there.
-    #[inline]
-    pub fn distances(&self, target: Target) -> &[u32] {
-        match target {
-            Target::Place(place) => self.to_place[place as usize].get_or_init(|| self.search(&[place])),
-            Target::Group(group) => self.to_group[group as usize].get_or_init(|| {
-                let places: Vec<u32> = (0..self.places()).filter(|&place| self.group(place) == Some(group)).collect();
-                self.search(&places)
-            }),
-        }
-    }
-
-    /// Distances to the nearest of some places: a search by number of links between groups, then by number of links.
-    fn search(&self, targets: &[u32]) -> Box<[u32]> {
-        let mut distances = vec![NONE; self.vertices.len()].into_boxed_slice();
-        for &target in targets {
-            distances[target as usize] = 0;
-        }
-        // By links, those to be looked at that cross no more groups than now, and those that cross one more.
-        let (mut now, mut next) = (vec![targets.to_vec()], Vec::<Vec<u32>>::new());
-        let mut crossed = 0;
-        while !now.is_empty() {
-            let mut hops = 0;
-            while hops < now.len() {
-                for place in std::mem::take(&mut now[hops]) {
-                    let distance = distances[place as usize];
-                    // A shorter way has been found since, or messages end here but do not pass.
-                    if distance != crossed + hops as u32 || (!self.open[place as usize] && distance > 0) {
-                        continue;
-                    }
-                    for way in self.into(place) {
-                        let there = &mut distances[way.place as usize];
-                        if distance + way.cost < *there {
-                            *there = distance + way.cost;
-                            let later = if way.cost > 1 { &mut next } else { &mut now };
-                            if later.len() < hops + 2 {
-                                later.resize(hops + 2, Vec::new());
-                            }
-                            later[hops + 1].push(way.place);
-                        }
-                    }
-                }
-                hops += 1;
-            }
-            crossed += BETWEEN_GROUPS;
-            now = std::mem::take(&mut next);
-        }
-        distances
-    }
-
-    /// The links out of a place that a shortest way can take.
-    #[inline]
-    pub fn closer<'a>(&'a self, at: u32, distances: &'a [u32]) -> impl Iterator<Item = Way> + 'a {
-        let here = distances[at as usize];
-        let leads = move |way: &&Way| {
-            let there = distances[way.place as usize];
-            there != NONE && there + way.cost == here && (there == 0 || self.open[way.place as usize])
-        };
-        self.out(at).iter().filter(leads).copied()
-    }
-
-    /// Goes one shortest way; where there are several links to go on, `pick` says which, of so many. Returns the place
-    /// at its end; `None` where there is no way, or not all of one.
-    #[inline]
-    pub fn walk(
-        &self,
-        from: u32,
-        distances: &[u32],
-        mut pick: impl FnMut(u32) -> u32,
-        mut visit: impl FnMut(LinkId),
-    ) -> Option<u32> {
-        let mut at = from;
-        while distances[at as usize] != 0 {
-            if distances[at as usize] == NONE {
-                return None;
-            }
-            let mut ways = self.closer(at, distances);
-            let mut way = ways.next()?;
-            let others = ways.count() as u32;
-            if others > 0 {
-                way = self.closer(at, distances).nth(pick(others + 1) as usize)?;
-            }
-            visit(LinkId(way.link));
-            at = way.place;
-        }
-        Some(at)
-    }
-
-    /// Spreads what is at each place over its shortest ways, in equal parts at each place; what comes to the end stays
-    /// there. What cannot go on is dropped.
-    pub fn spread(&self, distances: &[u32], amounts: &mut [f64], order: &mut Vec<u32>, loads: &mut [f64]) {
-        order.clear();
-        order.extend((0..self.places()).filter(|&place| !matches!(distances[place as usize], 0 | NONE)));
-        order.sort_unstable_by_key(|&place| (Reverse(distances[place as usize]), place));
-        for &place in &*order {
-            let amount = std::mem::take(&mut amounts[place as usize]);
-            if amount == 0.0 {
-                continue;
-            }
-            let part = amount / self.closer(place, distances).count() as f64;
-            for way in self.closer(place, distances) {
-                loads[way.link as usize] += part;
-                amounts[way.place as usize] += part;
-            }
-        }
-    }
-
-    /// The same from one place: adds links and parts to the path, which starts `start` after its message's begin, and
-    /// calls `end` for each place at which something arrives, with how much and the latency of the longest way.
-    pub fn split(
-        &self,
-        from: (u32, f64, Time),
-        distances: &[u32],
-        path: &mut Path,
-        mut end: impl FnMut(u32, f64, Time),
-    ) {
-        let (place, amount, start) = from;
-        let mut ahead = BTreeMap::from([((Reverse(distances[place as usize]), place), (amount, start))]);
-        while let Some(((Reverse(distance), place), (amount, latency))) = ahead.pop_first() {
-            match distance {
-                0 => end(place, amount, latency),
-                NONE => {}
-                _ => {
-                    let part = amount / self.closer(place, distances).count() as f64;
-                    for way in self.closer(place, distances) {
-                        path.links.push(LinkId(way.link));
-                        path.parts.push(part);
-                        let key = (Reverse(distances[way.place as usize]), way.place);
-                        let there = ahead.entry(key).or_insert((0.0, Time::ZERO));
-                        there.0 += part;
-                        there.1 = there.1.max(latency + self.fabric.link(LinkId(way.link)).latency);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Whether a way leads from one node to another.
-    pub fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
-        src == dst || self.distances(Target::Place(self.home(dst).place))[self.home(src).place as usize] != NONE
     }
 }

@@ -42,7 +42,7 @@ impl LegalWays {
 
 /// A place that is not reached yet.
 const UNSEEN: u8 = 0;
-/// Its way on goes down only (or there is no up and down).
+/// Its way on goes down only.
 const DOWN: u8 = 1;
 /// Its way on goes up first.
 const UP: u8 = 2;
@@ -55,11 +55,68 @@ const UP: u8 = 2;
 ///
 /// Messages do not cross closed places; links of these are neither up nor down.
 pub(super) fn legal_ways(graph: &Graph, target: u32, ranks: Option<&[u32]>) -> LegalWays {
+    match ranks {
+        None => shortest_ways(graph, target),
+        Some(ranks) => ranked_ways(graph, target, ranks),
+    }
+}
+
+/// All shortest ways to `target`.
+fn shortest_ways(graph: &Graph, target: u32) -> LegalWays {
+    let mut levels = vec![NONE; graph.places() as usize];
+    let mut order = vec![target];
+    levels[target as usize] = 0;
+    // By place, how many links lead closer; and all of them, in the order in which they are found.
+    let (mut counts, mut found) = (vec![0_u32; levels.len()], Vec::new());
+    let mut next = 0;
+    while let Some(&to) = order.get(next) {
+        next += 1;
+        if to != target && !graph.is_open(to) {
+            continue;
+        }
+        let level = levels[to as usize] + 1;
+        for way in graph.into(to) {
+            let from = way.place as usize;
+            if levels[from] == NONE {
+                levels[from] = level;
+                order.push(way.place);
+            }
+            if levels[from] == level {
+                counts[from] += 1;
+                found.push((way.place, Candidate { port: way.port, link: way.link, place: to }));
+            }
+        }
+    }
+    let mut ways = LegalWays { places: Vec::with_capacity(order.len()), candidates: Vec::new() };
+    let mut end = 0;
+    for &place in &order[1..] {
+        // From here on where the next one of the place goes.
+        let start = end;
+        end += std::mem::replace(&mut counts[place as usize], start);
+        ways.places.push((place, end));
+    }
+    if let Some(&(_, any)) = found.first() {
+        ways.candidates.resize(found.len(), any);
+    }
+    for (place, candidate) in found {
+        let at = &mut counts[place as usize];
+        ways.candidates[*at as usize] = candidate;
+        *at += 1;
+    }
+    let mut start = 0;
+    for &(_, end) in &ways.places {
+        ways.candidates[start as usize..end as usize].sort_unstable_by_key(|candidate| candidate.port);
+        start = end;
+    }
+    ways
+}
+
+/// Those that never go up after down.
+fn ranked_ways(graph: &Graph, target: u32, ranks: &[u32]) -> LegalWays {
     let mut levels = vec![NONE; graph.places() as usize];
     let mut kinds = vec![UNSEEN; graph.places() as usize];
-    let rises = |from: u32, to: u32| {
-        ranks.is_some_and(|ranks| graph.is_open(from) && graph.is_open(to) && ranks[to as usize] < ranks[from as usize])
-    };
+    let rises =
+        |from: u32, to: u32| ranks[to as usize] < ranks[from as usize] && graph.is_open(from) && graph.is_open(to);
     let mut order = vec![target];
     levels[target as usize] = 0;
     kinds[target as usize] = DOWN;
@@ -82,7 +139,7 @@ pub(super) fn legal_ways(graph: &Graph, target: u32, ranks: Option<&[u32]>) -> L
                     }
                 }
             }
-            if kind == DOWN && ranks.is_some() {
+            if kind == DOWN {
                 // A closed place may take any link.
                 for i in start..end {
                     let to = order[i];
@@ -103,7 +160,7 @@ pub(super) fn legal_ways(graph: &Graph, target: u32, ranks: Option<&[u32]>) -> L
     let mut ways = LegalWays { places: Vec::with_capacity(order.len()), candidates: Vec::new() };
     for &place in &order[1..] {
         let here = place as usize;
-        for (port, way) in graph.out(place).iter().enumerate() {
+        for way in graph.out(place) {
             let there = way.place as usize;
             let ends_or_passes = way.place == target || graph.is_open(way.place);
             // (A sum, since a place that is not reached has the largest number.)
@@ -113,7 +170,7 @@ pub(super) fn legal_ways(graph: &Graph, target: u32, ranks: Option<&[u32]>) -> L
                 && (!graph.is_open(place) || rises(place, way.place) == (kinds[here] == UP))
                 && (kinds[here] != DOWN || kinds[there] == DOWN)
             {
-                ways.candidates.push(Candidate { port: port as u16, link: way.link, place: way.place });
+                ways.candidates.push(Candidate { port: way.port, link: way.link, place: way.place });
             }
         }
         ways.places.push((place, ways.candidates.len() as u32));

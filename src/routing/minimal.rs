@@ -66,14 +66,13 @@ impl Minimal {
     /// Goes the way of a pair of nodes or places, and says whether there were several.
     #[inline]
     fn walk(&self, (from, to): (u32, u32), ends: (u32, u32), visit: impl FnMut(LinkId)) -> (bool, Option<u32>) {
-        let distances = self.graph.distances(Target::Place(to));
         let pair = u64::from(ends.0) << 32 | u64::from(ends.1);
         let mut draws = 0;
         let pick = |choices: u32| {
             draws += 1;
             self.hash.two_below(pair, draws, choices.into()) as u32
         };
-        let end = self.graph.walk(from, distances, pick, visit);
+        let end = self.graph.walk(from, Target::Place(to), pick, visit);
         (draws > 0, end)
     }
 }
@@ -137,6 +136,22 @@ impl Router for Minimal {
             nodes_at[graph.home(node).place as usize].push(node);
         }
         count_ends(graph, demand, loads);
+        if let (Demand::Pairs(pairs), true) = (demand, self.by_node) {
+            // Each pair goes its own way: they are counted as they are listed, not looked for among all.
+            let mut toward = vec![Vec::new(); graph.places() as usize];
+            for &(src, dst, much) in pairs {
+                toward[graph.home(dst).place as usize].push((src, dst, much));
+            }
+            in_parts(graph.places(), loads, |to, part| {
+                for &(src, dst, much) in &toward[to as usize] {
+                    let from = graph.home(src).place;
+                    if from != to {
+                        self.walk((from, to), (src.0, dst.0), |link| part.loads[link.0 as usize] += much);
+                    }
+                }
+            });
+            return Ok(Counted::default());
+        }
         in_parts(graph.places(), loads, |to, part| {
             part.make_room(graph);
             let Part { loads, column, .. } = part;

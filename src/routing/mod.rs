@@ -7,6 +7,9 @@
 //! of the message on each; it may know what is under way.
 
 mod adaptive_order;
+mod ahead;
+#[cfg(test)]
+mod ahead_tests;
 mod around;
 mod balanced;
 mod by_table;
@@ -22,6 +25,7 @@ mod detour;
 mod dfsssp;
 mod dimension_order;
 mod family;
+mod field;
 mod fluid;
 mod forwarding;
 mod graph;

@@ -46,8 +46,7 @@ pub(super) fn one_route(graph: &Graph, src: NodeId, dst: NodeId, route: &mut Vec
     if from.up != NONE {
         route.push(LinkId(from.up));
     }
-    let distances = graph.distances(Target::Place(to.place));
-    let end = graph.walk(from.place, distances, |_| 0, |link| route.push(link));
+    let end = graph.walk(from.place, Target::Place(to.place), |_| 0, |link| route.push(link));
     if end.is_none() {
         route.truncate(start);
     } else if to.down != NONE {

@@ -68,8 +68,7 @@ impl Choice for Spray {
             self.hash.two_below(message, draws, choices.into()) as u32
         };
         packet_walk(&self.graph, (start, over), &mut path.links, |from, to, links| {
-            let distances = self.graph.distances(Target::Place(to));
-            self.graph.walk(from, distances, pick, |link| links.push(link)).is_some()
+            self.graph.walk(from, Target::Place(to), pick, |link| links.push(link)).is_some()
         });
         false
     }
@@ -81,7 +80,7 @@ impl Choice for Spray {
 
     fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {
         between_ends(&self.graph, src, dst, path, |from, to, path, end| {
-            self.graph.split(from, self.graph.distances(Target::Place(to)), path, end);
+            self.graph.split(from, Target::Place(to), path, end);
         });
         true
     }
@@ -104,8 +103,7 @@ pub(super) fn packet_walk(
     if !walk(at.unwrap_or(from.place), to.place, links) {
         // No way leads there as it was drawn.
         links.truncate(first);
-        let distances = graph.distances(Target::Place(to.place));
-        graph.walk(at.unwrap_or(from.place), distances, |_| 0, |link| links.push(link));
+        graph.walk(at.unwrap_or(from.place), Target::Place(to.place), |_| 0, |link| links.push(link));
     }
     if to.down != NONE {
         links.push(LinkId(to.down));

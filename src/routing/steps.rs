@@ -41,7 +41,8 @@ impl<'a> Steps<'a> {
     /// The shortest ways to a target of packets that come to places over links in classes, or start there; they go on
     /// where `keep` says so. Returns where they are on their way, and where when they have come there.
     fn leg(&mut self, graph: &Graph, target: Target, start: &At, keep: impl Fn(u32, u32) -> bool) -> (At, At) {
-        let distances = graph.distances(target);
+        let ahead = graph.ahead(target);
+        let distances: Vec<u32> = (0..graph.places()).map(|place| graph.distance(&ahead, place)).collect();
         let mut order: Vec<u32> = (0..graph.places()).filter(|&place| distances[place as usize] != NONE).collect();
         order.sort_unstable_by_key(|&place| (Reverse(distances[place as usize]), place));
         let mut at = At { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
@@ -61,7 +62,7 @@ impl<'a> Steps<'a> {
                 incoming.iter().for_each(|&(link, classes)| arrived.over[link.0 as usize] |= classes);
                 continue;
             }
-            for way in graph.closer(place, distances).filter(|way| keep(place, way.place)) {
+            for way in graph.closer(place, &ahead).filter(|way| keep(place, way.place)) {
                 let mut classes = Classes::from(fresh);
                 self.all |= classes;
                 for &(link, before) in &incoming {
@@ -155,10 +156,10 @@ impl<'a> Steps<'a> {
                 ahead.add(&self.leg(graph, Target::Place(to), &starts, inside).0);
                 continue;
             }
-            let distances = graph.distances(Target::Place(to));
+            let toward = graph.ahead(Target::Place(to));
             for place in (0..graph.places()).filter(|&place| starts.fresh[place as usize]) {
-                if !matches!(distances[place as usize], 0 | NONE) {
-                    graph.closer(place, distances).for_each(|way| ahead.over[way.link as usize] |= 1);
+                if !matches!(graph.distance(&toward, place), 0 | NONE) {
+                    graph.closer(place, &toward).for_each(|way| ahead.over[way.link as usize] |= 1);
                 }
             }
         }

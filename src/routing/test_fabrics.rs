@@ -29,7 +29,7 @@ impl Family for Grouped {
     }
 }
 
-fn finished(builder: FabricBuilder, groups: Option<Vec<u32>>) -> Arc<Fabric> {
+pub(crate) fn finished(builder: FabricBuilder, groups: Option<Vec<u32>>) -> Arc<Fabric> {
     Arc::new(match groups {
         Some(groups) => builder.finish(Grouped(groups)),
         None => builder.finish(Irregular),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::Counted;
@@ -148,11 +149,14 @@ struct Ugal {
 /// The links of ways while one is chosen.
 #[derive(Default)]
 struct Ways {
-    taken: Vec<LinkId>,
-    drawn: Vec<LinkId>,
+    taken: Way,
+    drawn: Way,
     /// Of the detours drawn so far the one with the least weight.
-    best: Vec<LinkId>,
+    best: Way,
 }
+
+/// As long as detours on most fabrics are.
+type Way = SmallVec<[LinkId; 12]>;
 
 impl Ugal {
     /// Draws the way from one place to another, shortest or through an intermediate, and says how long it is and how
@@ -162,7 +166,7 @@ impl Ugal {
         (from, via, to): (u32, Option<Target>, u32),
         (message, draws): (u64, &mut u64),
         under_way: &UnderWay,
-        links: &mut Vec<LinkId>,
+        links: &mut Way,
     ) -> Option<(f64, f64)> {
         links.clear();
         let pick = |choices: u32| {
@@ -269,7 +273,7 @@ impl Choice for Ugal {
                 None => break,
             }
         }
-        path.links.append(&mut ways.taken);
+        path.links.extend_from_slice(&ways.taken);
         if to.down != NONE {
             path.links.push(LinkId(to.down));
         }
@@ -282,7 +286,7 @@ impl Choice for Ugal {
             let minimal = self.ask((at, to), (start.key(), &mut draws), under_way, &mut ways);
             again = self.asks_again(minimal, (self.graph.home(start.src).place, at, to), &ways.taken).is_some();
             let reaches = at == to || !ways.taken.is_empty();
-            links.append(&mut ways.taken);
+            links.extend_from_slice(&ways.taken);
             reaches
         });
         again

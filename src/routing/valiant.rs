@@ -113,12 +113,11 @@ impl Valiant {
         end: &mut dyn FnMut(u32, f64, Time),
     ) {
         let mut halves = Vec::new();
-        let distances = self.graph.distances(via);
-        self.graph.split((from, amount, start), distances, path, |place, part, latency| {
+        self.graph.split((from, amount, start), via, path, |place, part, latency| {
             halves.push((place, part, latency));
         });
         for half in halves {
-            self.graph.split(half, self.graph.distances(Target::Place(to)), path, &mut *end);
+            self.graph.split(half, Target::Place(to), path, &mut *end);
         }
     }
 }
@@ -163,8 +162,7 @@ impl Choice for Valiant {
             if !self.detours.walk(&self.graph, way, pick, |link| links.push(link)) {
                 // No way leads through this intermediate.
                 links.truncate(start);
-                let distances = self.graph.distances(Target::Place(to.place));
-                self.graph.walk(from.place, distances, |_| 0, |link| links.push(link));
+                self.graph.walk(from.place, Target::Place(to.place), |_| 0, |link| links.push(link));
             }
             if to.down != NONE {
                 links.push(LinkId(to.down));
@@ -208,7 +206,7 @@ impl Choice for Valiant {
         between_ends(&self.graph, src, dst, path, |(from, amount, start), to, path, end| {
             let count = self.detours.count(from, to);
             if count == 0 {
-                self.graph.split((from, amount, start), self.graph.distances(Target::Place(to)), path, end);
+                self.graph.split((from, amount, start), Target::Place(to), path, end);
                 return;
             }
             let part = amount / f64::from(count);

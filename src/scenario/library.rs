@@ -197,7 +197,10 @@ impl Shelf {
 
     /// What has this name.
     pub fn get(self, name: &str) -> Option<&'static Named> {
-        self.all().iter().find(|named| named.name == name)
+        // Texts that follow a rule are made only where none with a file is meant.
+        let files = if self == Self::Patterns { PATTERN_FILES } else { self.all() };
+        let find = |all: &'static [Named]| all.iter().find(|named| named.name == name);
+        find(files).or_else(|| if self == Self::Patterns { find(&PATTERNS) } else { None })
     }
 
     /// What has this name; the error says which name was probably meant.

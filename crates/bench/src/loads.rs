@@ -3,6 +3,8 @@
 //! A load's name says what it is: `FABRIC/PLACEMENT/SHARING`, or with a fourth part what is unlike the others. All are
 //! personalised all-to-alls in the order of the simple spread, 20 KB a message, unless they are called otherwise.
 //! `RULE-RANKS/loggopsim/events` is a program by rule, whose operations and messages are counted.
+//! `FABRIC/uniform/RULE` are 100 messages of 20 KB of each node to random others under that routing rule, and of
+//! `FABRIC/route/RULE` routes between random nodes are counted, once all tables are there.
 
 use hayase::diagnostic::Invalid;
 use hayase::scenario::{Loader, Scenario};
@@ -29,14 +31,26 @@ pub(super) struct Window {
     pub(super) messages: u64,
 }
 
+/// What is measured of a load.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Work {
+    /// Messages of the scenario that its text says.
+    Text,
+    /// Events of a program by this rule, in LogGOPSim's model.
+    Program(String),
+    /// Messages of uniform random traffic on a named fabric under a routing rule.
+    Uniform { fabric: &'static str, rule: &'static str },
+    /// Routes on a named fabric by a rule.
+    Routes { fabric: &'static str, rule: &'static str },
+}
+
 /// One thing to measure.
 #[derive(Clone, Debug)]
 pub struct Load {
     name: String,
     tier: Tier,
     pub(super) window: Option<Window>,
-    /// Where it is a program by rule, in LogGOPSim's model: its rule.
-    pub(super) program: Option<String>,
+    pub(super) work: Work,
     workload: &'static str,
     settings: Vec<String>,
 }
@@ -48,7 +62,7 @@ impl Load {
     /// On this fabric; settings are those of `--set`.
     fn new(fabric: &str, rest: &str, tier: Tier) -> Self {
         let name = format!("{fabric}/{rest}");
-        Self { name, tier, window: None, program: None, workload: ALL_TO_ALL, settings: Vec::new() }
+        Self { name, tier, window: None, work: Work::Text, workload: ALL_TO_ALL, settings: Vec::new() }
     }
 
     fn set(mut self, settings: &[&str]) -> Self {
@@ -76,11 +90,16 @@ impl Load {
         self.window.map(|window| (window.messages, window.skip))
     }
 
-    /// The scenario behind it, unless it is a program.
+    /// The scenario behind it, unless it is a program or of routes.
     ///
     /// # Errors
     /// None that a load of the list has.
     pub fn scenario(&self) -> Result<Scenario<PatternWork>, Invalid> {
+        if let Work::Uniform { fabric, rule } = self.work {
+            let messages = "workload.uniform-random.messages=100";
+            let loader = Loader::new().topology(fabric).routing(rule).pattern("uniform-random").size("20 KB");
+            return loader.set("bench", messages).load_pattern();
+        }
         let text = self.text();
         self.settings.iter().fold(Loader::new().text(self.name.clone(), text), |l, s| l.set("bench", s)).load_pattern()
     }
@@ -112,6 +131,7 @@ pub fn loads() -> Vec<Load> {
     loads.extend(incasts());
     loads.extend(variants());
     loads.extend(programs());
+    loads.extend(rules());
     loads.extend(large());
     loads
 }
@@ -208,8 +228,40 @@ fn programs() -> Vec<Load> {
     {
         for (ranks, tier) in sizes.into_iter().zip(tiers) {
             let load = Load::new(&format!("{rule}-{ranks}"), "loggopsim/events", tier);
-            loads.push(Load { program: Some(format!("{rule}:ranks={ranks}")), ..load });
+            loads.push(Load { work: Work::Program(format!("{rule}:ranks={ranks}")), ..load });
         }
+    }
+    loads
+}
+
+/// Routing rules: messages under them, and their routes alone.
+fn rules() -> Vec<Load> {
+    let mut loads = Vec::new();
+    for (fabric, nodes, rule) in [
+        ("fat-tree-1024", 1024, "d-mod-k"),
+        ("dragonfly-1056", 1056, "minimal"),
+        ("dragonfly-1056", 1056, "ugal-l"),
+        ("dragonfly-1056", 1056, "ugal-g"),
+    ] {
+        let load = Load::new(fabric, &format!("uniform/{rule}"), Tier::Usual).window(10 * nodes, 80 * nodes);
+        loads.push(Load { work: Work::Uniform { fabric, rule }, ..load });
+    }
+    for (fabric, rule, tier) in [
+        ("fat-tree-3456", "d-mod-k", Tier::Quick),
+        ("torus-16x16", "dimension-order", Tier::Quick),
+        ("dragonfly-1056", "family", Tier::Quick),
+        ("dragonfly-1056", "minimal", Tier::Quick),
+        ("dragonfly-1056", "valiant-groups", Tier::Quick),
+        ("dragonfly-1056", "ugal-l", Tier::Quick),
+        ("dragonfly-1056", "ugal-g", Tier::Quick),
+        ("frontier", "family", Tier::Quick),
+        ("frontier", "minimal", Tier::Usual),
+        ("frontier", "min-hop", Tier::Usual),
+        ("frontier", "ugal-l", Tier::Usual),
+        ("frontier", "ugal-g", Tier::Usual),
+    ] {
+        let load = Load::new(fabric, &format!("route/{rule}"), tier);
+        loads.push(Load { work: Work::Routes { fabric, rule }, ..load });
     }
     loads
 }

@@ -5,10 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Load;
 use super::clock::Moment;
-use super::loads::Window;
+use super::loads::{Window, Work};
 use hayase::diagnostic::Invalid;
 use hayase::engine::{Progress, Watch};
+use hayase::ids::{IdVec, MessageId, NodeId, RankId};
 use hayase::report::{Measurement, Status};
+use hayase::rng::Stream;
+use hayase::routing::{Path, Start, UnderWay};
 use hayase::scenario::Loader;
 use hayase::simulation::{ProgramWork, RunOptions};
 use hayase::workload::program::generate::Generator;
@@ -37,8 +40,10 @@ impl Load {
     /// # Errors
     /// Where it does not fit in memory.
     pub fn measure(&self, length: Length, stop: Option<&AtomicBool>) -> Result<Option<Measurement>, Invalid> {
-        if let Some(rule) = &self.program {
-            return self.measure_program(rule, stop);
+        match &self.work {
+            Work::Program(rule) => return self.measure_program(rule, stop),
+            Work::Routes { fabric, rule } => return measure_routes(fabric, rule, stop),
+            Work::Text | Work::Uniform { .. } => {}
         }
         let scenario = self.scenario()?;
         let window = match (self.window, length) {
@@ -105,6 +110,51 @@ impl Load {
                     peak_rss_bytes: hayase::memory::peak(),
                 }));
             }
+        }
+    }
+}
+
+/// Pairs of nodes whose routes are asked for again and again: more than tables of large fabrics stay in caches for.
+const PAIRS: u32 = 1 << 16;
+
+/// Asks for routes between random nodes, of a rule that chooses with nothing under way, all of them once before.
+fn measure_routes(fabric: &str, rule: &str, stop: Option<&AtomicBool>) -> Result<Option<Measurement>, Invalid> {
+    let network = Loader::new().topology(fabric).routing(rule).load_topology()?;
+    let nodes = network.fabric.nodes();
+    let mut random = Stream::new(1, "routes");
+    let mut node = || NodeId(random.below(nodes.into()) as u32);
+    let pairs: Vec<(NodeId, NodeId)> = (0..PAIRS).map(|_| (node(), node())).collect();
+    let under_way: UnderWay = IdVec::filled(network.fabric.links().len(), 0);
+    let (mut path, mut links) = (Path::default(), 0);
+    let mut all = || {
+        for (index, &(src, dst)) in (0..).zip(&pairs) {
+            path.clear();
+            match network.router.choice() {
+                None => network.router.route(src, dst, &mut path.links),
+                Some(choice) if src != dst => {
+                    let message = MessageId { src: RankId(src.0), index };
+                    choice.choose(Start { src, dst, message }, &under_way, &mut path);
+                }
+                Some(_) => {}
+            }
+            links += path.links.len();
+        }
+        // What nobody looks at need not be worked out.
+        std::hint::black_box(links);
+    };
+    all();
+    let start = Moment::now();
+    let mut runs = 0;
+    loop {
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Ok(None);
+        }
+        all();
+        runs += 1;
+        let (cpu_ns, wall_ns) = Moment::now().since(start);
+        if cpu_ns >= LEAST_NS {
+            let messages = runs * u64::from(PAIRS);
+            return Ok(Some(Measurement { nodes, messages, cpu_ns, wall_ns, peak_rss_bytes: hayase::memory::peak() }));
         }
     }
 }

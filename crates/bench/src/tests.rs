@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
+use super::loads::Work;
 use super::*;
 
 fn load(name: &str) -> Load {
@@ -14,7 +15,7 @@ fn names_are_unique_and_no_load_but_the_large_ones_has_mistakes() {
     let mut names = BTreeSet::new();
     for load in loads() {
         assert!(names.insert(load.name().to_owned()), "{} twice", load.name());
-        if load.program.is_none() && load.tier() < Tier::Large {
+        if load.work == Work::Text && load.tier() < Tier::Large {
             let scenario = load.scenario().unwrap_or_else(|invalid| panic!("{}: {invalid}", load.name()));
             let parts: Vec<&str> = load.name().split('/').collect();
             assert_eq!(scenario.system().network().unwrap().sharing.name(), parts[2], "{}", load.name());
@@ -45,6 +46,28 @@ fn a_window_has_the_messages_asked_for_and_few_more() {
 fn what_is_stopped_gives_no_figure() {
     let stop = AtomicBool::new(true);
     assert_eq!(load("torus-32x32/random/equal-share").measure(Length::Usual, Some(&stop)).unwrap(), None);
+}
+
+#[test]
+fn routes_are_counted_of_rules_that_choose_and_of_others() {
+    for name in ["dragonfly-1056/route/family", "dragonfly-1056/route/ugal-g"] {
+        let run = load(name).measure(Length::Usual, None).unwrap().unwrap();
+        assert_eq!((run.nodes, run.messages % (1 << 16)), (1056, 0), "{name}");
+        assert!(run.messages > 0 && run.cpu_ns >= 1e8, "{name}");
+    }
+}
+
+#[test]
+fn a_load_by_rule_is_on_its_fabric_under_its_rule() {
+    let rules: Vec<Load> = loads().into_iter().filter(|load| matches!(load.work, Work::Uniform { .. })).collect();
+    assert_eq!(rules.len(), 4);
+    for load in rules {
+        let scenario = load.scenario().unwrap();
+        let network = scenario.system().network().unwrap();
+        let (fabric, rule) = load.name().split_once("/uniform/").unwrap();
+        assert!(fabric.ends_with(&format!("-{}", network.fabric.nodes())), "{fabric}");
+        assert_eq!(network.router.choice().is_some(), rule.starts_with("ugal"), "{rule}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What can be typed: the verbs. What follows each stands with it.
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Parser, Subcommand};
+use clap::{Args, Command, Parser, Subcommand};
 
 use super::advise::args::{AdviseArgs, ExplainArgs};
 use super::bench::BenchArgs;
@@ -26,6 +26,7 @@ use super::sweep::SweepArgs;
 use super::throughput::ThroughputArgs;
 use super::topology::TopologyVerb;
 use super::trace::TraceVerb;
+use super::usage::InOurWords;
 use super::validate::ValidateArgs;
 use super::voice::Global;
 use super::whatif::args::WhatIfArgs;
@@ -74,81 +75,87 @@ pub struct Cli {
     pub global: Global,
 }
 
+/// The program as if it had one verb only: what is read of it, and said of the verb, is the same.
+pub(super) fn of_one_verb(verb: Command) -> Command {
+    let program = Command::new("hayase").version(env!("CARGO_PKG_VERSION")).styles(STYLES).max_term_width(110);
+    Global::augment_args(program.subcommand_required(true).arg_required_else_help(true)).subcommand(verb)
+}
+
 /// What to do.
 #[derive(Subcommand, Debug)]
 pub enum Verb {
     /// Simulate one scenario and report what came out.
-    Run(RunArgs),
+    Run(InOurWords<RunArgs>),
     /// Simulate many combinations side by side, best first.
-    Compare(CompareArgs),
+    Compare(InOurWords<CompareArgs>),
     /// Run thousands of points of a plan; what is done is kept and never run again.
-    Sweep(SweepArgs),
+    Sweep(InOurWords<SweepArgs>),
     /// Show how fast each message of the first step would be, all of them under way at once.
-    Rates(RatesArgs),
+    Rates(InOurWords<RatesArgs>),
     /// Count the loads of steady traffic: how much of their bandwidth all nodes can use, and which link holds them back.
-    Throughput(ThroughputArgs),
+    Throughput(InOurWords<ThroughputArgs>),
     /// Predict how long a program takes, from data sets that were measured once.
-    Predict(Box<PredictArgs>),
+    Predict(Box<InOurWords<PredictArgs>>),
     /// Make, show and extend program data and computation data.
     #[command(subcommand)]
-    Program(ProgramVerb),
+    Program(InOurWords<ProgramVerb>),
     /// Play a recorded program on other nodes or another network: how long it takes, and where its time goes.
-    Replay(ReplayArgs),
+    Replay(InOurWords<ReplayArgs>),
     /// Vary parameters of nodes and network, one at a time: which of them matter, and what any network could bring.
-    Whatif(WhatIfArgs),
+    Whatif(InOurWords<WhatIfArgs>),
     /// Find the LogGPS parameters of a machine from measured round trips.
-    Calibrate(CalibrateArgs),
+    Calibrate(InOurWords<CalibrateArgs>),
     /// Measure what a real network does, as a data set.
     #[command(subcommand)]
-    Measure(MeasureVerb),
+    Measure(InOurWords<MeasureVerb>),
     /// One of the two processes that `hayase measure` has an MPI start.
     #[command(hide = true)]
-    MeasureAgent(AgentArgs),
+    MeasureAgent(InOurWords<AgentArgs>),
     /// Check files without running anything: scenarios, topologies, patterns, data sets.
-    Check(CheckArgs),
+    Check(InOurWords<CheckArgs>),
     /// Write a commented scenario to start from.
-    Init(InitArgs),
+    Init(InOurWords<InitArgs>),
     /// Print the JSON schema of scenario files, for editors.
     Schema,
     /// List the named topologies, show one, or compare some.
     #[command(subcommand)]
-    Topology(TopologyVerb),
+    Topology(InOurWords<TopologyVerb>),
     /// List the named patterns, or show one.
     #[command(subcommand)]
-    Pattern(PatternVerb),
+    Pattern(InOurWords<PatternVerb>),
     /// List the named machines, or show one.
     #[command(subcommand)]
-    Machine(MachineVerb),
+    Machine(InOurWords<MachineVerb>),
     /// List the named presets, or show one.
     #[command(subcommand)]
-    Preset(PresetVerb),
+    Preset(InOurWords<PresetVerb>),
     /// Run an MPI program and record the calls of all its ranks.
     #[cfg(unix)]
-    Record(RecordArgs),
+    Record(InOurWords<RecordArgs>),
     /// Compile C with mpicc so that the program tells which memory it accesses.
     #[cfg(unix)]
-    Cc(CompileArgs),
+    Cc(InOurWords<CompileArgs>),
     /// Compile Fortran with mpifort so that the program tells which memory it accesses.
     #[cfg(unix)]
-    Fc(CompileArgs),
+    Fc(InOurWords<CompileArgs>),
     /// Compile with any compiler so that the program tells which memory it accesses.
     #[cfg(unix)]
-    Wrap(WrapArgs),
+    Wrap(InOurWords<WrapArgs>),
     /// Find what to improve in a recorded program, and what each change would gain on a machine and network.
-    Advise(Box<AdviseArgs>),
+    Advise(Box<InOurWords<AdviseArgs>>),
     /// List the rules of advice, or explain one.
-    Explain(ExplainArgs),
+    Explain(InOurWords<ExplainArgs>),
     /// Show what a recorded program or a schedule holds, or write it in another format.
     #[command(subcommand)]
-    Trace(TraceVerb),
+    Trace(InOurWords<TraceVerb>),
     /// Predict a master/slave program from a few executed tasks.
-    MasterSlave(Box<MasterSlaveArgs>),
+    MasterSlave(Box<InOurWords<MasterSlaveArgs>>),
     /// Check the simulator against closed forms, other simulators and published figures.
-    Validate(ValidateArgs),
+    Validate(InOurWords<ValidateArgs>),
     /// Measure what a simulated message costs on this machine: time, memory, growth with the number of nodes.
-    Bench(BenchArgs),
+    Bench(InOurWords<BenchArgs>),
     /// Print a completion script for a shell.
-    Completions(CompletionsArgs),
+    Completions(InOurWords<CompletionsArgs>),
     /// Print the manual page, or write those of all verbs into a folder.
-    Man(ManArgs),
+    Man(InOurWords<ManArgs>),
 }

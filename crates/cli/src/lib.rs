@@ -71,7 +71,7 @@ pub(crate) use voice::{Voice, complain, print, print_with, show};
 /// Runs the program.
 pub fn main() -> ExitCode {
     let words = usage::words();
-    let matches = match usage::command(Cli::command(), &words).try_get_matches_from(&words) {
+    let matches = match usage::command(&words).try_get_matches_from(&words) {
         Ok(matches) => matches,
         Err(error) => return usage::answer(&error),
     };

@@ -1,17 +1,20 @@
 //! The words of the command line before clap reads them, and what it says in our words.
 
 use std::any::TypeId;
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroU64};
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::builder::ValueParser;
-use clap::{Arg, ColorChoice, Command};
+use clap::{Arg, ArgMatches, Args, ColorChoice, Command, CommandFactory, Error, FromArgMatches, Id, Subcommand};
 
+use super::args::{self, Cli};
 use super::{complain, reason};
 use hayase::diagnostic::{failure, file_names};
 
@@ -51,17 +54,98 @@ fn is_option(word: &str) -> bool {
     }
 }
 
-/// The command as it is used here; whether clap's own messages are coloured must be known before it reads anything.
-pub fn command(command: Command, words: &[OsString]) -> Command {
+/// The command for what was typed; whether clap's own messages are coloured must be known before it reads anything.
+pub fn command(words: &[OsString]) -> Command {
+    TYPED.set(Some(words.to_vec()));
+    let mut command = Cli::command();
+    TYPED.set(None);
+    // Whoever hands what holds for all verbs on to each of them should have one only.
+    let only = words.get(1).and_then(|word| command.find_subcommand_mut(word)).map(std::mem::take);
+    if let Some(verb) = only {
+        command = args::of_one_verb(verb);
+    } else if !command.get_subcommands().any(|verb| words.iter().any(|word| word == verb.get_name())) {
+        // What is said of a verb or an option that is none looks at all of them.
+        command = Cli::command();
+    }
     let colour = words.iter().enumerate().find_map(|(i, word)| match word.to_str()? {
         "--color" => words.get(i + 1).and_then(|value| value.to_str()),
         word => word.strip_prefix("--color="),
     });
-    in_our_words(command).color(match colour {
+    command.mut_args(with_our_parser).color(match colour {
         Some("always") => ColorChoice::Always,
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     })
+}
+
+/// What follows a verb: worked out when it is that verb that was typed, and with numbers that say what is allowed and
+/// files that may have any name.
+///
+/// All options of all verbs together take longer to work out than a small run does.
+#[derive(Debug)]
+pub struct InOurWords<T>(T);
+
+thread_local! {
+    /// What was typed, while the command for it is put together.
+    static TYPED: RefCell<Option<Vec<OsString>>> = const { RefCell::new(None) };
+}
+
+/// The verb with what follows it, unless others were typed.
+fn followed(verb: Command, augment: impl FnOnce(Command) -> Command) -> Command {
+    let is_meant = |words: &Option<Vec<OsString>>| {
+        words.as_ref().is_none_or(|words| words.iter().any(|word| word == verb.get_name()))
+    };
+    if TYPED.with_borrow(is_meant) { in_our_words(augment(verb)) } else { verb }
+}
+
+impl<T> Deref for InOurWords<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: FromArgMatches> FromArgMatches for InOurWords<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        T::from_arg_matches(matches).map(Self)
+    }
+
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, Error> {
+        T::from_arg_matches_mut(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl<T: Args> Args for InOurWords<T> {
+    fn group_id() -> Option<Id> {
+        T::group_id()
+    }
+
+    fn augment_args(verb: Command) -> Command {
+        followed(verb, T::augment_args)
+    }
+
+    fn augment_args_for_update(verb: Command) -> Command {
+        followed(verb, T::augment_args_for_update)
+    }
+}
+
+impl<T: Subcommand> Subcommand for InOurWords<T> {
+    fn augment_subcommands(verb: Command) -> Command {
+        followed(verb, T::augment_subcommands)
+    }
+
+    fn augment_subcommands_for_update(verb: Command) -> Command {
+        followed(verb, T::augment_subcommands_for_update)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        T::has_subcommand(name)
+    }
 }
 
 /// The same command, whose numbers say what is allowed and whose files may have any name.
@@ -119,9 +203,6 @@ pub fn answer(error: &clap::Error) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
-    use super::super::args::Cli;
     use super::*;
 
     fn words(words: &[&str]) -> Vec<String> {
@@ -146,6 +227,29 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_a_verb_is_worked_out_for_the_verb_that_was_typed() {
+        let known = |verb: &Command| verb.get_arguments().count() + verb.get_subcommands().count();
+        let all = Cli::command();
+        let verbs = || all.get_subcommands().filter(|verb| known(verb) > 0);
+        assert!(verbs().count() > 25);
+        for typed in verbs() {
+            let alone = command(&["hayase", typed.get_name()].map(OsString::from));
+            let names: Vec<&str> = alone.get_subcommands().map(Command::get_name).collect();
+            assert_eq!(names, [typed.get_name()]);
+            assert!(alone.get_arguments().map(Arg::get_id).eq(all.get_arguments().map(Arg::get_id)));
+            let words = ["hayase", "--color", "never", typed.get_name()].map(OsString::from);
+            for verb in command(&words).get_subcommands() {
+                let name = verb.get_name();
+                let expected = if name == typed.get_name() { known(typed) } else { 0 };
+                assert_eq!(known(verb), expected, "`{name}`: is it `InOurWords<...>` in `Verb`?");
+            }
+        }
+        // Nothing that is a verb: an option of another one may be meant.
+        let none = command(&["hayase", "--topology"].map(OsString::from));
+        assert!(none.get_subcommands().zip(all.get_subcommands()).all(|(a, b)| known(a) == known(b)));
+    }
+
+    #[test]
     fn numbers_say_what_is_allowed() {
         for (given, expected) in [
             (["hayase", "run", "--seeds=-5"], "a whole number from 1 to 4294967295 is expected"),
@@ -156,7 +260,7 @@ mod tests {
             ),
         ] {
             let words: Vec<OsString> = given.iter().map(OsString::from).collect();
-            let error = command(Cli::command(), &words).try_get_matches_from(&words).unwrap_err().to_string();
+            let error = command(&words).try_get_matches_from(&words).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
     }
