@@ -235,12 +235,7 @@ impl Loader {
         parts.sort_by_key(Part::rank);
         texts.preset_is_given = parts.iter().any(|part| matches!(part, Part::Named { shelf: Shelf::Presets, .. }));
         for part in parts {
-            let named = if let Part::Named { shelf, .. } = &part { shelf.table() } else { None };
             let layer = texts.layer(part).unwrap_or_default();
-            // What a name stands for is whole: nothing of another of its kind stays.
-            if let Some(key) = named.filter(|&key| layer.contains_key(key)) {
-                texts.table.remove(key);
-            }
             texts.add(layer);
         }
         texts
@@ -257,6 +252,8 @@ pub(super) struct Texts {
     pub links: Links,
     /// What presets say of choices that others make.
     presets: Defaults,
+    /// The tables of the text being read that a name stands for. They are whole: nothing of another of their kind stays.
+    pub whole: Vec<&'static str>,
     /// Whether a preset was asked for, so that those which files name do not count.
     preset_is_given: bool,
     /// The names of jobs that flags have brought.
@@ -271,6 +268,9 @@ impl Texts {
     /// Lays this over what is there.
     pub(super) fn add(&mut self, mut layer: Table) {
         tasks::expand(&mut layer);
+        for key in self.whole.drain(..).filter(|&key| layer.contains_key(key)) {
+            self.table.remove(key);
+        }
         overlay(&mut self.table, layer);
     }
 
@@ -303,6 +303,7 @@ impl Texts {
             Part::Text { name, text } => self.text(name, text, 0),
             Part::Named { shelf, flag, name } => {
                 let at = self.flag(flag, &name);
+                self.whole.extend(shelf.table());
                 return self.named(shelf, &name, at, 0);
             }
             Part::Choice { flag, table, value } => {
@@ -386,9 +387,11 @@ impl Texts {
     pub(super) fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
         tasks::expand(&mut table);
         let mut below = self.below(&mut table, depth);
+        let whole = std::mem::take(&mut self.whole);
         for job in jobs::each(&mut table) {
             *job = self.expanded(std::mem::take(job), depth);
         }
+        self.whole = whole;
         for key in CHOICES {
             let Some((at, name)) =
                 table.get(key).and_then(|entry| Some((entry.value.span, entry.value.text()?.to_owned())))
@@ -403,6 +406,7 @@ impl Texts {
             match shelf {
                 Some(shelf) => {
                     table.remove(key);
+                    self.whole.push(key);
                     if let Some(named) = self.named(shelf, &name, at, depth + 1) {
                         below.remove(key);
                         overlay(&mut below, named);

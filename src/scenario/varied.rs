@@ -284,7 +284,10 @@ impl Texts {
         let name = |key: &str| Table::from([(key.to_owned(), Entry { key: key_at, value: value.clone() })]);
         let layer = match (key, text) {
             ([word], Some(text)) => match word.as_str() {
-                "machine" => self.named(Shelf::Machines, &text, at, 0).unwrap_or_default(),
+                "machine" => {
+                    self.whole.push("node");
+                    self.named(Shelf::Machines, &text, at, 0).unwrap_or_default()
+                }
                 "pattern" => self.expanded(name("workload"), 0),
                 "size" => self.workload_option("size", "size", text, at),
                 "injection" => self.workload_option("injection", "injection", text, at),

@@ -14,7 +14,6 @@ use crate::fabric::Bisection;
 use crate::ids::{LinkId, RankId};
 use crate::noise::Added;
 use crate::player::{Activity, Observers, OnActivity, OnTransfer, RankTimes, Transfer};
-use crate::record::Recorder;
 use crate::record::{History, PathStep, PatternRanks, Recorder, critical_path};
 use crate::report::{
     self, Bounds, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped,
@@ -503,7 +502,7 @@ impl Playing<'_> {
             Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => true,
             Injection::All | Injection::Window(_) => false,
         };
-        let start = start_offsets(self.seed, self.jitter);
+        let start = start_offsets(self.system.seed(), self.jitter);
         let of_rank = |rank: RankId| {
             let node = self.network.placement[rank];
             let (out, _) = self.network.capacity_of(node);
