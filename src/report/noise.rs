@@ -2,9 +2,6 @@
 
 use serde::Serialize;
 
-use super::SeedStatistics;
-use super::comparison::student;
-
 /// What slow processors cost: the run beside the same one in which nobody is slow.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct NoiseReport {
@@ -60,29 +57,6 @@ pub struct CostOverSeeds {
     pub high_s: f64,
     /// Sample standard deviation of the cost \[s\].
     pub sd_s: f64,
-}
-
-impl CostOverSeeds {
-    /// That of these makespans; of those where nobody is slow there is one where nothing in them is random.
-    pub fn new(with: &SeedStatistics, without: &SeedStatistics) -> Option<Self> {
-        let of_seed = |seed: &u64| match &without.makespans_s[..] {
-            [one] => Some(*one),
-            all => Some(all[without.seeds.iter().position(|known| known == seed)?]),
-        };
-        let pairs = with.seeds.iter().zip(&with.makespans_s);
-        let costs: Vec<f64> = pairs.filter_map(|(seed, time)| Some(time - of_seed(seed)?)).collect();
-        let n = costs.len();
-        let costs = SeedStatistics::new(Vec::new(), costs);
-        let half = if n > 1 { student(n - 1) * costs.sd_s / (n as f64).sqrt() } else { 0.0 };
-        (n > 0).then_some(Self {
-            seeds: n as u64,
-            without_mean_s: without.mean_s,
-            mean_s: costs.mean_s,
-            low_s: costs.mean_s - half,
-            high_s: costs.mean_s + half,
-            sd_s: costs.sd_s,
-        })
-    }
 }
 
 /// How many ranks ended later, by more than a time.

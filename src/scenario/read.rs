@@ -133,7 +133,7 @@ pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, i
         collectives: reader.value("collectives"),
         faults: reader.value("faults"),
         noise: reader.value("noise"),
-        stragglers: reader.value("straggler"),
+        stragglers: reader.stragglers(),
         workload: reader.workload(),
         jobs: reader.jobs(),
         shared: None,
@@ -214,6 +214,24 @@ impl Reader<'_> {
             }
         }
         if jobs.len() == items.len() { Section::Is(jobs, *at) } else { Section::Broken }
+    }
+
+    /// The stragglers, each by itself: so all their mistakes are found.
+    fn stragglers(&mut self) -> Section<Vec<Located<StragglerSpec>>> {
+        let Some(Entry { key: at, value }) = self.table.get("straggler") else { return Section::Absent };
+        let Kind::List(items) = &value.kind else {
+            let message = format!("`straggler` is {}", value.what());
+            let diagnostic =
+                Diagnostic::new("wrong-type", message).at(value.span).label("a list of tables is expected");
+            self.diagnostics.push(diagnostic.help("write a table [[straggler]] for each"));
+            return Section::Broken;
+        };
+        let read = |item: &Tree| match self.section::<StragglerSpec>("straggler", item, item.span) {
+            Section::Is(spec, span) => Some(Located::new(spec, span)),
+            Section::Absent | Section::Broken => None,
+        };
+        let stragglers: Vec<Located<StragglerSpec>> = items.iter().filter_map(read).collect();
+        if stragglers.len() == items.len() { Section::Is(stragglers, *at) } else { Section::Broken }
     }
 
     /// A table that holds exactly one choice.

@@ -158,7 +158,7 @@ impl Simulated for FarmWork {
         fits_noise(system, self.ranks(), &[])?;
         if system.network().is_none() && !self.has_constant_speeds(system) {
             let message = "in closed form workers have one speed each, and nobody else is slow";
-            let help = "name a topology (-t crossbar:nodes=9), or slow workers by `ranks` and `speed` alone";
+            let help = "name a topology (-t torus-4x4), or slow workers by `ranks` and `speed` alone";
             return Err(Diagnostic::new("wrong-choice", message).help(help));
         }
         fits_places(&self.title, self.point.workers.len() as u32 + 1, system)

@@ -106,7 +106,8 @@ fn see<W: Simulated>(scenario: &Scenario<W>, control: Control<'_>) -> Seen {
     }
     messages.sort_by_key(|message| (message.src, message.dst, message.number));
     let mut ends = W::ends(&outcome);
-    if ends.is_empty() {
+    // Of a farm neither ranks nor messages are seen.
+    if ends.is_empty() && !messages.is_empty() {
         ends = vec![0.0; ranks as usize];
         for message in &messages {
             for rank in [message.src, message.dst] {
@@ -157,20 +158,22 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
         let more_than_s = (part * most.1).max(1e-9 * with_s);
         Delayed { more_than_s, ranks: all.iter().filter(|rank| rank.delay_s > more_than_s).count() as u32 }
     });
+    let slowed = SlowedRanks {
+        ranks: slow.added.iter().filter(|added| **added != 0.0).count() as u32,
+        mean_s: mean(&slow.added),
+        most_s: most.1,
+        most_rank: most.0,
+        // What comes of rounding is nothing.
+        absorbed_s: Some(most.1 - cost_s).filter(|absorbed| *absorbed > 1e-9 * with_s).unwrap_or(0.0),
+    };
     NoiseReport {
         without_s,
         cost_s,
         slowdown: if without_s > 0.0 { with_s / without_s } else { 1.0 },
         seeds: None,
-        slowed: Some(SlowedRanks {
-            ranks: slow.added.iter().filter(|added| **added != 0.0).count() as u32,
-            mean_s: mean(&slow.added),
-            most_s: most.1,
-            most_rank: most.0,
-            // What comes of rounding is nothing.
-            absorbed_s: Some(most.1 - cost_s).filter(|absorbed| *absorbed > 1e-9 * with_s).unwrap_or(0.0),
-        }),
-        delayed: if most.1 > 0.0 { delayed.to_vec() } else { Vec::new() },
+        // In closed form nothing is added up.
+        slowed: (cost_s == 0.0 || most.1 > 0.0).then_some(slowed),
+        delayed: if most.1 > 0.0 && ranks > 0 { delayed.to_vec() } else { Vec::new() },
         by_distance: by_distance(&all),
         ranks: all,
     }

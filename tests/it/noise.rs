@@ -6,7 +6,7 @@ use std::path::Path;
 use hayase::diagnostic::Located;
 use hayase::noise::{Distribution, NoiseSpec, NoiseTables, Numbers, Phase, Speed, StragglerSpec};
 use hayase::report::{NoiseReport, SeedStatistics};
-use hayase::simulation::{ProgramWork, Simulated};
+use hayase::simulation::{PatternWork, ProgramWork, Simulated};
 use hayase::sweep::{Control, cost_of_noise, over_seeds};
 use hayase::workload::program::{Collective, CollectiveCall, Counts, Envelope, Op, Program, ProgramBuilder};
 use hayase::{Loader, RunOptions, Scenario, System, Time};
@@ -119,7 +119,7 @@ fn a_step_under_periodic_noise_takes_what_the_chance_to_be_hit_says() {
         let free = power(1.0 - work / period) - power(1.0 - (work + length) / period);
         let expected = (length - period / f64::from(n + 1) * free) * 1e-6;
         let half = found.high_s - found.mean_s;
-        assert!((found.mean_s - expected).abs() < 1.5 * half && half < 0.1 * expected, "{n} {found:?} {expected}");
+        assert!((found.mean_s - expected).abs() < 1.5 * half && half < 0.15 * expected, "{n} {found:?} {expected}");
     }
 }
 
@@ -197,7 +197,7 @@ fn slack_absorbs_what_fits_into_it() {
 #[test]
 fn overheads_of_messages_are_stretched_too() {
     // o + L + o: the sender at half its speed, then the receiver.
-    let node = "[node.loggp]\nL = \"5 us\"\no = \"2 us\"\ng = \"0 us\"\nG = \"0 ns/B\"\n";
+    let node = "[node.loggps]\nL = \"5 us\"\no = \"2 us\"\nGs = \"0 ns/B\"\nS = \"64 KB\"\n";
     let mut program = ProgramBuilder::new(2);
     for rank in 0..2 {
         let mut ops = program.sequence(rank);
@@ -321,15 +321,12 @@ fn a_report_is_run_again_with_its_noise() {
     let text = format!("{STAR}[workload.ring]\nsize = \"1 KB\"\nmessage-jitter = \"50 us\"\n");
     let loader = Loader::new().text("a.toml", text).noise("5us/50us,uniform").straggler("count:2=50%");
     let scenario = loader.load_pattern().unwrap();
-    let again = Loader::new().text("report.json", scenario.to_json().to_string());
-    // A report is JSON, and read as such from a file.
-    drop(again);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scenario.json");
     std::fs::write(&path, scenario.to_json().to_string()).unwrap();
     let again = Loader::new().file(&path).load_pattern().unwrap();
     assert_eq!(again.system().noise(), scenario.system().noise());
-    let run = |scenario: &Scenario<_>| scenario.run(RunOptions::default()).report.head.fingerprint;
+    let run = |scenario: &Scenario<PatternWork>| scenario.run(RunOptions::default()).report.head.fingerprint;
     assert_eq!(run(&again), run(&scenario));
 }
 
@@ -340,8 +337,7 @@ fn workers_of_a_farm_are_slow_in_closed_form_and_over_a_fabric() {
     let time = |flags: &[&str], fabric: &str| {
         let loader = Loader::new().text("farm.toml", format!("{fabric}{farm}"));
         let loader = flags.iter().fold(loader, |loader, flag| loader.straggler(flag));
-        Simulated::name(loader.clone().load().unwrap().work());
-        hayase::simulation::Work::summary(&loader.load().unwrap().run(RunOptions::default())).makespan_s
+        loader.load().unwrap().run(RunOptions::default()).summary().makespan_s
     };
     for fabric in ["", STAR] {
         close(time(&[], fabric), 10e-3);

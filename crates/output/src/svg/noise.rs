@@ -71,7 +71,9 @@ pub fn noise(noise: &NoiseReport, title: &str) -> String {
         canvas.circle(at, r, &format!(r#"fill="{fill}""#));
         if is_source && noise.by_distance.first().is_some_and(|first| first.ranks <= 4) {
             let text = format!("slow rank {}", rank.rank);
-            canvas.text(at.x, at.y - 8.0, 10.0, Anchor::Middle, &text, "");
+            // Below it, where the wave leaves room, unless the axis is near.
+            let below = at.y + 16.0 < top + HEIGHT;
+            canvas.text(at.x, if below { at.y + 14.0 } else { at.y - 8.0 }, 10.0, Anchor::Middle, &text, "");
         }
     }
     if none > 0 {
@@ -84,6 +86,7 @@ pub fn noise(noise: &NoiseReport, title: &str) -> String {
     let axis = Axis::new(most, 5, SECONDS);
     frame(&mut canvas, &axis, top, "later by");
     let bar = (column * 0.8).max(0.5);
+    let few = noise.by_distance.first().is_some_and(|first| first.ranks <= 4);
     for rank in &noise.ranks {
         let (from, delay) = (x(rank.rank) - bar / 2.0, height(&axis, rank.delay_s.max(0.0)));
         let own = height(&axis, rank.slowed_s.unwrap_or(0.0).max(0.0));
@@ -102,7 +105,7 @@ pub fn noise(noise: &NoiseReport, title: &str) -> String {
         canvas.rect(from, top + HEIGHT - delay, bar, delay, &format!(r#"fill="{LATE}""#));
         if own > 0.0 {
             let level = top + HEIGHT - own;
-            match column >= 4.0 {
+            match column >= 4.0 || few {
                 true => {
                     canvas.rect(from, level, bar, own, &format!(r#"fill="none" stroke="{OWN}" stroke-width="1.5""#))
                 }

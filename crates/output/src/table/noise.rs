@@ -27,13 +27,17 @@ pub(super) fn lines(noise: &NoiseReport) -> Vec<(&'static str, String)> {
         let of = count(seeds.seeds, "seed", "seeds");
         lines.push(("", format!("over {of} {mean} on average, 95 % interval {low} to {high}")));
     }
-    if let Some(slowed) = noise.slowed {
-        let of = count(noise.ranks.len().max(slowed.ranks as usize) as u64, "rank", "ranks");
+    if noise.slowed.is_some_and(|slowed| slowed.ranks == 0) {
+        lines.push(("", "nobody was slowed: no processor had work while it was slow".to_owned()));
+    }
+    if let Some(slowed) = noise.slowed.filter(|slowed| slowed.ranks > 0) {
+        // Of a farm ranks are not told apart.
+        let on = match noise.ranks.len() as u64 {
+            0 => count(slowed.ranks.into(), "rank", "ranks"),
+            all => format!("{} of {}", slowed.ranks, count(all, "rank", "ranks")),
+        };
         let (rank, most, mean) = (slowed.most_rank, signed(slowed.most_s), signed(slowed.mean_s));
-        lines.push((
-            "",
-            format!("work took longer on {} of {of}: {mean} on average, {most} on rank {rank}", slowed.ranks),
-        ));
+        lines.push(("", format!("work took longer on {on}: {mean} on average, {most} on rank {rank}")));
         if slowed.most_s > 0.0 {
             let said = match slowed.absorbed_s {
                 absorbed if absorbed > 0.0 => {
