@@ -6,7 +6,7 @@
 //! computation, overhead, synchronisation   on the path; go on with what r did before
 //! wait for a message                       the message was under way: on the path from when it left; go on with its sender
 //! wait for a receiver                      not on the path: the receiver was late; go on with what it did until t
-//! wait for a message of its own (patterns) the message was under way: on the path from when it left
+//! wait for a message of its own (patterns) on the path from when it was sent; go on with what r did before
 //! ```
 //! So the steps follow each other without a gap from 0 to the end, and their times add up to the makespan. A wait stays
 //! on the path where nobody is known to have caused it.
@@ -105,7 +105,7 @@ impl Walk<'_> {
         let message = activity.message.and_then(|message| self.history.message(message));
         match (activity.kind, message) {
             (ActivityKind::RecvWait, Some(transfer)) if self.hops < MOST_HOPS => self.received(&activity, transfer),
-            (ActivityKind::SendWait, Some(transfer)) if self.history.is_of_pattern() => self.sent(transfer),
+            (ActivityKind::SendWait, Some(transfer)) if self.history.is_of_pattern() => self.sent(&activity, transfer),
             // It waited at a barrier for a rank that had nothing to send.
             (ActivityKind::RecvWait, None) if self.history.is_of_pattern() && self.hops < MOST_HOPS => {
                 match activity.peer {
@@ -156,12 +156,9 @@ impl Walk<'_> {
     }
 
     /// A message of its own was under way until now.
-    fn sent(&mut self, transfer: &Transfer) {
-        let (message, peer) = (Some(transfer.message), Some(self.rank));
-        if transfer.called < self.time {
-            let (kind, rank) = (PathKind::Network, transfer.dst);
-            self.steps.push(PathStep { rank, kind, begin: transfer.called, end: self.time, op: None, message, peer });
-        }
+    fn sent(&mut self, activity: &Activity, transfer: &Transfer) {
+        let activity = Activity { op: transfer.op.unwrap_or(activity.op), ..*activity };
+        self.step(PathKind::Rank(ActivityKind::SendWait), self.rank, transfer.called, &activity);
         self.go(self.rank, transfer.called);
     }
 

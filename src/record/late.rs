@@ -224,8 +224,11 @@ impl Lateness {
         let spent: Vec<Spent> = (0..history.ranks()).map(|rank| Spent::of(history, RankId(rank))).collect();
         // By pair, the smaller rank first: when both were last in step, and how much later its message made the other.
         let mut in_step: FxHashMap<(u32, u32), (Time, Time)> = FxHashMap::default();
+        // By rank: how many of its waits.
+        let mut divided = vec![0; spent.len()];
         for at in self.order.clone() {
             let Wait { rank, peer, begin, sent, end, .. } = self.waits[at];
+            divided[rank as usize] += 1;
             let key = (rank.min(peer), rank.max(peer));
             let ordered = |(first, second)| if rank < peer { (first, second) } else { (second, first) };
             let pair = ordered(in_step.get(&key).copied().unwrap_or_default());
@@ -244,8 +247,9 @@ impl Lateness {
             let mut waited = more(others[2] - mine[2]);
             let network = on_messages.min(under_way);
             let mut sending = on_messages - network;
-            let (from, to) =
-                (self.ended_by(peer, peer_since).max(self.starts[peer as usize]), self.ended_by(peer, sent));
+            let from = self.ended_by(peer, peer_since);
+            // Waits that end each other at one instant are no causes of each other.
+            let to = self.ended_by(peer, sent).min(self.starts[peer as usize] + divided[peer as usize]);
             if from >= to {
                 sending += waited;
                 waited = 0.0;

@@ -1,10 +1,12 @@
 //! Who is late: the same straggler in a message file, in a pattern and in a program, with answers worked out by hand.
 
+use std::fmt::Write;
 use std::fs;
 
 use hayase::record::PathKind;
 use hayase::report::replay::LateRank;
 use hayase::report::{RanksReport, Report};
+use hayase::rng::Stream;
 use hayase::simulation::{Outcome, PatternOutcome};
 use hayase::units::Time;
 use hayase::{Loader, RunOptions};
@@ -76,9 +78,11 @@ fn a_straggler_in_a_message_file_is_found_and_whom_it_delays() {
 #[test]
 fn the_same_times_whoever_looks_on() {
     let folder = tempfile::tempdir().unwrap();
-    for rest in ["", "injection = \"all\"\n", "injection = \"window=2\"\n", "message-jitter = \"3 ms\"\n"] {
+    let rules = ["queue", "all", "window=2", "sendrecv", "barrier", "left"];
+    let rules = rules.map(|rule| format!("injection = \"{rule}\"\n"));
+    for rest in rules.into_iter().chain(["message-jitter = \"3 ms\"\n".to_owned()]) {
         for transport in ["", "[transport.packet]\nmodel = \"oq\"\n", "[transport.contention-free]\n"] {
-            let text = of_messages(&folder, RING, rest) + transport;
+            let text = of_messages(&folder, RING, &rest) + transport;
             let seen = run(&text).report;
             let scenario = Loader::new().text("run.toml", text).load().unwrap();
             let plain = scenario.run(RunOptions::default()).summary();
@@ -90,6 +94,47 @@ fn the_same_times_whoever_looks_on() {
                 let spent = rank.compute_s + rank.send_wait_s + rank.recv_wait_s;
                 assert!((spent - rank.end_s).abs() <= 1e-12 * last, "{rest}{transport}: {rank:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn whatever_is_sent_spans_and_path_have_no_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 0..30_u64 {
+        let mut draw = Stream::new(seed, "messages");
+        let ranks_ = [2, 3, 7, 8][draw.below(4) as usize];
+        let mut csv = "src,dst,bytes,delay,after,id\n".to_owned();
+        for row in 0..draw.below(80) + 1 {
+            let (src, dst) = (draw.below(ranks_), draw.below(ranks_));
+            let (bytes, delay) = (draw.below(3) * 500_000, draw.below(3) * draw.below(2000));
+            // Of an earlier row, so that nothing waits in a circle.
+            let after = if row > 0 && draw.below(2) > 0 { draw.below(row).to_string() } else { String::new() };
+            let after = if after.is_empty() { after } else { format!("m{after}") };
+            let _ = writeln!(csv, "{src},{dst},{bytes},{delay} us,{after},m{row}");
+        }
+        let rule = ["queue", "all", "window=3", "left"][draw.below(4) as usize];
+        let outcome = run(&of_messages(&folder, &csv, &format!("injection = \"{rule}\"\n")));
+        let report = &outcome.report;
+        let makespan = report.head.makespan_s;
+        let of = ranks(report);
+        for rank in &of.ranks {
+            let spent = rank.compute_s + rank.send_wait_s + rank.recv_wait_s;
+            assert!((spent - rank.end_s).abs() <= 1e-12, "seed {seed}: {rank:?}");
+        }
+        let path = outcome.path.as_ref().unwrap();
+        let mut now = Time::ZERO;
+        for step in path {
+            assert_eq!(step.begin, now, "seed {seed}: {path:?}");
+            now = step.end;
+        }
+        assert_eq!(now.seconds(), makespan, "seed {seed}");
+        // What goes back to ranks is part of what was waited, and of that nothing is counted twice.
+        let waited: f64 = of.ranks.iter().map(|rank| rank.recv_wait_s).sum();
+        let caused: f64 = of.late.iter().map(|late| late.caused_s).sum();
+        assert!(caused <= waited + 1e-12, "seed {seed}: {caused} of {waited}");
+        for bound in [report.bounds.computation_s, report.bounds.path_s].into_iter().flatten() {
+            assert!(bound <= makespan * (1.0 + 1e-12), "seed {seed}: {bound} {makespan}");
         }
     }
 }
@@ -138,7 +183,7 @@ fn a_late_start_in_a_pattern_of_many_steps_delays_all_by_as_much() {
         assert!(path[0].kind.name() == "compute" && path[0].rank.0 == last);
         let length: Time = path.iter().map(|step| step.end - step.begin).sum();
         assert!((length.seconds() - outcome.report.head.makespan_s).abs() < 1e-12);
-        assert!(path.iter().all(|step| matches!(step.kind.name(), "compute" | "network")), "{path:?}");
+        assert!(path.iter().all(|step| matches!(step.kind.name(), "compute" | "network" | "send wait")), "{path:?}");
     }
 }
 
@@ -151,13 +196,14 @@ fn balanced_work_has_nobody_who_is_late() {
         "all-to-all = { algorithm = \"pairwise\", size = \"0 B\", ranks = 8 }",
         "all-to-all = { algorithm = \"linear\", size = \"1 MB\", ranks = 1 }",
     ] {
-        let outcome = run(&format!("{CROSSBAR}workload.{pattern}\n"));
+        let outcome = run(&format!("workload.{pattern}\n{CROSSBAR}"));
         let of = ranks(&outcome.report);
         assert!(of.late.iter().all(|late| late.caused_s < 1e-12), "{pattern}: {:?}", of.late);
         let path = outcome.path.as_ref().unwrap();
         let length: Time = path.iter().map(|step| step.end - step.begin).sum();
         assert!((length.seconds() - outcome.report.head.makespan_s).abs() < 1e-12, "{pattern}");
-        assert!(path.iter().all(|step| step.kind == PathKind::Network), "{pattern}: {path:?}");
+        let sends = |kind: PathKind| matches!(kind.name(), "network" | "send wait");
+        assert!(path.iter().all(|step| sends(step.kind)), "{pattern}: {path:?}");
     }
 }
 

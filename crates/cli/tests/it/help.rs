@@ -190,8 +190,10 @@ farm.toml
 Files (-o), by name:
   x.json         the report
   x.svg          how loaded each link was, drawn over the fabric
-  timeline.svg   who sent what when (small runs)
+  timeline.svg   who sent what when, computed, and waited for whom (small runs)
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
+  ranks.csv      every rank: where its time went, how late it was
+  path.csv       the critical path; activities.csv: all that ranks did
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`. Of jobs x.csv is a
 line for each, x.svg shows when they ran, messages.csv and links.csv say which job it was,

@@ -2,16 +2,14 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, count, grouped, percent, seconds};
+use super::figures::{Quantity, grouped, seconds};
 use super::run::{failed, over_seeds};
 use super::{Answer, Cell, Grid, early, late, printable};
-use hayase::report::replay::{CriticalPath, Prediction, RegionReport, ReplayReport, Spread};
+use hayase::report::replay::{Prediction, RegionReport, ReplayReport};
 use hayase::units::Bytes;
 
 /// Waits that are shown.
 const WAITS: usize = 10;
-/// Ranks and operations of the critical path that are shown.
-const OF_PATH: usize = 5;
 
 /// What a report says, for a terminal: how long, where the time went, who waited for whom.
 pub fn replay(report: &ReplayReport) -> Answer {
@@ -82,9 +80,9 @@ pub fn replay(report: &ReplayReport) -> Answer {
     regions(&mut text, &report.regions);
     let within = report.region.as_ref().map_or_else(String::new, |region| format!(" in {}", printable(region)));
     let _ = writeln!(text, "\nWhere the time of ranks went{within} (rank: the one with the most)");
-    text.table(breakdown(&report.breakdown));
+    text.table(late::breakdown(&report.breakdown));
     if let Some(path) = &report.critical_path {
-        critical_path(&mut text, path);
+        late::critical_path(&mut text, path);
     }
     late::who(&mut text, &report.late, report.head.makespan_s);
     if !report.waits.is_empty() {
@@ -102,29 +100,6 @@ pub fn replay(report: &ReplayReport) -> Answer {
         text.table(grid);
     }
     text
-}
-
-/// Where the time of ranks went, by kind.
-pub(super) fn breakdown(kinds: &[Spread]) -> Grid {
-    let mut grid = Grid::new()
-        .text("kind")
-        .quantity("part", Quantity::Part)
-        .time("least")
-        .time("mean")
-        .time("most")
-        .number("rank");
-    for spread in kinds {
-        let rank = if spread.most_s > spread.least_s { spread.most_rank.to_string() } else { String::new() };
-        grid.row([
-            Cell::from(spread.kind),
-            spread.part.into(),
-            spread.least_s.into(),
-            spread.mean_s.into(),
-            spread.most_s.into(),
-            rank.into(),
-        ]);
-    }
-    grid
 }
 
 /// Time by region, in a table; nothing where there are none.
@@ -183,32 +158,4 @@ fn prediction(prediction: &Prediction) -> Vec<(&'static str, String)> {
         lines.push(("recorded run", format!("{}, the one that the times of blocks are from", seconds(recorded))));
     }
     lines
-}
-
-/// What made the program last as long as it did.
-pub(super) fn critical_path(text: &mut Answer, path: &CriticalPath) {
-    let kinds: Vec<_> = path.kinds.iter().map(|part| format!("{} {}", part.kind, percent(part.part))).collect();
-    let ranks = path.ranks.iter().take(OF_PATH);
-    let ranks: Vec<_> = ranks.map(|part| format!("{} ({})", part.rank, percent(part.part))).collect();
-    let _ = writeln!(
-        text,
-        "\nCritical path: {}, {} of rank\n  {}\n  most on rank {}",
-        count(path.steps, "step", "steps"),
-        count(path.changes, "change", "changes"),
-        kinds.join(", "),
-        ranks.join(", ")
-    );
-    let mut grid = Grid::new().number("rank").number("op").text("kind").time("time").text("operation").keys(2);
-    for step in path.operations.iter().take(OF_PATH) {
-        grid.row([
-            Cell::from(step.rank),
-            step.op.to_string().into(),
-            step.kind.into(),
-            step.time_s.into(),
-            step.operation.as_deref().unwrap_or_default().into(),
-        ]);
-    }
-    if !grid.is_empty() {
-        text.table(grid);
-    }
 }

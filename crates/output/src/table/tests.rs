@@ -407,3 +407,32 @@ fn rates_end_with_their_spread() {
     where several links hold a message back equally, one of them is named
     ");
 }
+
+#[test]
+fn who_is_late_is_shown_where_it_matters_and_whom_that_delays() {
+    use hayase::report::RanksReport;
+    use hayase::report::replay::{Delayed, LateRank};
+    let late = |rank: u32, caused_s: f64, delays: u32| LateRank {
+        rank,
+        caused_s,
+        by_computing_s: caused_s,
+        by_sending_s: 0.0,
+        delays: (0..delays).map(|rank| Delayed { rank, time_s: caused_s / f64::from(delays) }).collect(),
+        waited_for_s: 0.02,
+        as_it_computed_s: 0.0,
+        as_it_sent_s: 0.0,
+        as_it_waited_s: 0.02 - caused_s.min(0.02),
+    };
+    // The makespan is 69.1 ms: what is below a thousandth of it is left out, and who is in the way of nobody.
+    let rows = vec![late(7, 0.04, 5), late(3, 0.001, 2), late(4, 6e-5, 1), late(9, 0.0, 0)];
+    let ranks = RanksReport { late: rows, ..RanksReport::default() };
+    let text = run(&Report { ranks: Some(Box::new(ranks)), ..report() }).to_string();
+    let (_, table) = text.split_once("Who is late").unwrap();
+    let rows: Vec<&str> = table.lines().skip(3).take_while(|line| !line.is_empty()).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert!(rows[0].contains("0, 1, 2, ...") && rows[1].trim_start().starts_with("3 "), "{text}");
+    // Nobody computes or is late: not a word of it.
+    let even = RanksReport { late: vec![late(1, 0.0, 0)], ..RanksReport::default() };
+    let same = run(&Report { ranks: Some(Box::new(even)), ..report() }).to_string();
+    assert_eq!(same, run(&report()).to_string());
+}
