@@ -19,6 +19,7 @@ use crate::report::{
     self, Bounds, Carried, FaultsReport, Head, JOBS_SCHEMA, JobReport, JobsLink, JobsReport, Meeting, MessageRecord,
     Meta, Status, Stopped,
 };
+use crate::rng::seed_of_job;
 use crate::system::{Network, System};
 use crate::throughput::{OnFabric, OnNodes};
 use crate::units::{Bandwidth, Time};
@@ -145,7 +146,7 @@ impl Task {
         }
     }
 
-    /// The same with another seed. A pattern has as many ranks as its job, not as many as the fabric has nodes.
+    /// The same with the seed of this system. A pattern has as many ranks as its job, not as many as the fabric has nodes.
     fn with_seed_of(
         &self,
         ground: &dyn Ground,
@@ -281,7 +282,8 @@ impl Simulated for JobsWork {
                 nodes: &nodes,
             });
             let ground: &dyn Ground = on.as_ref().map_or(&ranks, |on| on);
-            job.task = job.task.with_seed_of(ground, system, sources)?;
+            let seeded = system.seeded(seed_of_job(system.seed(), index));
+            job.task = job.task.with_seed_of(ground, &seeded, sources)?;
         }
         Ok(Self { jobs, ..self.clone() })
     }
@@ -404,7 +406,7 @@ impl Playing<'_> {
                 ranks,
                 start: job.start,
                 own_clock: matches!(job.task, Task::Program(_) | Task::Farm(_)),
-                make: plays.then(|| self.maker(job, stage, nodes)),
+                make: plays.then(|| self.maker(index, stage, nodes)),
                 repeat: if only.is_some() { Repeat::Times(1) } else { job.repeat },
                 think: job.think,
                 weight: job.weight,
@@ -414,8 +416,9 @@ impl Playing<'_> {
     }
 
     /// What makes the workload of a job, each time anew.
-    fn maker<'a>(&'a self, job: &'a Job, stage: &'a Stage, nodes: &'a [NodeId]) -> Maker<'a> {
-        let seed = self.system.seed();
+    fn maker<'a>(&'a self, index: usize, stage: &'a Stage, nodes: &'a [NodeId]) -> Maker<'a> {
+        let job = &self.work.jobs[index];
+        let seed = seed_of_job(self.system.seed(), index);
         match (&job.task, stage) {
             (Task::Load { load, bytes, .. }, _) => {
                 let mean: IdVec<RankId, Option<Time>> =
