@@ -58,6 +58,11 @@ impl Stream {
     }
 }
 
+/// The seed of one of several jobs, from 0: the first draws what it would draw alone, and each other something else.
+pub fn seed_of_job(seed: u64, job: usize) -> u64 {
+    if job == 0 { seed } else { Mix::new(seed, "job").one(job as u64) }
+}
+
 /// A random number for each tuple of keys, the same whenever it is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix(u64);

@@ -10,6 +10,7 @@ use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::node::NodeSpec;
 use crate::placement::{Joint, JointPart, Placement, PlacementSpec};
 use crate::reading::nulls::drop_nulls;
+use crate::rng::seed_of_job;
 use crate::simulation::{Job, JobsWork, PatternWork, ProgramWork, Simulated, Task, calls_of};
 use crate::system::{Network, System, Written, network_of_its_own};
 use crate::throughput::OnNodes;
@@ -64,8 +65,8 @@ fn built(
     let nodes = routed.fabric.nodes();
     let mut left = nodes;
     let mut all = Vec::with_capacity(jobs.len());
-    for section in jobs {
-        let built = job(section, sections, &routed, left, links, sources, diagnostics);
+    for (index, section) in jobs.iter().enumerate() {
+        let built = job((index, section), sections, &routed, left, links, sources, diagnostics);
         // A job with mistakes of its own takes the nodes that it says.
         let ranks = built.as_ref().map(|built| built.task.ranks());
         left = left.saturating_sub(ranks.or(section.spec.ranks.as_deref().copied()).unwrap_or(0));
@@ -144,9 +145,24 @@ fn ends(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) -> Option<(NodeS
     program_load::ends(sections, diagnostics)
 }
 
+/// What the work of a job is built from: its own workload and seed, on what all have.
+fn sections_of(index: usize, section: &JobSection, sections: &Sections) -> Sections {
+    let mut own = sections.clone();
+    own.workload = section.workload.clone();
+    // The ranks of work that is built by itself are placed apart.
+    own.placement = Section::Absent;
+    // Who is slow is said of all ranks.
+    (own.noise, own.stragglers) = (Section::Absent, Section::Absent);
+    if index > 0 {
+        let at = sections.seed.span().or(section.at()).unwrap_or(Span::new(0, 0));
+        own.seed = Section::Is(seed_of_job(build::seed(sections), index), at);
+    }
+    own
+}
+
 /// Builds what a job does; `left` nodes are left for it.
 fn job<'a>(
-    section: &'a JobSection,
+    (index, section): (usize, &'a JobSection),
     sections: &Sections,
     routed: &RoutedFabric,
     left: u32,
@@ -163,12 +179,7 @@ fn job<'a>(
         return None;
     }
     let so_many = ranks.as_deref().copied().unwrap_or(left);
-    let mut own = sections.clone();
-    own.workload = section.workload.clone();
-    // The ranks of work that is built by itself are placed apart.
-    own.placement = Section::Absent;
-    // Who is slow is said of all ranks.
-    (own.noise, own.stragglers) = (Section::Absent, Section::Absent);
+    let own = sections_of(index, section, sections);
     let known = match &section.workload {
         Section::Is(WorkloadSpec::Pattern(spec), _) if spec.knows_fabric() => Some(spec.ranks().unwrap_or(so_many)),
         _ => None,

@@ -20,6 +20,7 @@ use crate::report::{
     self, Bounds, Carried, FaultsReport, Head, JOBS_SCHEMA, JobReport, JobsLink, JobsReport, Meeting, MessageRecord,
     Meta, Status, Stopped,
 };
+use crate::rng::seed_of_job;
 use crate::system::{Network, System};
 use crate::throughput::{OnFabric, OnNodes};
 use crate::units::{Bandwidth, Time};
@@ -146,7 +147,7 @@ impl Task {
         }
     }
 
-    /// The same with another seed. A pattern has as many ranks as its job, not as many as the fabric has nodes.
+    /// The same with the seed of this system. A pattern has as many ranks as its job, not as many as the fabric has nodes.
     fn with_seed_of(
         &self,
         ground: &dyn Ground,
@@ -290,7 +291,8 @@ impl Simulated for JobsWork {
                 nodes: &nodes,
             });
             let ground: &dyn Ground = on.as_ref().map_or(&ranks, |on| on);
-            job.task = job.task.with_seed_of(ground, system, sources)?;
+            let seeded = system.seeded(seed_of_job(system.seed(), index));
+            job.task = job.task.with_seed_of(ground, &seeded, sources)?;
         }
         Ok(Self { jobs, ..self.clone() })
     }
@@ -423,7 +425,7 @@ impl Playing<'_> {
                 make: plays.then(|| {
                     let slow =
                         slow.clone().map(|slow| Slowed { slow, first: ranks_before, ranks, added: added.clone() });
-                    self.maker(job, stage, nodes, slow)
+                    self.maker(index, stage, nodes, slow)
                 }),
                 repeat: if only.is_some() { Repeat::Times(1) } else { job.repeat },
                 think: job.think,
@@ -434,8 +436,9 @@ impl Playing<'_> {
     }
 
     /// What makes the workload of a job, each time anew.
-    fn maker<'a>(&'a self, job: &'a Job, stage: &'a Stage, nodes: &'a [NodeId], slowed: Option<Slowed>) -> Maker<'a> {
-        let seed = self.system.seed();
+    fn maker<'a>(&'a self, index: usize, stage: &'a Stage, nodes: &'a [NodeId], slowed: Option<Slowed>) -> Maker<'a> {
+        let job = &self.work.jobs[index];
+        let seed = seed_of_job(self.system.seed(), index);
         let processors = move |begun: Time| slowed.as_ref().map(|slowed| slowed.from(begun));
         match (&job.task, stage) {
             (Task::Load { load, bytes, .. }, _) => {

@@ -175,6 +175,11 @@ impl System {
         Self { collectives, seed, noise, ..Self::default() }
     }
 
+    /// The same fabric, routes and places, for work with a seed of its own.
+    pub(crate) fn seeded(&self, seed: u64) -> Self {
+        Self { seed, ..self.clone() }
+    }
+
     /// The same with ranks on these nodes; `None` if there is no network, a node is not there or has two ranks, or the
     /// ranks are not so many.
     #[must_use]

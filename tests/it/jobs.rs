@@ -319,3 +319,35 @@ fn what_fails_is_in_the_report_of_jobs_and_slows_them_alone_as_well() {
     assert_eq!(lost.head.faults.unwrap().lost, 2);
     assert!(lost.jobs.iter().all(|job| job.makespan_s.is_none() && job.alone_s.is_none()));
 }
+
+#[test]
+fn equal_jobs_draw_something_else_and_the_first_what_it_draws_alone() {
+    let job = |name: &str, nodes: &str, work: &str| {
+        format!("[[job]]\nname = \"{name}\"\nplacement.nodes.list = \"{nodes}\"\n{work}")
+    };
+    let uniform = "[job.workload.uniform-random]\nsize = \"20 KB\"\nmessages = 5\nranks = 13\n";
+    let farm = "[job.workload.master-slave]\nworkers = 12\ntasks = \"exponential:count=100,mean=1ms\"\n";
+    // Each has a switch of its own, one like the other: what differs is what was drawn.
+    let tree = "[topology.fat-tree]\ndown = [13, 2]\nup = [1, 1]\nbandwidth = \"1 GB/s\"\n";
+    for work in [uniform, farm] {
+        let both = format!("{tree}{}{}", job("a", "0-12", work), job("b", "13-25", work));
+        let one = report(&format!("{tree}{}", job("a", "0-12", work)));
+        let scenario = Loader::new().text("jobs.toml", &both).load().unwrap();
+        let messages = |scenario: &hayase::scenario::Scenario| {
+            let mut of: [Vec<(u32, u32, f64)>; 2] = Default::default();
+            let mut on_message = |message: &MessageRecord| {
+                let job = (message.src / 13) as usize;
+                of[job].push((message.src % 13, message.dst % 13, message.end_s));
+            };
+            let options = RunOptions { on_message: Some(&mut on_message), ..RunOptions::default() };
+            let outcome = scenario.run(options);
+            (of, outcome.summary())
+        };
+        let ([first, second], summary) = messages(&scenario);
+        assert!(first != second && !first.is_empty(), "{work}");
+        assert_eq!(summary.jobs[0].end_s, one.jobs[0].end_s);
+        // Another seed: the same whether it is given at once or afterwards.
+        let at_once = Loader::new().text("jobs.toml", &both).seed(5).load().unwrap();
+        assert_eq!(messages(&scenario.with_seed(5).unwrap()).0, messages(&at_once).0);
+    }
+}
