@@ -35,3 +35,10 @@ pub struct Summary {
     /// Tasks of a farm that are not done, since all workers were lost.
     pub undone: u32,
 }
+
+impl Summary {
+    /// Whether what failed left messages without a way from the start on.
+    pub fn is_cut_off(&self) -> bool {
+        self.faults.as_ref().is_some_and(|faults| faults.stranded > 0 && !faults.events)
+    }
+}

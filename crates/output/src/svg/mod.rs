@@ -12,6 +12,7 @@ mod communication;
 mod comparison;
 mod fabric;
 mod fabrics;
+mod failed;
 mod farm;
 mod faults;
 mod jobs;
