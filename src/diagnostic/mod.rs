@@ -141,6 +141,11 @@ impl Invalid {
     pub fn one(diagnostic: Diagnostic, sources: &Sources) -> Self {
         Self { diagnostics: vec![diagnostic], sources: sources.clone() }
     }
+
+    /// Whether nothing is wrong but that what failed leaves messages no way.
+    pub fn is_cut_off(&self) -> bool {
+        !self.diagnostics.is_empty() && self.diagnostics.iter().all(|one| one.code == "cut-off")
+    }
 }
 
 impl Invalid {

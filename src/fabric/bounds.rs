@@ -27,6 +27,8 @@ impl Fabric {
     ///   least; where no length is even, halves that differ by one plane;
     /// * any other: the lower half of the node numbers against the upper, by max-flow or the family's own sum.
     ///
+    /// Where links have failed or carry less, the same halves by max-flow.
+    ///
     /// `None` for fewer than two nodes, where links are known by routes alone, and for a graph too large to search.
     pub fn bisection(&self) -> Option<&Bisection> {
         let find = || if self.nodes() < 2 { None } else { self.family().bisection(self) };
@@ -36,19 +38,22 @@ impl Fabric {
     /// The lower half of the node numbers against the upper, by max-flow; `None` where links are known by routes alone,
     /// and for a graph too large to search.
     pub fn search_bisection(&self) -> Option<Bisection> {
+        self.search_cut(self.lower_half())
+    }
+
+    /// The cut between these nodes and all others, by max-flow; `None` as above.
+    pub fn search_cut(&self, first_half: Vec<bool>) -> Option<Bisection> {
         if self.has_loose_links() {
             return None;
         }
-        let home = self.homes();
-        let half = self.nodes() / 2;
-        let (lower, upper) = (0..half, half..self.nodes());
-        let cut =
-            |from, to| least_cut(self.graph(), self.links(), &home, from, to).map(Bandwidth::from_bytes_per_second);
-        Some(Bisection {
-            bandwidth: cut(lower.clone(), upper.clone())?,
-            back: cut(upper, lower)?,
-            first_half: self.lower_half(),
-        })
+        let (home, of) = (self.homes(), &first_half);
+        let half = |first: bool| (0..self.nodes()).filter(move |&node| of[node as usize] == first);
+        let cut = |first| {
+            let flow = least_cut(self.graph(), self.links(), &home, half(first), half(!first));
+            flow.map(Bandwidth::from_bytes_per_second)
+        };
+        let (bandwidth, back) = (cut(true)?, cut(false)?);
+        Some(Bisection { bandwidth, back, first_half })
     }
 
     /// By node: whether it is in the lower half of the node numbers.

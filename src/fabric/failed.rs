@@ -19,9 +19,15 @@ impl Fabric {
     pub fn altered(&self, failed: &[LinkId], capacities: &[(LinkId, Bandwidth)]) -> Self {
         let mut fabric = self.clone();
         fabric.bisection = OnceLock::new();
+        let mut built = self.built.as_deref().cloned().unwrap_or_default();
         for &(link, capacity) in capacities {
+            let whole = *built.entry(link).or_insert(self.links[link].capacity);
+            if whole == capacity {
+                built.remove(&link);
+            }
             fabric.links[link].capacity = capacity;
         }
+        fabric.built = Some(Arc::new(built)).filter(|built| !built.is_empty());
         if failed.is_empty() {
             return fabric;
         }
@@ -50,6 +56,27 @@ impl Fabric {
     /// Whether this link has failed.
     pub fn has_failed(&self, link: LinkId) -> bool {
         self.failed.as_ref().is_some_and(|failed| failed[link])
+    }
+
+    /// What a link was built for, where it carries another bandwidth now.
+    pub fn built_for(&self, link: LinkId) -> Option<Bandwidth> {
+        self.built.as_ref().and_then(|built| built.get(&link).copied())
+    }
+
+    /// Whether anything has failed or carries another bandwidth than it was built for.
+    pub fn is_altered(&self) -> bool {
+        self.failed.is_some() || self.built.is_some()
+    }
+
+    /// Whether a node or a switch has links and all of them have failed, as those of a switch that failed itself.
+    pub fn is_isolated(&self, vertex: VertexId) -> bool {
+        let Some(failed) = &self.failed else { return false };
+        let vertex_index = NodeIndex::new(vertex.index());
+        self.graph.neighbors_undirected(vertex_index).next().is_none()
+            && self
+                .links
+                .iter_ids()
+                .any(|(id, link)| failed[id] && link.ends.is_some_and(|(from, to)| from == vertex || to == vertex))
     }
 
     /// Whether every node reaches every other by construction: its family says so, and nothing has failed.
@@ -105,8 +132,47 @@ mod tests {
         assert_eq!((left.links().len(), left.graph().edge_count()), (5, 4));
         assert!(left.has_failed(LinkId(2)) && !left.has_failed(LinkId(3)));
         assert_eq!(left.link(LinkId(3)).capacity, half);
+        assert_eq!((left.built_for(LinkId(3)), left.built_for(LinkId(0))), (Some(speed), None));
+        let mended = left.altered(&[], &[(LinkId(3), speed)]);
+        assert_eq!((mended.built_for(LinkId(3)), mended.link(LinkId(3)).capacity), (None, speed));
+        let quarter = left.altered(&[], &[(LinkId(3), Bandwidth::from_bytes_per_second(2.5e8))]);
+        assert_eq!(quarter.built_for(LinkId(3)), Some(speed), "what it was built for, not what it carried last");
         let more = left.altered(&[LinkId(0)], &[]);
         assert!(more.has_failed(LinkId(2)) && more.has_failed(LinkId(0)));
         assert_eq!(more.graph().edge_count(), 3);
+        assert!((0..3).all(|vertex| !more.is_isolated(VertexId(vertex))));
+        let alone = more.altered(&[LinkId(1)], &[]);
+        assert!(alone.is_isolated(VertexId(0)) && !alone.is_isolated(VertexId(1)));
+    }
+    #[test]
+    fn the_cut_is_of_what_is_left() {
+        use super::super::{CrossbarGrid, Grid, Tree};
+        let gb = |role: LinkRole| {
+            let _ = role;
+            (Bandwidth::from_bytes_per_second(1e9), Time::ZERO)
+        };
+        let named =
+            |fabric: &Fabric, name: &str| fabric.links().ids().find(|&id| fabric.link_name(id) == name).unwrap();
+        let cut = |fabric: &Fabric| {
+            let cut = fabric.bisection().unwrap();
+            (cut.bandwidth.bytes_per_second() / 1e9, cut.back.bytes_per_second() / 1e9)
+        };
+        // Rings of 4: two cables of each are cut. Half of one direction of one is lost, then all of it.
+        let torus = Grid::new(vec![4, 3], vec![true, false], true).build("torus".to_owned(), gb);
+        let link = named(&torus, "(1,0) -> (2,0)");
+        let half = [(link, Bandwidth::from_bytes_per_second(5e8))];
+        assert_eq!(cut(&torus), (6.0, 6.0));
+        assert_eq!((cut(&torus.altered(&[], &half)), cut(&torus.altered(&[link], &[]))), ((5.5, 6.0), (5.0, 6.0)));
+        // 4 leaves of 4 nodes and 4 cables up: two leaves against two.
+        let tree = Tree { down: vec![4, 4], up: vec![1, 4], parallel: vec![1, 1] }.build("tree".to_owned(), gb);
+        let up = tree.links().iter_ids().find(|(_, link)| matches!(link.role, LinkRole::Network { .. })).unwrap().0;
+        let left = cut(&tree.altered(&[up], &[]));
+        assert_eq!((cut(&tree), left.0 + left.1), ((8.0, 8.0), 15.0));
+        // Two rows of three crossbars' routers: what crosses is one link for each column's crossbar and router.
+        let crossbars = CrossbarGrid { dims: vec![2, 3], host_link: true }.build("crossbars".to_owned(), gb);
+        let whole = cut(&crossbars);
+        let of_node = crossbars.links().ids().next().unwrap();
+        let left = cut(&crossbars.altered(&[of_node], &[]));
+        assert_eq!((whole, left.0 + left.1), ((3.0, 3.0), 5.0), "a node that cannot send");
     }
 }

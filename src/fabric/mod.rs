@@ -19,6 +19,7 @@ mod timetable;
 mod tree;
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -254,6 +255,8 @@ pub struct Fabric {
     timetable: Option<Arc<Timetable>>,
     /// By link, where any has failed.
     failed: Option<Arc<IdVec<LinkId, bool>>>,
+    /// What links were built for that carry another bandwidth now.
+    built: Option<Arc<BTreeMap<LinkId, Bandwidth>>>,
     /// Worked out when it is first asked for.
     bisection: OnceLock<Option<Bisection>>,
 }
@@ -303,6 +306,7 @@ impl FabricBuilder {
             own: None,
             timetable: None,
             failed: None,
+            built: None,
             bisection: OnceLock::new(),
         };
         Self { fabric }

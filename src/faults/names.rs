@@ -47,14 +47,17 @@ impl<'a> Names<'a> {
         if let Some(found) = number.and_then(|(name, number)| self.found(name, Some(number))) {
             return Ok(found);
         }
+        let is_vertex = self.vertex(name).map(|vertex| vertex.index() >= self.fabric.nodes() as usize);
         let meant = name.replace("<->", "->");
         let near = closest(&meant, self.links.keys().take(MOST_COMPARED).map(String::as_str));
         let diagnostic =
             Diagnostic::new("unknown-link", format!("there is no link `{}` on {}", **name, self.fabric.name()));
         let help = match near {
+            _ if is_vertex == Some(true) => format!("`{}` is a switch: write `switches = \"{}\"`", **name, **name),
+            _ if is_vertex == Some(false) => format!("`{}` is a node: name a link of it", **name),
             Some(near) if name.contains("<->") => format!("did you mean `{}`?", near.replace("->", "<->")),
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`hayase topology show ... -o links.csv` lists all; a part of them is written `1 %`".to_owned(),
+            None => "`hayase topology show NAME -o links.csv` lists all; a part of them is written `1 %`".to_owned(),
         };
         Err(diagnostic.at_value(name).label("unknown").help(help))
     }
@@ -98,7 +101,7 @@ impl<'a> Names<'a> {
         let help = match near {
             _ if self.fabric.switches() == 0 => "its nodes are joined directly; name links".to_owned(),
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`hayase topology show ... -o links.csv` names them; a part of them is written `1 %`".to_owned(),
+            None => "`hayase topology show NAME -o links.csv` names them; a part of them is written `1 %`".to_owned(),
         };
         Err(Diagnostic::new("unknown-switch", message).at_value(name).label("unknown").help(help))
     }

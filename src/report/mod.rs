@@ -250,6 +250,9 @@ pub struct SeedStatistics {
     /// Seeds that were asked for and not run.
     #[serde(skip_serializing_if = "is_zero")]
     pub missing: usize,
+    /// Seeds with which what failed left messages without a way.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cut_off: usize,
 }
 
 impl SeedStatistics {
@@ -261,7 +264,7 @@ impl SeedStatistics {
         let sd_s = if makespans_s.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
         let min_s = makespans_s.iter().copied().fold(f64::INFINITY, f64::min);
         let max_s = makespans_s.iter().copied().fold(0.0, f64::max);
-        Self { seeds, makespans_s, mean_s, sd_s, min_s, max_s, missing: 0 }
+        Self { seeds, makespans_s, mean_s, sd_s, min_s, max_s, missing: 0, cut_off: 0 }
     }
 }
 

@@ -37,3 +37,10 @@ pub struct Summary {
     /// Of several jobs: what became of each.
     pub jobs: Vec<JobReport>,
 }
+
+impl Summary {
+    /// Whether what failed left messages without a way from the start on.
+    pub fn is_cut_off(&self) -> bool {
+        self.faults.as_ref().is_some_and(|faults| faults.stranded > 0 && !faults.events)
+    }
+}

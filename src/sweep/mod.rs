@@ -199,9 +199,8 @@ impl Sweep {
     /// The scenario of a combination: with the first seed, or the first with which what fails leaves messages a way.
     fn load(&self, choice: &combine::Choice<'_>) -> Result<Loaded, Invalid> {
         let first = choice.loader(self, self.seeds.first().copied()).load_all();
-        let is_cut_off = |invalid: &Invalid| invalid.diagnostics.iter().all(|one| one.code == "cut-off");
         match first {
-            Err(invalid) if is_cut_off(&invalid) => {
+            Err(invalid) if invalid.is_cut_off() => {
                 let others = self.seeds.iter().skip(1);
                 let mut found = others.map(|&seed| choice.loader(self, Some(seed)).load_all());
                 found.find(Result::is_ok).unwrap_or(Err(invalid))
@@ -333,7 +332,7 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Run, SweepErro
         }
         Status::Interrupted => Ok(Run::Interrupted),
         // Another draw may leave a way: the seeds are counted with which there is none.
-        Status::Deadlocked if point.seeds.len() > 1 && is_cut_off(&run) => {
+        Status::Deadlocked if point.seeds.len() > 1 && run.is_cut_off() => {
             tally.runs.fetch_add(1, Ordering::Relaxed);
             tally.tell();
             Ok(Run::CutOff)
@@ -347,11 +346,6 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Run, SweepErro
             faults: run.faults,
         }),
     }
-}
-
-/// Whether messages found no way from the start on.
-fn is_cut_off(run: &Summary) -> bool {
-    run.faults.as_ref().is_some_and(|faults| faults.stranded > 0 && !faults.events)
 }
 
 /// The same fabric and routes once, however many points use them.

@@ -12,7 +12,8 @@ use crate::simulation::{RunOptions, Simulated, Summary};
 
 /// The makespans over these seeds, on all cores; `first` is what the run with the first of them came to. Where nothing
 /// is random all are the same, and nothing more is run. Runs that do not come to their end are
-/// [`missing`](SeedStatistics::missing).
+/// [`missing`](SeedStatistics::missing), but for those in which what failed leaves messages no way: these are counted
+/// ([`cut_off`](SeedStatistics::cut_off)).
 ///
 /// # Errors
 /// What cannot be built with one of the seeds.
@@ -29,31 +30,53 @@ pub fn over_seeds<W: Simulated>(
         return Ok(SeedStatistics::new(seeds.to_vec(), vec![first.makespan_s; seeds.len()]));
     }
     let done = AtomicUsize::new(0);
-    let runs: Vec<Result<Option<f64>, Invalid>> = rest
+    let runs: Vec<Result<Seeded, Invalid>> = rest
         .par_iter()
         .with_max_len(1)
         .map(|&seed| {
             if control.is_cancelled() {
-                return Ok(None);
+                return Ok(Seeded::Missing);
             }
             let options = RunOptions { watch: Some(&control), room: Some(0), ..RunOptions::default() };
-            let run = W::summary(&scenario.with_seed(seed)?.run(options));
+            let scenario = match scenario.with_seed(seed) {
+                Err(invalid) if invalid.is_cut_off() => return Ok(Seeded::CutOff),
+                scenario => scenario?,
+            };
+            let run = W::summary(&scenario.run(options));
             let runs = done.fetch_add(1, Ordering::Relaxed) + 1;
             if let Some(progress) = control.progress {
                 let total_messages = rest.len() as u64 * first.messages;
                 let messages = runs as u64 * first.messages;
                 progress(SweepProgress { runs, total_runs: rest.len(), messages, total_messages });
             }
-            Ok((run.status == Status::Complete).then_some(run.makespan_s))
+            Ok(match run.status {
+                Status::Complete => Seeded::Took(run.makespan_s),
+                Status::Deadlocked if run.is_cut_off() => Seeded::CutOff,
+                _ => Seeded::Missing,
+            })
         })
         .collect();
     let mut complete = (vec![first_seed], vec![first.makespan_s]);
+    let (mut missing, mut cut_off) = (0, 0);
     for (seed, run) in rest.iter().zip(runs) {
-        if let Some(makespan) = run? {
-            complete.0.push(*seed);
-            complete.1.push(makespan);
+        match run? {
+            Seeded::Took(makespan) => {
+                complete.0.push(*seed);
+                complete.1.push(makespan);
+            }
+            Seeded::CutOff => cut_off += 1,
+            Seeded::Missing => missing += 1,
         }
     }
-    let missing = seeds.len() - complete.0.len();
-    Ok(SeedStatistics { missing, ..SeedStatistics::new(complete.0, complete.1) })
+    Ok(SeedStatistics { missing, cut_off, ..SeedStatistics::new(complete.0, complete.1) })
+}
+
+/// What a run with another seed came to.
+enum Seeded {
+    /// Its makespan \[s\].
+    Took(f64),
+    /// What failed left messages no way.
+    CutOff,
+    /// It was not run to its end.
+    Missing,
 }

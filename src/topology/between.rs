@@ -6,7 +6,7 @@ use super::common::{MOST_LINKS, Mistakes};
 use super::direct::{Cable, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::reading::Input;
-use crate::reading::csv::{self, Column, Row};
+use crate::reading::csv::{self, Column};
 use crate::rng::Stream;
 use crate::units::count;
 
@@ -70,6 +70,8 @@ pub(super) struct Choice<'a> {
     pub arrangement: Option<&'a Located<Arrangement>>,
     pub file: Option<&'a Located<String>>,
     pub seed: Option<&'a Located<u64>>,
+    /// The key that says how many global ports a switch has.
+    pub ports: &'static str,
 }
 
 impl Choice<'_> {
@@ -108,7 +110,7 @@ impl Choice<'_> {
             let most = count(ports + 1, "group", "groups");
             mistakes.push(
                 wrong(g.unwrap_or(place), message, format!("at most {most}, one more than ports"))
-                    .help("raise `h`, or name the cables one by one: `cables = \"FILE.csv\"`"),
+                    .help(format!("raise `{}`, or name the cables one by one: `cables = \"FILE.csv\"`", self.ports)),
             );
         }
         if let Some(given) = links.filter(|given| u64::from(***given) > most && (1..=ports).contains(&others)) {
@@ -136,7 +138,10 @@ impl Choice<'_> {
     /// Appends the cables.
     pub fn cables(&self, at: &Between, sources: &mut Sources, cables: &mut Vec<Cable>) -> Result<(), Vec<Diagnostic>> {
         match (self.file, self.rule()) {
-            (Some(path), _) => read(sources.open(path).map_err(|diagnostic| vec![diagnostic])?, at, cables)?,
+            (Some(path), _) => {
+                let input = sources.open(path).map_err(|diagnostic| vec![diagnostic])?;
+                read(input, (at, self.ports), cables)?;
+            }
             (None, Arrangement::Random) => draw(at, self.seed.map_or(1, |seed| **seed), cables),
             (None, rule) => arrange(at, rule, cables),
         }
@@ -256,8 +261,8 @@ pub(crate) const COLUMNS: [Column; 5] = [
     Column::optional("cables"),
 ];
 
-/// The cables of a file.
-fn read(input: Input, at: &Between, cables: &mut Vec<Cable>) -> Result<(), Vec<Diagnostic>> {
+/// The cables of a file; `ports` is the key that says how many a switch may have.
+fn read(input: Input, (at, ports): (&Between, &str), cables: &mut Vec<Cable>) -> Result<(), Vec<Diagnostic>> {
     let mut used = vec![0u32; (at.a * at.g) as usize];
     csv::read(input, &COLUMNS, |row| {
         let from = row.number(0, "group", at.g).zip(row.number(1, "switch", at.a));
@@ -270,7 +275,13 @@ fn read(input: Input, at: &Between, cables: &mut Vec<Cable>) -> Result<(), Vec<D
             return;
         }
         // Both are asked, so that both mistakes are found.
-        let free = [taken(row, 1, from, count, at, &mut used), taken(row, 3, to, count, at, &mut used)];
+        let free = [(1, from), (3, to)].map(|(column, end)| match taken(end, count, at, &mut used) {
+            Ok(()) => true,
+            Err(mistake) => {
+                row.mistake(column, mistake.label("no port is free here").help(format!("raise `{ports}`")));
+                false
+            }
+        });
         if free == [true; 2] {
             let ends = (at.switch(from.0, from.1 * at.h), at.switch(to.0, to.1 * at.h));
             cables.extend((0..count).map(|_| Cable { ends, tier: at.tier }));
@@ -279,24 +290,21 @@ fn read(input: Input, at: &Between, cables: &mut Vec<Cable>) -> Result<(), Vec<D
     Ok(())
 }
 
-/// Takes ports of a switch; `false`, and a mistake, where there are not so many.
-fn taken(
-    row: &mut Row<'_>,
-    column: usize,
-    (group, switch): (u32, u32),
-    count: u32,
-    at: &Between,
-    used: &mut [u32],
-) -> bool {
+/// Takes ports of a switch.
+///
+/// # Errors
+/// Where there are not so many.
+fn taken((group, switch): (u32, u32), count: u32, at: &Between, used: &mut [u32]) -> Result<(), Diagnostic> {
     let used = &mut used[(group * at.a + switch) as usize];
     *used = used.saturating_add(count);
     if *used <= at.h {
-        return true;
+        return Ok(());
     }
     let ports = of_ports(at.h.into());
-    let message = format!("switch {switch} of group {group} has {ports}, and this would be cable {used}");
-    row.mistake(column, Diagnostic::new("ports", message).label("no port is free here").help("raise `h`"));
-    false
+    Err(Diagnostic::new(
+        "ports",
+        format!("switch {switch} of group {group} has {ports}, and this would be cable {used}"),
+    ))
 }
 
 /// `1 global port`.

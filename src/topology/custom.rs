@@ -80,8 +80,8 @@ impl Topology for CustomSpec {
         let nodes = *self.nodes;
         let mut list = LinkList::new(nodes);
         let input = sources.open(&self.links).map_err(|diagnostic| vec![diagnostic])?;
-        let loose_allowed = self.routes.is_some();
-        csv::read(input, &LINK_COLUMNS, |row| list.add(row, loose_allowed))?;
+        let in_routes = self.routes.is_some();
+        csv::read(input, &LINK_COLUMNS, |row| list.add(row, in_routes))?;
         let routes = match &self.routes {
             Some(path) => {
                 let input = sources.open(path).map_err(|diagnostic| vec![diagnostic])?;
@@ -160,9 +160,10 @@ impl LinkList {
         }
     }
 
-    fn add(&mut self, row: &mut Row<'_>, loose_allowed: bool) {
-        let id = self.new_id(row);
-        let ends = self.ends(row, loose_allowed);
+    /// `in_routes`: whether routes are given, which name links, those without ends too.
+    fn add(&mut self, row: &mut Row<'_>, in_routes: bool) {
+        let id = self.new_id(row, in_routes);
+        let ends = self.ends(row, in_routes);
         let bandwidth = row.bandwidth(BANDWIDTH);
         let latency = if row.bytes(LATENCY).is_empty() { Some(Time::ZERO) } else { row.time(LATENCY) };
         let (Some(id), Some(ends), Some(bandwidth), Some(latency)) = (id, ends, bandwidth, latency) else {
@@ -184,13 +185,15 @@ impl LinkList {
         self.links.push(ListedLink { ends, bandwidth, latency });
     }
 
-    /// The id of a line, if no line before has it.
-    fn new_id(&mut self, row: &mut Row<'_>) -> Option<String> {
+    /// The id of a line, if no line before has it; without blanks where routes list ids with blanks between them.
+    fn new_id(&mut self, row: &mut Row<'_>, in_routes: bool) -> Option<String> {
         let id = row.text(ID)?.into_owned();
         let diagnostic = if id.is_empty() {
             Diagnostic::new("empty-cell", "`id` is empty").label("a name for the link")
-        } else if id.contains(|c: char| c.is_ascii_whitespace()) {
-            Diagnostic::new("bad-name", format!("\"{id}\" cannot be the id of a link")).label("a name without blanks")
+        } else if in_routes && id.contains(|c: char| c.is_ascii_whitespace()) {
+            Diagnostic::new("bad-name", format!("\"{id}\" cannot be the id of a link"))
+                .label("a name without blanks")
+                .help("routes list ids with blanks between them")
         } else if self.by_id.contains_key(&id) {
             Diagnostic::new("duplicate-name", format!("there are two links `{id}`"))
                 .label("already the id of a link above")
@@ -203,10 +206,10 @@ impl LinkList {
     }
 
     /// Both ends of a link, or none.
-    fn ends(&mut self, row: &mut Row<'_>, loose_allowed: bool) -> Option<Option<(VertexId, VertexId)>> {
+    fn ends(&mut self, row: &mut Row<'_>, in_routes: bool) -> Option<Option<(VertexId, VertexId)>> {
         let (from, to) = (row.text(FROM)?, row.text(TO)?);
         match (from.is_empty(), to.is_empty()) {
-            (true, true) if loose_allowed => return Some(None),
+            (true, true) if in_routes => return Some(None),
             (false, false) => {}
             (true, true) => {
                 let diagnostic = Diagnostic::new("missing-end", "a link without ends can only be used by given routes")

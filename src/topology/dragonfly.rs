@@ -209,7 +209,12 @@ impl DragonflySpec {
 
     /// What is said of the cables between groups.
     fn choice(&self) -> Choice<'_> {
-        Choice { arrangement: self.arrangement.as_ref(), file: self.cables.as_ref(), seed: self.seed.as_ref() }
+        Choice {
+            arrangement: self.arrangement.as_ref(),
+            file: self.cables.as_ref(),
+            seed: self.seed.as_ref(),
+            ports: "h",
+        }
     }
 }
 

@@ -104,8 +104,12 @@ impl Topology for DragonflyPlusSpec {
         // Of one group the spines need no ports.
         let global_ports = self.global_ports.as_deref().copied().unwrap_or(nodes);
         let local = self.local_links.as_ref().map_or(1, |value| mistakes.size(value));
-        let choice =
-            Choice { arrangement: self.arrangement.as_ref(), file: self.cables.as_ref(), seed: self.seed.as_ref() };
+        let choice = Choice {
+            arrangement: self.arrangement.as_ref(),
+            file: self.cables.as_ref(),
+            seed: self.seed.as_ref(),
+            ports: "global-ports",
+        };
         let given = (self.groups.as_ref(), self.global_links.as_ref());
         let place = largest(self.global_ports.as_ref().unwrap_or(&self.nodes), [&self.spines]);
         let (count, global) = choice.groups(spines, global_ports, given, place, &mut mistakes);

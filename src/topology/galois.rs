@@ -30,6 +30,12 @@ pub(super) fn prime_power(q: u32) -> Option<(u32, u32)> {
     (p > 1 && rest == 1).then_some((p, exponent))
 }
 
+/// The prime power from `least` to [`LARGEST`] that is closest to a number, where one is near.
+pub(super) fn closest_prime_power(q: u32, least: u32) -> Option<u32> {
+    let close = (1..8u32).flat_map(|step| [q.saturating_sub(step), q.saturating_add(step)]);
+    close.filter(|&q| (least..=LARGEST).contains(&q)).find(|&q| prime_power(q).is_some())
+}
+
 impl Field {
     /// The field of so many elements; `None` where there is none, or one that is too large.
     pub fn new(q: u32) -> Option<Self> {

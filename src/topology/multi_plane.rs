@@ -172,6 +172,9 @@ impl Family for Copies {
             return fabric.search_bisection();
         }
         let one = self.of.bisection()?.clone();
+        if fabric.is_altered() {
+            return fabric.search_cut(one.first_half);
+        }
         let all = |bandwidth: Bandwidth| {
             Bandwidth::from_bytes_per_second(f64::from(self.copies) * bandwidth.bytes_per_second())
         };

@@ -2,7 +2,7 @@
 
 use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, Direct, switch_spec, wrong};
-use super::galois::{Field, LARGEST};
+use super::galois::{Field, LARGEST, closest_prime_power};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
 
@@ -58,7 +58,11 @@ impl Topology for PolarflySpec {
         let links = self.links(&mut mistakes);
         let Some(field) = Field::new(q) else {
             let label = format!("a prime power from 2 to {LARGEST}");
-            mistakes.push(wrong(&self.q, format!("there is no PolarFly of q = {q}"), label));
+            let diagnostic = wrong(&self.q, format!("there is no PolarFly of q = {q}"), label);
+            mistakes.push(match closest_prime_power(q, 2) {
+                Some(close) => diagnostic.help(format!("q = {close} is the closest one")),
+                None => diagnostic,
+            });
             return Err(mistakes.all());
         };
         let p = p.unwrap_or((q + 1).div_ceil(2));

@@ -2,7 +2,7 @@
 
 use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, Direct, switch_spec, wrong};
-use super::galois::{Field, LARGEST, prime_power};
+use super::galois::{Field, LARGEST, closest_prime_power};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
 
@@ -54,10 +54,8 @@ impl Topology for SlimFlySpec {
         let field = Field::new(q).filter(|_| q > 2);
         if field.is_none() {
             let label = format!("a prime power from 3 to {LARGEST}");
-            let close = (1..8u32).flat_map(|step| [q.saturating_sub(step), q.saturating_add(step)]);
-            let close = close.filter(|&q| q > 2 && q <= LARGEST).find(|&q| prime_power(q).is_some());
             let diagnostic = wrong(&self.q, format!("there is no slim fly of q = {q}"), label);
-            mistakes.push(match close {
+            mistakes.push(match closest_prime_power(q, 3) {
                 Some(close) => diagnostic.help(format!("q = {close} is the closest one")),
                 None => diagnostic,
             });

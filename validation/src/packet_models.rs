@@ -100,6 +100,13 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("packet/fair-queues-are-max-min", fair)
             .source("per-message round robin with two packets a hop, 1 MB messages, 8 x 8 torus, 2D spread")
             .expect("the makespan of max-min flows", "2 %"),
+        Case::new("packet/rules-that-choose", rules_that_choose)
+            .source(
+                "dragonfly of 72 nodes, 64 KB, four rounds: one route each is one problem for flows and packets; and \
+                 packets that draw a group each have on average what a flow over all groups at once has",
+            )
+            .expect("fair queues as max-min flows: ADV+1 under minimal, a permutation under Valiant", "1 %, 10 %")
+            .takes(1, 3),
         Case::new("packet/flows-beside-packets", flows_beside_packets).source(figures.mfs_source.clone()).expect(
             "equal-share flows about 40 % below BigSimulator; pairwise fastest, simple spread slowest",
             "reported",
@@ -251,6 +258,41 @@ fn fair(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let distance = packets / flows - 1.0;
     let text = format!("{packets:.0} us, max-min {flows:.0} us ({:+.2} %)", distance * 100.0);
     Ok(Outcome::check(distance.abs() <= 0.02, text))
+}
+
+/// Two rows of the table of `docs/models.md`, 14.7.
+fn rules_that_choose(context: &Context<'_>) -> Result<Outcome, Trouble> {
+    let seeds = context.choose(3, 10);
+    let runs = [
+        ("minimal", "shift", &["workload.permutation.offset=8"][..], 0.01),
+        ("valiant-groups", "random-permutation", &["routing.valiant-groups.all-intermediates=true"], 0.1),
+    ];
+    context.plan(2 * 2 * seeds * 4 * 72);
+    let mut texts = Vec::new();
+    let mut is_good = true;
+    for (rule, pattern, more, tolerance) in runs {
+        let mean = |transport: &str, more: &[&str]| -> Result<f64, Trouble> {
+            let times = context.side_by_side((1..=seeds).collect(), |seed| {
+                let mut assignments: Vec<String> = more.iter().map(|text| (*text).to_owned()).collect();
+                assignments.extend(
+                    ["rounds=4", "size=\"64 KB\"", "message-jitter=\"1 us\""]
+                        .map(|text| format!("workload.permutation.{text}")),
+                );
+                assignments.push(format!("transport={transport}"));
+                let choice = Choice { seed, routing: Some(rule), ..Choice::new("dragonfly-72", pattern) };
+                makespan_us(context, &choice.load_with(&assignments)?)
+            })?;
+            Ok(times.iter().sum::<f64>() / seeds as f64)
+        };
+        // A packet draws one group, whatever a message is split over.
+        let of_packets = if rule == "minimal" { more } else { &[] };
+        let (flows, packets) = (mean("flow:max-min", more)?, mean("packet:fq", of_packets)?);
+        let distance = flows / packets - 1.0;
+        is_good &= distance.abs() <= tolerance;
+        let percent = distance * 100.0;
+        texts.push(format!("{pattern} under {rule}: {packets:.1} us, flows {flows:.1} us ({percent:+.2} %)"));
+    }
+    Ok(Outcome::check(is_good, texts.join("; ")))
 }
 
 const PACKETS: [&str; 3] = ["packet:oq", "packet:fq", "packet:iq"];

@@ -240,13 +240,20 @@ pub fn rejoined(parts: &[String]) -> Vec<String> {
     names
 }
 
-/// What fails, and that nothing does: what the others are set against.
+/// What fails, and that nothing does: what the others are set against. A comma within brackets, as in the name of a
+/// switch of a grid, is a part of it.
 fn faults(listed: &[String]) -> Vec<String> {
-    let is_nothing = |text: &String| part(text) == Some(Ok(0.0));
-    match listed.iter().any(is_nothing) || listed.is_empty() {
-        true => listed.iter().map(|text| text.trim().to_owned()).collect(),
-        false => ["0".to_owned()].into_iter().chain(listed.iter().map(|text| text.trim().to_owned())).collect(),
+    let mut all: Vec<String> = Vec::new();
+    for text in listed {
+        let is_open = |text: &String| text.matches('(').count() > text.matches(')').count();
+        match all.last_mut() {
+            Some(last) if is_open(last) => *last += &format!(",{text}"),
+            _ => all.push(text.clone()),
+        }
     }
+    let is_nothing = |text: &String| part(text) == Some(Ok(0.0));
+    let nothing = (!listed.is_empty() && !all.iter().any(is_nothing)).then(|| "0".to_owned());
+    nothing.into_iter().chain(all.iter().map(|text| text.trim().to_owned())).collect()
 }
 
 /// What was typed, as a sweep.
@@ -264,8 +271,8 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
         (first, count) => seeds(first.unwrap_or(1), count)?,
     };
     let from = args.scenario.as_ref().map(|path| path.display().to_string());
-    let listed =
-        [&args.topology, &args.pattern].into_iter().filter(|list| !list.is_empty()).map(|list| list.join(", "));
+    let listed = [&args.topology, &args.pattern].map(|list| rejoined(list)).into_iter().filter(|list| !list.is_empty());
+    let listed = listed.map(|list| list.join(", "));
     Ok(Sweep {
         title: from.into_iter().chain(listed).collect::<Vec<_>>().join(": "),
         base,

@@ -133,9 +133,7 @@ fn report(failure: &Failure, voice: Voice) -> u8 {
         Failure::Invalid(invalid) => {
             complain(invalid.show(voice.colour));
             // Nothing is wrong with what was written, but what is left of the fabric does not do.
-            let is_cut_off =
-                !invalid.diagnostics.is_empty() && invalid.diagnostics.iter().all(|one| one.code == "cut-off");
-            if is_cut_off { End::Deadlocked.code() } else { End::Invalid.code() }
+            if invalid.is_cut_off() { End::Deadlocked.code() } else { End::Invalid.code() }
         }
         Failure::Failed(diagnostic) => {
             let invalid = Invalid { diagnostics: vec![*diagnostic.clone()], ..Invalid::default() };

@@ -40,6 +40,10 @@ pub struct RoutesArgs {
     /// The rule (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
+    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set
+    /// faults.KEY=...
+    #[arg(long, value_name = "PART|NAME")]
+    pub faults: Option<String>,
     /// The seed of everything random.
     #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
@@ -79,6 +83,9 @@ pub fn routes(args: &RoutesArgs, voice: Voice) -> Result<End, Failure> {
     }
     if let Some(seed) = args.seed {
         loader = loader.seed(seed);
+    }
+    if let Some(faults) = &args.faults {
+        loader = loader.faults(faults);
     }
     for assignment in &args.set {
         loader = loader.set("--set", assignment);

@@ -34,16 +34,22 @@ Yours: dragonfly.toml (a file with a [topology.*] table)
 
 Traffic:
   uniform        every node to all others
-  adversarial=K  every node to all nodes of the group K after its own (without groups: of the switch)
-  worst-case     every node to one other: the permutation that loads a link most, as far as one is found
+  adversarial=K  every node to all nodes of the group K after its own (without groups: of the
+                 switch)
+  worst-case     every node to one other: the permutation that loads a link most, as far as one is
+                 found
   hot-group=F    this part of all traffic to the nodes of group 0, the rest to all others
-  bisection      a random half, each node with one of the other half; throughput is the mean over pairs
+  bisection      a random half, each node with one of the other half; throughput is the mean over
+                 pairs
   permutation    every node to one other, at random
   x.csv          the messages of a file, src,dst,bytes; the busiest sender uses its whole bandwidth
 
-The load of a link is what crosses it when every node uses its whole bandwidth, over the link's capacity.
-With --simulate every node keeps --under-way messages under way, as flows under exact max-min; rules that adapt have no
-loads to count. With m messages under way over a bottleneck on average it is idle for about 1/(m + 1) of the time.
+The load of a link is what crosses it when every node uses its whole bandwidth, over the link's
+capacity.
+
+With --simulate every node keeps --under-way messages under way, as flows under exact max-min;
+rules that adapt have no loads to count. With m messages under way over a bottleneck on average it
+is idle for about 1/(m + 1) of the time.
 
 Files (-o): x.json";
 

@@ -15,10 +15,11 @@ use super::{End, Failure, Voice, extension, pictures, print_with, progress, topo
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::fabric::{Fabric, LinkRole};
 use hayase::ids::VertexId;
-use hayase::scenario::Loader;
+use hayase::report::FaultsReport;
 use hayase::scenario::library::Shelf;
+use hayase::scenario::{Loader, RoutedFabric};
 use hayase_output::table::{self, Answer, Cell, Grid, Quantity, grouped};
-use hayase_output::{dot, fabric_json};
+use hayase_output::{dot, fabric_csv, fabric_json};
 
 /// `hayase topology`.
 #[derive(Subcommand, Debug)]
@@ -31,13 +32,15 @@ Examples:
   hayase topology show torus-8x8
   hayase topology show fat-tree-3456 -o tree.svg
   hayase topology show my-fabric.toml -o fabric.dot -o fabric.json
+  hayase topology show dragonfly-72 --faults 5% -o faults.svg
 
 Yours: my-fabric.toml (a [topology.*] table)
 
 Files (-o), by name:
   x.svg    a drawing
   x.dot    for Graphviz (also x.gv)
-  x.json   all nodes, switches and links, as networkx reads them")]
+  x.json   all nodes, switches and links, as networkx reads them
+  x.csv    all links, as [topology.custom] reads them")]
     Show(TopologyShowArgs),
     /// Compare several: size, cables, cost, distances, bisection, throughput, resilience.
     #[command(after_help = topology_compare::EXAMPLES)]
@@ -54,6 +57,13 @@ pub struct TopologyShowArgs {
     /// InfraGraph (.yaml), or a SimGrid platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
+    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set
+    /// faults.KEY=...
+    #[arg(long, value_name = "PART|NAME")]
+    pub faults: Option<String>,
+    /// The seed of everything random.
+    #[arg(value_parser = super::usage::whole::<u64>, long, value_name = "N")]
+    pub seed: Option<u64>,
     /// What lies below and above it.
     #[command(flatten)]
     pub texts: TextArgs,
@@ -68,6 +78,7 @@ enum Kind {
     Drawing,
     Dot,
     Json,
+    Links,
 }
 
 impl Kind {
@@ -76,7 +87,8 @@ impl Kind {
             "svg" => Ok(Self::Drawing),
             "dot" | "gv" => Ok(Self::Dot),
             "json" => Ok(Self::Json),
-            _ => Err(unknown(path, "x.svg, x.dot or x.json")),
+            "csv" => Ok(Self::Links),
+            _ => Err(unknown(path, "x.svg, x.dot, x.json or x.csv")),
         }
     }
 }
@@ -117,36 +129,40 @@ fn list(out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-const OFFER: Offer<Kind> = Offer {
-    verb: "topology show",
-    kind: Kind::of,
-    json: Ok(()),
-    csv: Err("a fabric is no table; take --format json, or -o x.dot"),
-    threads: false,
-};
+const OFFER: Offer<Kind> = Offer { verb: "topology show", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: false };
 
 fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
-    let loader = args.texts.on(Loader::new().topology(&args.name).on_read(progress::reading(voice.show)));
-    let fabric = loader.load_topology()?.fabric;
+    let mut loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
+    if let Some(seed) = args.seed {
+        loader = loader.seed(seed);
+    }
+    if let Some(faults) = &args.faults {
+        loader = loader.faults(faults);
+    }
+    let network = args.texts.on(loader).load_topology()?;
+    let fabric = &*network.fabric;
     // What is changed is no longer what the name says.
     let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.texts.set.is_empty());
     for (kind, file) in args.out.open(&OFFER)? {
         file.write(|w| match kind {
-            Kind::Drawing => pictures::fabric(&fabric, named, w, voice),
-            Kind::Dot => w.write_all(dot::write(&fabric).as_bytes()),
-            Kind::Json => fabric_json::write(&fabric, w),
+            Kind::Drawing => pictures::fabric(fabric, named, w, voice),
+            Kind::Dot => w.write_all(dot::write(fabric).as_bytes()),
+            Kind::Json => fabric_json::write(fabric, w),
+            Kind::Links => fabric_csv::write(fabric, w),
         })?;
     }
     match args.out.format {
-        Format::Json => print_with(|w| fabric_json::write(&fabric, w))?,
-        Format::Table | Format::Csv => super::show(&page(named, &fabric)?)?,
+        Format::Json => print_with(|w| fabric_json::write(fabric, w))?,
+        Format::Csv => print_with(|w| fabric_csv::write(fabric, w))?,
+        Format::Table => super::show(&page(named, &network)?)?,
     }
     Ok(End::Done)
 }
 
 /// What a fabric is, for a terminal.
-fn page(name: Option<&str>, fabric: &Fabric) -> Result<Answer, Invalid> {
+fn page(name: Option<&str>, network: &RoutedFabric) -> Result<Answer, Invalid> {
+    let fabric = &*network.fabric;
     let mut text = Answer::new();
     text.push_str(&format!("{}\n", table::printable(&fabric.to_string())));
     if let Some(named) = name.and_then(|name| Shelf::Topologies.get(name)) {
@@ -170,6 +186,11 @@ fn page(name: Option<&str>, fabric: &Fabric) -> Result<Answer, Invalid> {
     if let Some(factor) = fabric.oversubscription() {
         line("oversubscription", format!("{} : 1", table::fixed(factor, 2)));
     }
+    if let Some(faults) = &network.faults {
+        for (name, what) in table::failed(&FaultsReport::new(faults, None)) {
+            line(name, what);
+        }
+    }
     text.push_str("\n");
     text.table(links(fabric));
     Ok(text)
@@ -182,7 +203,8 @@ fn in_groups(fabric: &Fabric, groups: &[u32]) -> String {
     groups.iter().for_each(|&group| *sizes.entry(group).or_default() += 1);
     let mut between: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let group = |vertex: VertexId| vertex.0.checked_sub(fabric.nodes()).map(|switch| groups[switch as usize]);
-    for (from, to) in fabric.links().iter().filter_map(|link| link.ends) {
+    let left = fabric.links().iter_ids().filter(|(id, _)| !fabric.has_failed(*id));
+    for (from, to) in left.filter_map(|(_, link)| link.ends) {
         if let (Some(from), Some(to)) = (group(from), group(to))
             && from != to
         {
@@ -203,11 +225,11 @@ fn in_groups(fabric: &Fabric, groups: &[u32]) -> String {
     }
 }
 
-/// The links by what they are for.
+/// The links that are left, by what they are for.
 fn links(fabric: &Fabric) -> Grid {
     // Role, capacity and latency as bits, so that they can be sorted: neither is negative.
     let mut kinds: BTreeMap<(u16, u64, u64), u64> = BTreeMap::new();
-    for link in fabric.links().iter() {
+    for (_, link) in fabric.links().iter_ids().filter(|(id, _)| !fabric.has_failed(*id)) {
         let role = match link.role {
             LinkRole::Injection => 0,
             LinkRole::Network { tier } => 1 + u16::from(tier),

@@ -10,13 +10,15 @@ use hayase::ids::{Id, LinkId, VertexId};
 /// (and latency, where there is one).
 ///
 /// Two links that are each other's reverse and alike are one edge without arrow heads (`dir=none`); any other link is
-/// an arrow. Links known by routes alone have no ends and are listed in a comment.
+/// an arrow. Links known by routes alone have no ends and are listed in a comment. What has failed is dotted and red,
+/// what carries another bandwidth than it was built for dashed and says both.
 pub fn write(fabric: &Fabric) -> String {
     let mut dot = format!("digraph {} {{\n", quote(fabric.name()));
     dot.push_str("  graph [overlap=false, splines=true];\n  node [fontsize=10];\n  edge [fontsize=8];\n");
     for vertex in (0..fabric.nodes() + fabric.switches()).map(VertexId) {
         let shape = if vertex.0 < fabric.nodes() { "ellipse" } else { "box" };
-        let _ = writeln!(dot, "  v{vertex} [shape={shape}, label={}];", quote(&fabric.vertex_name(vertex)));
+        let failed = if fabric.is_isolated(vertex) { ", color=red, style=dotted" } else { "" };
+        let _ = writeln!(dot, "  v{vertex} [shape={shape}, label={}{failed}];", quote(&fabric.vertex_name(vertex)));
     }
     let mut waiting: BTreeMap<(VertexId, VertexId), Vec<LinkId>> = BTreeMap::new();
     let mut edges: Vec<(LinkId, bool)> = Vec::new();
@@ -25,7 +27,7 @@ pub fn write(fabric: &Fabric) -> String {
         let Some((from, to)) = link.ends else { continue };
         let reverse = waiting.get_mut(&(to, from)).filter(|_| from != to);
         let partner = reverse.and_then(|list| {
-            let at = list.iter().position(|&other| alike(fabric.link(other), link))?;
+            let at = list.iter().position(|&other| alike(fabric, other, id))?;
             Some(list.remove(at))
         });
         match partner {
@@ -43,24 +45,39 @@ pub fn write(fabric: &Fabric) -> String {
         let link = fabric.link(id);
         if let Some((from, to)) = link.ends {
             let direction = if both { ", dir=none" } else { "" };
-            let _ = writeln!(dot, "  v{from} -> v{to} [label={}{direction}];", quote(&label(link)));
+            let state = match fabric.built_for(id) {
+                _ if fabric.has_failed(id) => ", color=red, style=dotted",
+                Some(_) => ", color=orange, style=dashed",
+                None => "",
+            };
+            let _ = writeln!(dot, "  v{from} -> v{to} [label={}{direction}{state}];", quote(&label(fabric, id)));
         }
     }
-    for (id, link) in fabric.links().iter_ids().filter(|(_, link)| link.ends.is_none()) {
-        let _ = writeln!(dot, "  // without ends: {} ({})", comment(&fabric.link_name(id)), label(link));
+    for (id, _) in fabric.links().iter_ids().filter(|(_, link)| link.ends.is_none()) {
+        let _ = writeln!(dot, "  // without ends: {} ({})", comment(&fabric.link_name(id)), label(fabric, id));
     }
     dot.push_str("}\n");
     dot
 }
 
 /// Whether two links could be the two directions of one cable.
-fn alike(a: &Link, b: &Link) -> bool {
-    a.capacity == b.capacity && a.latency == b.latency
+fn alike(fabric: &Fabric, a: LinkId, b: LinkId) -> bool {
+    let of = |id| {
+        let link: &Link = fabric.link(id);
+        (link.capacity, link.latency, fabric.has_failed(id), fabric.built_for(id))
+    };
+    of(a) == of(b)
 }
 
-/// `1 GB/s`, or `1 GB/s, 500 ns`.
-fn label(link: &Link) -> String {
-    if link.latency.ps() == 0.0 { link.capacity.to_string() } else { format!("{}, {}", link.capacity, link.latency) }
+/// `1 GB/s`, or `1 GB/s, 500 ns`; of what has failed `failed`, and `500 MB/s of 1 GB/s`.
+fn label(fabric: &Fabric, id: LinkId) -> String {
+    let link = fabric.link(id);
+    let capacity = match fabric.built_for(id) {
+        _ if fabric.has_failed(id) => return "failed".to_owned(),
+        Some(built) => format!("{} of {built}", link.capacity),
+        None => link.capacity.to_string(),
+    };
+    if link.latency.ps() == 0.0 { capacity } else { format!("{capacity}, {}", link.latency) }
 }
 
 /// A text as Graphviz writes strings.
@@ -107,6 +124,30 @@ mod tests {
   // without ends: link 4 (1 GB/s)
 }
 "#
+        );
+    }
+
+    #[test]
+    fn what_has_failed_and_what_is_slower_says_so() {
+        let mut builder = FabricBuilder::new("three", 1, 2);
+        let fast = Bandwidth::from_bytes_per_second(1e9);
+        for (from, to) in [(0, 1), (1, 0), (1, 2), (2, 1), (0, 2)] {
+            builder.link(VertexId(from), VertexId(to), fast, Time::ZERO, LinkRole::Network { tier: 0 });
+        }
+        let half = Bandwidth::from_bytes_per_second(5e8);
+        let dot = write(&builder.finish(Irregular).altered(&[LinkId(2), LinkId(4), LinkId(3)], &[(LinkId(1), half)]));
+        let edges: Vec<&str> = dot.lines().skip(5).map(str::trim).collect();
+        assert_eq!(
+            edges,
+            [
+                r#"v1 [shape=box, label="switch 0"];"#,
+                r#"v2 [shape=box, label="switch 1", color=red, style=dotted];"#,
+                r#"v0 -> v1 [label="1 GB/s"];"#,
+                r#"v1 -> v0 [label="500 MB/s of 1 GB/s", color=orange, style=dashed];"#,
+                r#"v1 -> v2 [label="failed", dir=none, color=red, style=dotted];"#,
+                r#"v0 -> v2 [label="failed", color=red, style=dotted];"#,
+                "}"
+            ]
         );
     }
 }

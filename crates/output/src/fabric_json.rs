@@ -15,7 +15,7 @@ pub const SCHEMA: &str = "hayase-fabric-2";
 ///
 /// Vertices are numbered nodes first. Where every link has one back with the same bandwidth and latency and none has a
 /// name of its own, an edge is both of them; else the graph is directed and an edge is a link. Links that only routes
-/// use are `loose_links` of `graph`.
+/// use are `loose_links` of `graph`. Links that have failed are no edges; their names are `failed` of `graph`.
 ///
 /// # Errors
 /// Where `writer` fails.
@@ -44,6 +44,10 @@ pub fn write(fabric: &Fabric, mut writer: impl Write) -> io::Result<()> {
         let links = fabric.links().iter_ids().filter(|(_, link)| link.ends.is_none());
         graph["loose_links"] = links.map(loose).collect();
     }
+    if fabric.failed().is_some() {
+        let failed = fabric.links().ids().filter(|&id| fabric.has_failed(id));
+        graph["failed"] = failed.map(|id| fabric.link_name(id)).collect();
+    }
     writeln!(w, "{{\n\"directed\": {directed},\n\"multigraph\": true,\n\"graph\": {graph},\n\"nodes\": [")?;
     let vertices = fabric.nodes() + fabric.switches();
     for vertex in 0..vertices {
@@ -55,7 +59,7 @@ pub fn write(fabric: &Fabric, mut writer: impl Write) -> io::Result<()> {
     write!(w, "],\n\"edges\": [")?;
     let mut comma = "\n";
     for (id, link) in fabric.links().iter_ids() {
-        let Some((from, to)) = link.ends else { continue };
+        let Some((from, to)) = link.ends.filter(|_| !fabric.has_failed(id)) else { continue };
         // Of a cable its first link stands for both.
         if back.as_ref().is_some_and(|back| back[id] < id) {
             continue;
@@ -87,7 +91,7 @@ fn cables(fabric: &Fabric) -> Option<IdVec<LinkId, LinkId>> {
     // Both directions of a cable in one place: by ends, what it can do, and the direction; parallel ones in order.
     let mut links = Vec::with_capacity(fabric.links().len());
     for (id, link) in fabric.links().iter_ids() {
-        let Some((from, to)) = link.ends else { continue };
+        let Some((from, to)) = link.ends.filter(|_| !fabric.has_failed(id)) else { continue };
         let can = (link.capacity.bytes_per_second().to_bits(), link.latency.ps().to_bits());
         links.push((from.min(to), from.max(to), can, from > to, id));
         // Names are made for the first link only: a file gives them to all or none.
@@ -147,6 +151,21 @@ mod tests {
         assert_eq!(value["edges"], json!([{ "source": 0, "target": 1, "bandwidth": 1e9, "latency": 5e-7, "tier": 2 }]));
         assert_eq!(value["directed"], true);
         assert_eq!(value["graph"]["loose_links"][0]["name"], "link 1");
+    }
+
+    #[test]
+    fn a_link_that_has_failed_is_no_edge() {
+        let mut builder = FabricBuilder::new("two cables", 2, 0);
+        let speed = Bandwidth::from_bytes_per_second(1e9);
+        for (from, to) in [(0, 1), (1, 0), (0, 1), (1, 0)] {
+            builder.link(VertexId(from), VertexId(to), speed, Time::ZERO, LinkRole::Network { tier: 0 });
+        }
+        let whole = builder.finish(Irregular);
+        let value = written(&whole.altered(&[LinkId(0), LinkId(1)], &[]));
+        assert_eq!((&value["directed"], value["edges"].as_array().unwrap().len()), (&json!(false), 1));
+        assert_eq!(value["graph"]["failed"], json!(["node 0 -> node 1", "node 1 -> node 0"]));
+        let value = written(&whole.altered(&[LinkId(1)], &[]));
+        assert_eq!((&value["directed"], value["edges"].as_array().unwrap().len()), (&json!(true), 3));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod csv;
 pub mod dot;
+pub mod fabric_csv;
 pub mod fabric_figures;
 pub mod fabric_json;
 pub mod json;

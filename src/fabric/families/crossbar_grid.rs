@@ -51,7 +51,9 @@ impl Family for CrossbarGrid {
     }
 
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
-        Some(plane_cut(fabric.nodes(), &self.dims, |dim, left, right| cut(self, fabric, dim, left, right)))
+        let cut = plane_cut(fabric.nodes(), &self.dims, |dim, left, right| cut(self, fabric, dim, left, right));
+        // Sums over a plane do not know what has failed.
+        if fabric.is_altered() { fabric.search_cut(cut.first_half) } else { Some(cut) }
     }
 
     fn default_routing(&self) -> &'static str {

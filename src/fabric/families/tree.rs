@@ -56,6 +56,10 @@ impl Family for Tree {
     }
 
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
+        if fabric.is_altered() {
+            // Copies of a switch do not act as one where they differ.
+            return fabric.search_bisection();
+        }
         let (bandwidth, back) = (cut(self, fabric, true), cut(self, fabric, false));
         Some(Bisection { bandwidth, back, first_half: fabric.lower_half() })
     }

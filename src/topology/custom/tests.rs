@@ -92,6 +92,15 @@ fn given_routes_may_use_links_without_ends() {
 }
 
 #[test]
+fn ids_have_blanks_where_no_routes_list_them() {
+    let links = b"id,from,to,bandwidth,latency\na b,0,1,1 GB/s,\n1 -> 0,1,0,1 GB/s,\n";
+    let fabric = build(2, links, None, None).unwrap();
+    assert_eq!(fabric.link_name(LinkId(1)), "1 -> 0");
+    let mistake = build(2, links, Some(b"src,dst,links\n0,1,a b\n"), None).unwrap_err();
+    assert!(mistake.contains("links.csv:2:1: \"a b\" cannot be the id of a link (a name without blanks)"), "{mistake}");
+}
+
+#[test]
 fn every_mistake_in_the_links_has_its_place() {
     let error = |text: &str| build(2, text.as_bytes(), None, None).unwrap_err();
     insta::assert_snapshot!(error("id,from,to,bandwidth,latency\na,0,s,0,1 km\n,s,,1 GBs,\nb c,s,s,-1,\na,0,1,1,\nd,0,1,1,\nd,,,1,\nd,0,00,1,\n"), @r#"
@@ -100,7 +109,6 @@ fn every_mistake_in_the_links_has_its_place() {
     links.csv:3:1: `id` is empty (a name for the link)
     links.csv:3:4: a link has both ends or none (`to` is expected)
     links.csv:3:5: unknown bandwidth unit "GBs"; write "12.5 GB/s" or "100 Gbit/s"
-    links.csv:4:1: "b c" cannot be the id of a link (a name without blanks)
     links.csv:4:7: a link leads from a place to itself (another node or switch is expected); leave it out: a message of a node to itself crosses no link
     links.csv:4:9: a bandwidth is finite and not negative, unlike "-1"
     links.csv:7:1: there are two links `d` (already the id of a link above); a link is directed: the two directions of a cable are two links with an id each

@@ -11,6 +11,7 @@ mod check;
 mod environment;
 mod examples;
 mod farms;
+mod faults;
 mod help;
 #[cfg(target_os = "linux")]
 mod instrumented;

@@ -90,7 +90,6 @@ fn rows_are_printed_as_csv_and_what_is_no_rows_says_what_to_do() {
         ("run -p x.goal", "-o ranks.csv"),
         ("replay x.goal", "-o ranks.csv"),
         ("machine show myrinet", "it is no table"),
-        ("topology show ./fabric.toml", "-o x.dot"),
         ("trace info x.goal", "trace sites"),
         ("advise x.goal", "-o x.html"),
     ] {
@@ -126,7 +125,7 @@ fn files_have_what_is_printed_and_an_unknown_extension_lists_those_that_work() {
         ("rates -t ./fabric.toml -p ring", "x.csv, x.json or x.svg"),
         ("check fabric.toml", "x.csv or x.json"),
         ("machine show myrinet", "x.toml or x.json"),
-        ("topology show ./fabric.toml", "x.svg, x.dot or x.json"),
+        ("topology show ./fabric.toml", "x.svg, x.dot, x.json or x.csv"),
         ("trace info x.goal", "x.json"),
         ("validate --list", "x.csv or x.json"),
         ("bench --list", "x.csv or x.json"),

@@ -11,6 +11,9 @@ pub(super) const GREY: &str = "#5a6270";
 /// Colour of grid lines.
 pub(super) const FAINT: &str = "#d9dde3";
 
+/// How much wider bold type is.
+pub(super) const BOLD: f64 = 1.13;
+
 /// Space around a picture [px].
 pub(super) const MARGIN: f64 = 24.0;
 
@@ -209,7 +212,7 @@ impl Canvas {
     pub(super) fn heading(&mut self, title: &str, subtitle: &str, width: f64) -> f64 {
         let mut y = MARGIN;
         let room = width - 2.0 * MARGIN;
-        for line in wrap(title, 18.0, room) {
+        for line in wrap(title, 18.0, room / BOLD) {
             y += 18.0;
             self.text(MARGIN, y, 18.0, Anchor::Start, &line, r#"font-weight="bold""#);
             y += 5.0;

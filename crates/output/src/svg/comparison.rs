@@ -4,7 +4,8 @@
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width};
 use crate::table::count;
-use hayase::report::{Comparison, ComparisonRow};
+use hayase::faults::part;
+use hayase::report::{Comparison, ComparisonRow, FAULTS};
 use hayase::units::Time;
 
 const CHART: f64 = 520.0;
@@ -181,15 +182,26 @@ fn varies(comparison: &Comparison, field: usize) -> bool {
     comparison.rows.windows(2).any(|pair| pair[0].block()[field] != pair[1].block()[field])
 }
 
+/// `nothing failed`, `1% failed`, or the name of what did.
+fn what_failed(faults: &str) -> String {
+    match part(faults) {
+        Some(Ok(0.0)) => "nothing failed".to_owned(),
+        _ => format!("{faults} failed"),
+    }
+}
+
 /// Rows by block, in the order in which blocks appear; blocks of one row each are no blocks.
 fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     let varying: Vec<usize> = (0..comparison.rows.first().map_or(0, |row| row.block().len()))
         .filter(|&field| varies(comparison, field))
         .collect();
     let name = |row: &ComparisonRow| {
-        let parts: Vec<&str> =
-            varying.iter().map(|&field| row.block()[field].1).filter(|name| !name.is_empty()).collect();
-        parts.join(", ")
+        let block = row.block();
+        let parts = varying.iter().map(|&field| block[field]).filter(|(_, value)| !value.is_empty());
+        parts
+            .map(|(name, value)| if name == FAULTS { what_failed(value) } else { value.to_owned() })
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let mut blocks: Vec<(&ComparisonRow, Vec<&ComparisonRow>)> = Vec::new();
     for row in &comparison.rows {

@@ -1,6 +1,7 @@
 //! A fabric as a picture: nodes, switches and cables.
 
-use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, text_width, wrap};
+use super::canvas::{Anchor, BOLD, Canvas, GREY, INK, MARGIN, Point, text_width, wrap};
+use super::failed::{self, State};
 use super::layout::{Cable, Caption, Layout, Mark};
 use super::small::small_member;
 use hayase::fabric::{Fabric, LinkRole};
@@ -30,10 +31,18 @@ pub struct Drawing {
 /// Draws a fabric; one that is too large is represented by a small member of its family, which is said.
 pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
     let title = options.title.clone().unwrap_or_else(|| fabric.name().to_owned());
-    let subtitle = options.subtitle.clone().unwrap_or_else(|| fabric.to_string());
+    let mut subtitle = options.subtitle.clone().unwrap_or_else(|| fabric.to_string());
+    let failed = failed::words(fabric);
+    if let Some(failed) = &failed {
+        subtitle += &format!("; {failed}");
+    }
     let small = small_member(fabric);
-    let note = small.as_ref().map(|(_, what)| format!("Too large to draw whole. Drawn is {what}."));
     let drawn = small.as_ref().map_or(fabric, |(small, _)| small);
+    let note = small.as_ref().map(|(_, what)| {
+        let hidden = failed.is_some() && failed::words(drawn).is_none();
+        let hidden = if hidden { " What has failed is not marked in it." } else { "" };
+        format!("Too large to draw whole. Drawn is {what}.{hidden}")
+    });
 
     let layout = Layout::new(drawn);
     let note = note.or_else(|| layout.note.clone());
@@ -55,16 +64,20 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
             cell.side,
             &format!(r##"fill="{}" stroke="#ffffff" stroke-width="0.4""##, cell.fill),
         );
+        if cell.failed {
+            failed::stroke(&mut canvas, at, cell.side, cell.side);
+        }
         canvas.close();
     }
     for cable in &layout.cables {
-        let attributes = classes.line(drawn, cable);
+        let state = State::of(drawn, cable);
+        let attributes = state.line().map_or_else(|| classes.line(drawn, cable), str::to_owned);
         canvas.open(&tooltip(drawn, cable));
         for run in &cable.runs {
             let points: Vec<Point> = run.iter().map(|point| point.plus(offset.x, offset.y)).collect();
             canvas.polyline(&points, &attributes);
-            if cable.forward.is_empty() || cable.back.is_empty() {
-                arrow(&mut canvas, &points, cable.forward.is_empty(), GREY);
+            if let Some(backwards) = one_way(drawn, cable) {
+                arrow(&mut canvas, &points, backwards, GREY);
             }
             let parallel = cable.forward.len().max(cable.back.len());
             let marked = parallel > 1 && (layout.cells.is_empty() || !classes.dense);
@@ -74,21 +87,26 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
                 canvas.circle(middle, 7.0, r##"fill="#ffffff""##);
                 canvas.text(middle.x, middle.y + 3.0, 9.0, Anchor::Middle, &format!("×{parallel}"), "");
             }
+            if let (true, Some(first), Some(last)) = (state.is_crossed(), points.first(), points.last()) {
+                let half = if classes.dense { 3.0 } else { 4.0 };
+                // Beside the arrow of the direction that is left.
+                let part = if state == State::Partly { 0.4 } else { 0.5 };
+                let at = Point::new(first.x + (last.x - first.x) * part, first.y + (last.y - first.y) * part);
+                failed::cross(&mut canvas, at, half);
+            }
         }
         canvas.close();
     }
     vertices(&mut canvas, drawn, &layout, offset);
     let y = y + layout.height;
     let y = classes.legend(&mut canvas, drawn, y + 10.0, width);
+    let y = failed::legend(&mut canvas, drawn, y);
     let y = canvas.remarks(&layout.remarks, y, width);
     Drawing { svg: canvas.finish(width, y + MARGIN, &title), note }
 }
 
 /// Size of what is said of a picture that does not show all: nobody is to take it for the whole [px].
 const NOTE: f64 = 18.0;
-
-/// How much wider bold type is.
-const BOLD: f64 = 1.13;
 
 /// A remark in a frame, in large type; returns where it ends.
 fn boxed(canvas: &mut Canvas, text: &str, y: f64, width: f64) -> f64 {
@@ -136,6 +154,9 @@ pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, of
             }
             Mark::Hidden => {}
         }
+        if fabric.is_isolated(VertexId::from_index(i)) {
+            failed::cross(canvas, at, if matches!(placed.mark, Mark::Dot(_)) { 4.0 } else { 6.0 });
+        }
         canvas.close();
     }
     let labels = layout.vertices.iter().filter_map(|placed| placed.label.as_ref());
@@ -147,6 +168,17 @@ pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, of
         // A white edge keeps it apart from links that pass.
         let halo = r##" stroke="#ffffff" stroke-width="2.5" stroke-linejoin="round" paint-order="stroke""##;
         canvas.text(at.x, at.y, *size, *anchor, text, &format!(r#"fill="{fill}"{weight}{halo}"#));
+    }
+}
+
+/// Whether messages go from the second end of a cable to the first alone, or the other way; `None` where they go both
+/// ways, or none.
+fn one_way(fabric: &Fabric, cable: &Cable) -> Option<bool> {
+    let goes = |links: &[LinkId]| links.iter().any(|&link| !fabric.has_failed(link));
+    match (goes(&cable.forward), goes(&cable.back)) {
+        (true, false) => Some(false),
+        (false, true) => Some(true),
+        _ => None,
     }
 }
 
@@ -174,7 +206,8 @@ fn tooltip(fabric: &Fabric, cable: &Cable) -> String {
         .chain(&cable.back)
         .map(|&id| {
             let link = fabric.link(id);
-            format!("{}: {}, {}", fabric.link_name(id), link.capacity, link.latency)
+            let state = failed::of_link(fabric, id).unwrap_or_else(|| link.capacity.to_string());
+            format!("{}: {state}, {}", fabric.link_name(id), link.latency)
         })
         .collect();
     all.join("; ")
@@ -199,11 +232,11 @@ impl Classes {
         let mut capacities: Vec<f64> = cables.iter().map(|cable| capacity(fabric, cable)).collect();
         if !layout.cells.is_empty() {
             // Of what the matrix counts, too.
-            capacities.extend(fabric.links().iter().map(|link| link.capacity.bytes_per_second()));
+            capacities.extend(fabric.links().ids().map(|id| built(fabric, id)));
         }
         capacities.sort_by(|a, b| b.total_cmp(a));
         capacities.dedup();
-        let any_one_way = cables.iter().any(|cable| cable.forward.is_empty() || cable.back.is_empty());
+        let any_one_way = cables.iter().any(|cable| one_way(fabric, cable).is_some());
         let crossbars = layout.vertices.iter().any(|placed| matches!(placed.mark, Mark::Bar(_)));
         Self { capacities, any_one_way, dense: cables.len() > 400, crossbars }
     }
@@ -271,7 +304,7 @@ impl Classes {
     fn describe(&self, fabric: &Fabric, capacity: f64) -> String {
         let mut latencies = (f64::INFINITY, 0.0f64);
         let mut roles: Vec<(LinkRole, usize)> = Vec::new();
-        let same = |id: LinkId| fabric.link(id).capacity.bytes_per_second() == capacity;
+        let same = |id: LinkId| built(fabric, id) == capacity;
         for (_, link) in fabric.links().iter_ids().filter(|(id, link)| link.ends.is_some() && same(*id)) {
             let ps = link.latency.ps();
             latencies = (latencies.0.min(ps), latencies.1.max(ps));
@@ -308,5 +341,10 @@ impl Classes {
 /// The larger bandwidth of the two directions of a cable, of one of its links \[B/s\].
 fn capacity(fabric: &Fabric, cable: &Cable) -> f64 {
     let all = cable.forward.iter().chain(&cable.back);
-    all.map(|&id| fabric.link(id).capacity.bytes_per_second()).fold(0.0, f64::max)
+    all.map(|&id| built(fabric, id)).fold(0.0, f64::max)
+}
+
+/// What a link was built for \[B/s\].
+fn built(fabric: &Fabric, link: LinkId) -> f64 {
+    fabric.built_for(link).unwrap_or(fabric.link(link).capacity).bytes_per_second()
 }

@@ -26,6 +26,16 @@ const PENS: [Pen; 8] = [
     Pen::new("#5a6270", 1.6).dashed("1 3").marked(Mark::Ring),
 ];
 
+/// The pen of a line; of more than there are, the marks are others.
+fn pen(number: usize) -> Pen {
+    let marks = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Ring];
+    let pen = PENS[number % PENS.len()];
+    match number / PENS.len() {
+        0 => pen,
+        turn => pen.marked(marks[(number + turn) % marks.len()]),
+    }
+}
+
 /// A line: its name, and its rows with the part that failed, in order of that.
 struct Series<'a> {
     name: String,
@@ -62,7 +72,7 @@ pub fn faults(comparison: &Comparison) -> String {
     );
     let names = chart.right() + 24.0;
     for (number, Series { name, rows }) in series.iter().enumerate() {
-        let pen = PENS[number % PENS.len()];
+        let pen = pen(number);
         // Lines side by side, so that intervals of the same part do not cover each other.
         let aside = (number as f64 - (series.len() as f64 - 1.0) / 2.0) * 3.0;
         let mut curve = Vec::new();

@@ -13,6 +13,7 @@ mod compared_jobs;
 mod comparison;
 mod fabric;
 mod fabrics;
+mod failed;
 mod farm;
 mod faults;
 mod interference;

@@ -69,13 +69,17 @@ fn neighbourhood(fabric: &Fabric) -> (Fabric, String) {
     }
     let nodes = (0..fabric.nodes() as usize).filter(|&vertex| kept[vertex]).count() as u32;
     let mut builder = FabricBuilder::new(fabric.name(), nodes, names.len() as u32 - nodes);
-    for Link { ends, capacity, latency, role } in fabric.links().iter() {
+    let (mut failed, mut degraded) = (Vec::new(), Vec::new());
+    for (id, Link { ends, capacity, latency, role }) in fabric.links().iter_ids() {
         if let Some((from, to)) = ends
             && kept[from.index()]
             && kept[to.index()]
         {
             let (from, to) = (VertexId(number[from.index()]), VertexId(number[to.index()]));
-            builder.link(from, to, *capacity, *latency, *role);
+            let built = fabric.built_for(id);
+            let link = builder.link(from, to, built.unwrap_or(*capacity), *latency, *role);
+            failed.extend(fabric.has_failed(id).then_some(link));
+            degraded.extend(built.map(|_| (link, *capacity)));
         }
     }
     let text = format!(
@@ -85,5 +89,5 @@ fn neighbourhood(fabric: &Fabric) -> (Fabric, String) {
         kept.len()
     );
     builder.labels(Labels { vertices: names, links: Vec::new() });
-    (builder.finish(Irregular), text)
+    (builder.finish(Irregular).altered(&failed, &degraded), text)
 }

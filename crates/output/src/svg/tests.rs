@@ -2,6 +2,7 @@
 //!
 //! `HAYASE_PICTURES=FOLDER cargo test output::svg` leaves the pictures there to be looked at.
 
+mod failed;
 mod kinds;
 
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, count, counted, fixed, grouped, percent, seconds};
 use super::{Answer, Cell, Grid, compared_jobs, models, printable};
-use hayase::report::{Bounds, Comparison, ComparisonRow, PATTERN, RankBy, varying};
+use hayase::report::{Bounds, Comparison, ComparisonRow, FAULTS, PATTERN, RankBy, varying};
 
 /// The position of the topology among the choices, which like the pattern is named in a way of its own.
 const TOPOLOGY: usize = 0;
@@ -304,7 +304,9 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     }
     let mut sentences = vec![sentence + "."];
     if varying.len() > 1 {
-        sentences.extend(varying.iter().filter_map(|&choice| throughout(rows, choice, &varying)));
+        // That what is whole is faster than what has failed needs no sentence.
+        let chosen = varying.iter().filter(|&&choice| rows[0].names()[choice] != FAULTS);
+        sentences.extend(chosen.filter_map(|&choice| throughout(rows, choice, &varying)));
     }
     sentences
 }

@@ -39,7 +39,7 @@ pub use grid::{Cell, Grid, printable};
 pub use jobs::jobs;
 pub use program::{program, variation};
 pub use replay::replay;
-pub use run::run;
+pub use run::{failed, run};
 pub use whatif::whatif;
 
 /// That a report is of a part of a run, and from when on nothing moved; nothing of a complete one.

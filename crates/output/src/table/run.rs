@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::figures::{Quantity, bandwidth, fixed, grouped, percent, seconds};
+use super::figures::{Quantity, bandwidth, count, fixed, grouped, percent, seconds};
 use super::{Answer, Cell, Grid, early, late, printable};
 use hayase::report::{FaultsReport, LinkUse, Report, SeedStatistics, Status};
 use hayase::units::Bytes;
@@ -27,6 +27,7 @@ pub fn run(report: &Report) -> Answer {
         // The first run is whole, and so are its figures.
         (Some(_), Some(seeds)) => {
             let (done, missing) = (seeds.seeds.len(), seeds.missing);
+            let done = done + seeds.cut_off;
             let _ = writeln!(text, "INTERRUPTED: {done} of {} seeds were run", done + missing);
         }
         (Some(early), None) => {
@@ -115,19 +116,22 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
 }
 
 /// What failed, and what became of messages for it.
-pub(super) fn failed(faults: &FaultsReport) -> Vec<(&'static str, String)> {
+pub fn failed(faults: &FaultsReport) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     let kinds = [
-        ("links failed", &faults.failed_links),
-        ("switches failed", &faults.failed_switches),
-        ("links degraded", &faults.degraded_links),
+        (["link failed", "links failed"], &faults.failed_links),
+        (["switch failed", "switches failed"], &faults.failed_switches),
+        (["link degraded", "links degraded"], &faults.degraded_links),
     ];
-    for (what, parts) in kinds.into_iter().filter(|(_, parts)| parts.count > 0) {
+    for ([one, several], parts) in kinds.into_iter().filter(|(_, parts)| parts.count > 0) {
         let mut names: Vec<String> = parts.names.iter().take(FAILED).map(|name| printable(name)).collect();
         if parts.count > names.len() as u64 {
             names.push("...".to_owned());
         }
-        lines.push(format!("{} {what} ({})", grouped(parts.count), names.join(", ")));
+        lines.push(format!("{} ({})", count(parts.count, one, several), names.join(", ")));
+    }
+    if lines.is_empty() && !faults.events {
+        lines.push("nothing failed: the part that was asked for is less than half of one".to_owned());
     }
     if faults.events {
         lines.push("links fail, come back or change while it runs".to_owned());
@@ -150,10 +154,15 @@ pub(super) fn failed(faults: &FaultsReport) -> Vec<(&'static str, String)> {
 pub(super) fn over_seeds(seeds: &SeedStatistics) -> [(&'static str, String); 3] {
     let of_mean = if seeds.mean_s > 0.0 { format!(" ({})", percent(seeds.sd_s / seeds.mean_s)) } else { String::new() };
     let (mean, deviation) = (seconds(seeds.mean_s), seconds(seeds.sd_s));
-    let all = seeds.seeds.len() + seeds.missing;
-    let of = if seeds.missing > 0 { format!(" of {all}") } else { String::new() };
+    let all = seeds.seeds.len() + seeds.missing + seeds.cut_off;
+    let of = if all > seeds.seeds.len() { format!(" of {all}") } else { String::new() };
+    let cut_off = match seeds.cut_off {
+        0 => String::new(),
+        cut_off => format!("; with {} messages have no way", count(cut_off as u64, "seed", "seeds")),
+    };
+    let run = seeds.seeds.len();
     [
-        ("seeds", format!("{}{of} ({}); the other figures are of the first", seeds.seeds.len(), list(&seeds.seeds))),
+        ("seeds", format!("{run}{of} ({}){cut_off}; the other figures are of the first", list(&seeds.seeds))),
         ("", format!("mean makespan {mean}, standard deviation {deviation}{of_mean}")),
         ("", format!("{} to {}", seconds(seeds.min_s), seconds(seeds.max_s))),
     ]

@@ -4,7 +4,7 @@
 use super::{Cable, Caption, Cell, Layout, Mark, Placed, cables, caption, short_name};
 use crate::svg::canvas::{Anchor, Point, text_width};
 use hayase::fabric::Fabric;
-use hayase::ids::{Id, VertexId};
+use hayase::ids::{Id, LinkId, VertexId};
 
 /// Most switches and cables between them that are drawn one by one.
 const MOST_SWITCHES: usize = 150;
@@ -188,18 +188,25 @@ fn summary(fabric: &Fabric, groups: &[Vec<usize>], hosts: &[Vec<usize>], name: &
     for (group, switches) in groups.iter().enumerate() {
         switches.iter().for_each(|&switch| of[switch] = group);
     }
-    let mut counts = vec![0usize; groups.len() * groups.len()];
+    // Cables, and those of them that have failed in any direction.
+    let mut counts = vec![(0usize, 0usize); groups.len() * groups.len()];
     for cable in &all {
         let (a, b) = (of[cable.ends.0.index()], of[cable.ends.1.index()]);
         if a != usize::MAX && b != usize::MAX {
             let parallel = cable.forward.len().max(cable.back.len());
-            counts[a * groups.len() + b] += parallel;
+            let failed = |links: &[LinkId]| links.iter().filter(|&&link| fabric.has_failed(link)).count();
+            let failed = failed(&cable.forward).max(failed(&cable.back));
+            let mut add = |at: usize| {
+                counts[at].0 += parallel;
+                counts[at].1 += failed;
+            };
+            add(a * groups.len() + b);
             if a != b {
-                counts[b * groups.len() + a] += parallel;
+                add(b * groups.len() + a);
             }
         }
     }
-    let inside = |group: usize| counts[group * groups.len() + group];
+    let inside = |group: usize| counts[group * groups.len() + group].0;
     let most = (0..groups.len()).max_by_key(|&group| (inside(group), std::cmp::Reverse(group))).unwrap_or(0);
     all.retain(|cable| of[cable.ends.0.index()] == most && of[cable.ends.1.index()] == most);
     let Cluster { switches, at, reach } = cluster(fabric, &groups[most], hosts, &all, 16.0);
@@ -237,13 +244,13 @@ fn summary(fabric: &Fabric, groups: &[Vec<usize>], hosts: &[Vec<usize>], name: &
 
 fn matrix(
     layout: &mut Layout,
-    counts: &[usize],
+    counts: &[(usize, usize)],
     groups: usize,
     shown: usize,
     (corner, cell): (Point, f64),
     name: &str,
 ) {
-    let at = |a: usize, b: usize| counts[a * groups + b];
+    let at = |a: usize, b: usize| counts[a * groups + b].0;
     // Cables inside groups are of another size: two scales.
     let most =
         |inside: bool| (0..shown * shown).map(|i| (i / shown, i % shown)).filter(move |(a, b)| (a == b) == inside);
@@ -255,12 +262,14 @@ fn matrix(
             let share = count as f64 / largest[usize::from(a == b)].max(1) as f64;
             let fill = if a == b { shade(share, [120, 120, 128]) } else { shade(share, [31, 88, 140]) };
             let place = corner.plus(cell * b as f64, cell * a as f64);
+            let failed = counts[a * groups + b].1;
+            let of_them = if failed > 0 { format!(", {failed} of them failed") } else { String::new() };
             let title = if a == b {
-                format!("inside {name} {a}: {count} cables")
+                format!("inside {name} {a}: {count} cables{of_them}")
             } else {
-                format!("{name} {a} to {name} {b}: {count} cables")
+                format!("{name} {a} to {name} {b}: {count} cables{of_them}")
             };
-            layout.cells.push(Cell { at: place, side: cell, fill, title });
+            layout.cells.push(Cell { at: place, side: cell, fill, title, failed: failed > 0 });
             if count > 0 && cell > 7.0 * (count.max(1).ilog10() + 1) as f64 + 4.0 {
                 let text = Point::new(place.x + cell / 2.0, place.y + cell / 2.0 + 3.5);
                 let size = if cell < 18.0 { 8.0 } else { 10.0 };
@@ -281,6 +290,8 @@ fn matrix(
         1 => format!("{} cables inside the {name}", largest[1]),
         _ => format!("{range} cables a pair of {name}s (blue), up to {} inside one (grey)", largest[1]),
     };
+    let any_failed = layout.cells.iter().any(|cell| cell.failed);
+    let text = if any_failed { format!("{text}; a red stroke where any has failed") } else { text };
     layout.captions.push(caption(below, Anchor::Start, text));
     if shown < groups {
         let text = format!("the first {shown} of {groups} {name}s");

@@ -52,6 +52,8 @@ pub(super) struct Cell {
     pub side: f64,
     pub fill: String,
     pub title: String,
+    /// Whether any of the cables that it counts has failed.
+    pub failed: bool,
 }
 
 /// All links between two vertices, in both directions.

@@ -3,6 +3,7 @@
 use super::Loads;
 use crate::svg::canvas::{Anchor, Canvas, GREY, Point};
 use crate::svg::fabric::{arrow, vertices};
+use crate::svg::failed;
 use crate::svg::layout::{Cable, Layout};
 use crate::svg::scale::percent;
 use hayase::ids::LinkId;
@@ -47,7 +48,9 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
         let value = loads.of(link);
         let carried = loads.loads.get(link.0 as usize).map_or(0, |load| load.bytes);
         let name = loads.fabric.link_name(link);
-        canvas.open(&format!("{name}: {} used, {}", percent(value), Bytes(carried)));
+        let state = failed::of_link(loads.fabric, link).map_or_else(String::new, |state| format!(" ({state})"));
+        canvas.open(&format!("{name}{state}: {} used, {}", percent(value), Bytes(carried)));
+        let is_crossed = loads.fabric.has_failed(link);
         let width = loads.scale.width(value);
         let width = if cable.forward.len().max(cable.back.len()) > 2 { width.min(2.5) } else { width };
         let attributes = format!(r#"fill="none" stroke="{}" stroke-width="{width:.2}""#, loads.scale.colour(value));
@@ -56,6 +59,12 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
             let points: Vec<Point> = shifted(run, aside).iter().map(|p| p.plus(offset.x, offset.y)).collect();
             canvas.polyline(&points, &casing);
             canvas.polyline(&points, &attributes);
+            if let (true, Some(first), Some(last)) = (is_crossed, points.first(), points.last()) {
+                // Each direction nearer to where it begins, so that both can be told.
+                let at = if aside < 0.0 { 0.58 } else { 0.42 };
+                let at = Point::new(first.x + (last.x - first.x) * at, first.y + (last.y - first.y) * at);
+                failed::cross(canvas, at, 3.0);
+            }
         }
         canvas.close();
     }

@@ -2,7 +2,8 @@
 
 use super::Loads;
 use super::groups::groups;
-use crate::svg::canvas::{Anchor, Canvas, GREY, MARGIN, text_width};
+use crate::svg::canvas::{Anchor, Canvas, GREY, MARGIN, Point, text_width};
+use crate::svg::failed;
 use crate::svg::scale::percent;
 use hayase::fabric::{Fabric, Sketch, dimension_name};
 use hayase::ids::LinkId;
@@ -162,6 +163,13 @@ impl Maps<'_> {
                 let wide = self.cell * (end - start) as f64 + 0.15;
                 canvas.rect(left, top, wide, self.cell + 0.15, &format!(r#"fill="{this}""#));
                 start = end;
+            }
+            for column in 0..columns {
+                let link = at.get(row * columns + column).copied().flatten();
+                if link.is_some_and(|link| loads.fabric.has_failed(link)) {
+                    let corner = Point::new(x + self.cell * column as f64, top);
+                    failed::stroke(canvas, corner, self.cell, self.cell);
+                }
             }
         }
         canvas.rect(x, y, width, height, &format!(r#"fill="none" stroke="{GREY}" stroke-width="0.7""#));

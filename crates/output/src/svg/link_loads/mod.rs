@@ -11,6 +11,7 @@ mod strips;
 
 use super::canvas::{Anchor, Canvas, FAINT, GREY, MARGIN, Point, fit};
 use super::fabric::LEAST_WIDTH;
+use super::failed;
 use super::layout::Layout;
 use super::scale::{LoadScale, percent};
 use super::small::small_member;
@@ -82,7 +83,12 @@ pub fn link_loads(fabric: &Fabric, loads: &[LinkLoad], title: &str, subtitle: &s
         width = width.max(maps.width() + 2.0 * MARGIN);
     }
     let mut canvas = Canvas::new();
-    let mut y = canvas.heading(title, subtitle, width);
+    let marked = failed::words(fabric).map(|words| {
+        let how = if fabric.failed().is_some() { " (what failed is crossed out)" } else { "" };
+        format!("{subtitle}; {words}{how}")
+    });
+    let subtitle = marked.unwrap_or_else(|| subtitle.to_owned());
+    let mut y = canvas.heading(title, &subtitle, width);
     let caption = "utilisation of a link: bytes carried / (bandwidth × makespan)";
     let after = loads.scale.draw(&mut canvas, MARGIN, y, caption);
     if layout.is_some() {

@@ -3,6 +3,7 @@
 use super::Loads;
 use super::groups::groups;
 use crate::svg::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit};
+use crate::svg::failed;
 use crate::svg::scale::percent;
 use hayase::ids::LinkId;
 
@@ -74,6 +75,10 @@ fn row(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], x: f64, y: f64)
         cells(canvas, &colours(|summary| summary.1), x, y, HEIGHT);
     }
     canvas.rect(x, y, STRIP, HEIGHT, &format!(r#"fill="none" stroke="{GREY}" stroke-width="0.7""#));
+    let width = STRIP / links.len().max(1) as f64;
+    for (i, _) in links.iter().enumerate().filter(|(_, link)| loads.fabric.has_failed(**link)) {
+        failed::stroke(canvas, Point::new(x + width * i as f64, y), width.max(2.0), HEIGHT);
+    }
     let busiest = (0..links.len()).max_by(|&a, &b| loads.of(links[a]).total_cmp(&loads.of(links[b])).then(b.cmp(&a)));
     if let Some(busiest) = busiest.filter(|&i| loads.of(links[i]) > 0.0) {
         let at = x + STRIP * (busiest as f64 + 0.5) / links.len() as f64;
