@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::library::{self, Shelf};
 use super::links::Links;
+use super::overlay::{CHOICES, choice, empty_choice, is_path, leaf, one, overlay};
 use super::presets::Defaults;
 use super::with_options::WithOptions;
 use super::{jobs, json, known, read, slow, tasks};
@@ -14,9 +15,6 @@ use crate::reading::tree::{self, Entry, Kind, Table, Tree};
 use crate::topology::is_graph;
 use crate::workload::program::generate::Generator;
 use crate::workload::trace::Format;
-
-/// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
-pub(super) const CHOICES: [&str; 7] = ["topology", "routing", "placement", "sharing", "transport", "node", "workload"];
 
 /// How deeply a text may name a text that names a text.
 const DEPTH: u32 = 8;
@@ -668,63 +666,4 @@ impl Texts {
             first
         });
     }
-}
-
-/// Lays a later text over the earlier ones: another choice replaces the earlier one, the same is merged.
-fn overlay(table: &mut Table, later: Table) {
-    tasks::make_room(table, &later);
-    for (key, entry) in later {
-        if let ("job", Some(earlier)) = (key.as_str(), table.get_mut(&key)) {
-            jobs::overlay(&mut earlier.value, entry.value, overlay);
-            continue;
-        }
-        if slow::is_behind(table, &key, &entry) {
-            continue;
-        }
-        let same_choice = |earlier: &Tree| match (earlier.table(), entry.value.table()) {
-            (Some(earlier), Some(later)) => earlier.keys().all(|variant| later.contains_key(variant)),
-            _ => false,
-        };
-        match table.get_mut(&key) {
-            Some(earlier) if !CHOICES.contains(&key.as_str()) || same_choice(&earlier.value) => {
-                earlier.value.merge(entry.value)
-            }
-            _ => {
-                table.insert(key, entry);
-            }
-        }
-    }
-}
-
-/// The value at the end of a chain of tables of one key each.
-fn leaf(table: &mut Table) -> Option<&mut Tree> {
-    let mut tree = &mut table.values_mut().next()?.value;
-    while matches!(tree.kind, Kind::Table(_)) {
-        tree = &mut tree.table_mut()?.values_mut().next()?.value;
-    }
-    Some(tree)
-}
-
-/// A table of one key.
-pub(super) fn one(key: String, at: Span, value: Tree) -> Table {
-    Table::from([(key, Entry { key: at, value })])
-}
-
-/// `{ kind = {} }`.
-fn empty_choice(kind: String, at: Span) -> Tree {
-    Tree { span: at, kind: Kind::Table(one(kind, at, Tree { span: at, kind: Kind::Table(Table::new()) })) }
-}
-
-/// `{ kind = { key = "text" } }`.
-fn choice(kind: &str, key: &str, text: &str, at: Span) -> Tree {
-    let value = Tree { span: at, kind: Kind::Text(text.to_owned()) };
-    let inner = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, value)) };
-    Tree { span: at, kind: Kind::Table(one(kind.to_owned(), at, inner)) }
-}
-
-/// Whether this is meant to be the name of a file.
-fn is_path(name: &str) -> bool {
-    let known = ["toml", "json", "csv", "zst", "xml"];
-    name.contains(['/', '\\'])
-        || Path::new(name).extension().is_some_and(|extension| known.iter().any(|k| extension == *k))
 }

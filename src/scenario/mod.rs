@@ -18,6 +18,7 @@ pub mod library;
 mod links;
 mod load;
 mod loader;
+mod overlay;
 mod paths;
 mod presets;
 mod program_load;

@@ -4,7 +4,7 @@
 //! is made in the end, in the keys of which nothing is said.
 
 use super::known::{choices, has_key, keys};
-use super::loader::CHOICES;
+use super::overlay::CHOICES;
 use super::read::unknown_key;
 use crate::diagnostic::Diagnostic;
 use crate::reading::tree::{Entry, Kind, Table, Tree, merge_tables};

@@ -2,7 +2,8 @@
 
 use super::Loader;
 use super::build::at_section;
-use super::loader::{Part as OfLoader, Texts, one};
+use super::loader::{Part as OfLoader, Texts};
+use super::overlay::one;
 use super::read::Sections;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::noise::NoiseTables;
@@ -76,16 +77,6 @@ impl Texts {
             }
         }
     }
-}
-
-/// Puts stragglers behind those that there are, if this is about them; an empty list takes them away instead.
-pub(super) fn is_behind(table: &mut Table, key: &str, later: &Entry) -> bool {
-    let Kind::List(more) = &later.value.kind else { return false };
-    match table.get_mut(key).map(|earlier| &mut earlier.value.kind) {
-        Some(Kind::List(known)) if key == "straggler" && !more.is_empty() => known.extend_from_slice(more),
-        _ => return false,
-    }
-    true
 }
 
 /// What stands where in the text of a flag.

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::library::Shelf;
 use super::load::{Needs, Understood};
-use super::loader::{Texts, one};
+use super::loader::Texts;
+use super::overlay::one;
 use super::read::{Section, Sections};
 use super::shared::Shared;
 use super::{Loader, Scenario, build, jobs, paths};

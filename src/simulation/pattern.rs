@@ -24,7 +24,7 @@ use crate::system::{Network, System};
 use crate::throughput::OnFabric;
 use crate::transport::{Channel, ContentionFreeSpec, Gridlock, PortUse, TransportSpec};
 use crate::units::{Bandwidth, Time};
-use crate::workload::pattern::{Injection, Message, Pattern, PatternPlayer, PatternSpec, start_offsets};
+use crate::workload::pattern::{Injection, Pattern, PatternPlayer, PatternSpec, start_offsets};
 use crate::workload::{Blocked, WorkloadSpec};
 
 /// How many of the most used links a report holds.
@@ -503,16 +503,20 @@ impl Playing<'_> {
             Injection::All | Injection::Window(_) => false,
         };
         let start = start_offsets(self.system.seed(), self.jitter);
+        let slow = self.system.slow(self.pattern.ranks(), &[]).ok().flatten();
         let of_rank = |rank: RankId| {
             let node = self.network.placement[rank];
             let (out, _) = self.network.capacity_of(node);
-            let time = |message: Message| {
+            let (mut computes, mut sends) = (start(rank), Time::ZERO);
+            for message in (0..self.pattern.sends(rank)).map(|index| self.pattern.message(rank, index)) {
                 let leaves = sends_alone && self.network.placement[message.dst] != node && message.bytes > 0;
-                let sends = leaves && out.bytes_per_second() > 0.0;
-                message.delay + if sends { out.time_for(message.bytes as f64) } else { Time::ZERO }
-            };
-            let messages = (0..self.pattern.sends(rank)).map(|index| self.pattern.message(rank, index));
-            start(rank) + messages.map(time).sum::<Time>()
+                computes += message.delay;
+                if leaves && out.bytes_per_second() > 0.0 {
+                    sends += out.time_for(message.bytes as f64);
+                }
+            }
+            let speed = slow.as_ref().map_or(1.0, |slow| slow.highest_speed(rank.0));
+            Time::from_ps(computes.ps() / speed) + sends
         };
         let longest = (0..self.pattern.ranks()).map(RankId).map(of_rank).max().unwrap_or(Time::ZERO);
         // What is added up here in another order than in the run may be more in the last bits.
