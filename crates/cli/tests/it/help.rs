@@ -151,6 +151,8 @@ Scenario:
       --job <JOB>              A job beside others, NAME=PATTERN:RANKS@PLACEMENT: its name, a
                                pattern or program, its number of ranks and their placement among the
                                nodes that are left; the last two may be left out (may be repeated)
+      --interference           Of jobs: also tell which delays which, the time that messages of each
+                               lost to those of each other
       --seeds <N>              Run with so many seeds, from --seed on, and report how the makespan
                                spreads
       --strict                 End with exit code 1 if a recording is incomplete: calls or ranks are
@@ -192,7 +194,8 @@ Files (-o), by name:
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`; of jobs x.csv is a
-line for each, and x.svg shows when they ran.
+line for each, x.svg shows when they ran, and interference.csv and interference.svg hold which
+delays which.
 The name may be longer (run-7-messages.csv): the word in it counts.
 A file appears when it is complete; of a run that was stopped or deadlocked only the report.
 
