@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::jobs::JobsWork;
-use super::simulated::Simulated;
 use crate::diagnostic::Diagnostic;
 use crate::record::JobsRecorder;
 use crate::report::Interference;
-use crate::system::{Network, System};
+use crate::system::System;
 use crate::transport::Parties;
 
 /// What rounding leaves of nothing, relative to the times that are subtracted.
@@ -19,9 +18,9 @@ impl JobsWork {
     /// # Errors
     /// Why it cannot.
     pub fn tells_interference(&self, system: &System) -> Result<(), Diagnostic> {
-        let Some(Network { transport, sharing, .. }) = system.network() else { return Ok(()) };
-        let Some(why) = transport.refuses_parties(sharing) else { return Ok(()) };
-        let message = format!("under {} it is not known which job delays which: {why}", self.network_name(system));
+        let Some(network) = system.network() else { return Ok(()) };
+        let Some(why) = network.transport.refuses_parties(&network.sharing) else { return Ok(()) };
+        let message = format!("under {} it is not known which job delays which: {why}", network.moved_by());
         let help = "take flows under `max-min` or `equal-share`, or leave the interference out";
         Err(Diagnostic::new("unknown-interference", message).help(help))
     }

@@ -153,6 +153,8 @@ Scenario:
       --job <JOB>              A job beside others, NAME=PATTERN:RANKS@PLACEMENT: its name, a
                                pattern or program, its number of ranks and their placement among the
                                nodes that are left; the last two may be left out (may be repeated)
+      --interference           Of jobs: also tell which delays which, the time that messages of each
+                               lost to those of each other
       --seeds <N>              Run with so many seeds, from --seed on, and report how the makespan
                                spreads
       --strict                 End with exit code 1 if a recording is incomplete: calls or ranks are
