@@ -47,7 +47,7 @@ Files (-o), by name:
   timeline.svg   who sent what when (small runs)
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
-  noise.svg      how far the delay of slow ranks travels (--straggler, --noise); noise.csv has it by rank
+  noise.svg      how far the delay of slow ranks travels (--straggler, --noise); also noise.csv
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`; of jobs x.csv is a line for each, \
 and x.svg shows when they ran.
 The name may be longer (run-7-messages.csv): the word in it counts.
