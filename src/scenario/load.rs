@@ -53,7 +53,8 @@ impl Understood {
         texts.only_first_mistakes();
         let texts_are_incomplete = texts.incomplete;
         let Texts { sources, mut diagnostics, links, table, .. } = texts;
-        if on_nodes && !table.contains_key("workload") && !texts_are_incomplete {
+        let works = ["workload", "job"].iter().any(|key| table.contains_key(*key));
+        if on_nodes && !works && !texts_are_incomplete {
             diagnostics.push(read::nothing_chosen("workload"));
         }
         if let Needs::Table(key) = needs

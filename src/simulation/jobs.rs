@@ -27,11 +27,11 @@ use crate::units::{Bandwidth, Time};
 use crate::workload::background::Background;
 use crate::workload::farm::Dealer;
 use crate::workload::farm::exchange::Exchange;
-use crate::workload::joint::{Joint, Part, Repeat, Runs};
+use crate::workload::joint::{Joint, Make, Part, Repeat, Runs};
 use crate::workload::pattern::{Ground, PatternPlayer};
 use crate::workload::program::Program;
 use crate::workload::program::collectives::Expander;
-use crate::workload::{Blocked, Workload, WorkloadSpec};
+use crate::workload::{Blocked, WorkloadSpec};
 
 /// How many of the links on which jobs meet a report holds.
 const MOST_MEETINGS: usize = 10;
@@ -436,7 +436,7 @@ impl Playing<'_> {
     }
 
     /// What makes the workload of a job, each time anew.
-    fn maker<'a>(&'a self, index: usize, stage: &'a Stage, nodes: &'a [NodeId], slowed: Option<Slowed>) -> Maker<'a> {
+    fn maker<'a>(&'a self, index: usize, stage: &'a Stage, nodes: &'a [NodeId], slowed: Option<Slowed>) -> Make<'a> {
         let job = &self.work.jobs[index];
         let seed = seed_of_job(self.system.seed(), index);
         let processors = move |begun: Time| slowed.as_ref().map(|slowed| slowed.from(begun));
@@ -654,9 +654,6 @@ impl Playing<'_> {
         blocked.into_iter().map(said).collect()
     }
 }
-
-/// Makes the workload of a job.
-type Maker<'a> = Box<dyn FnMut(Time) -> Box<dyn Workload + 'a> + 'a>;
 
 /// Whoever looks on, and how far the run of all jobs is: the others say nothing of themselves.
 struct Followed<'a> {

@@ -141,9 +141,12 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
         })
         .collect();
     for (late, early) in pairs(&slow.messages, &fast.messages) {
+        let [start, end] = [late.start_s - early.start_s, late.end_s - early.end_s].map(|delay| delay > felt);
+        // What a slow rank sends may be called in time and come late.
+        let is_source = slow.added[late.src as usize] > 0.0;
         let reached =
-            [(late.src, late.start_s, late.start_s - early.start_s), (late.dst, late.end_s, late.end_s - early.end_s)];
-        for (rank, time, _) in reached.into_iter().filter(|(.., delay)| *delay > felt) {
+            [(late.src, late.start_s, start), (late.src, late.end_s, end && is_source), (late.dst, late.end_s, end)];
+        for (rank, time, _) in reached.into_iter().filter(|(.., is_late)| *is_late) {
             let first = &mut all[rank as usize].reached_s;
             *first = Some(first.map_or(time, |first| first.min(time)));
         }

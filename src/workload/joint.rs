@@ -8,6 +8,9 @@ use crate::ids::{Id, MessageId, RankId, WakeId};
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, Send, Workload};
 
+/// Makes the workload of a part, by when it begins.
+pub type Make<'a> = Box<dyn FnMut(Time) -> Box<dyn Workload + 'a> + 'a>;
+
 /// A workload that is played beside others.
 pub struct Part<'a> {
     /// Number of ranks.
@@ -15,7 +18,7 @@ pub struct Part<'a> {
     /// When it begins for the first time.
     pub start: Time,
     /// The workload, anew for each time that it is done, by when that begins; nothing for ranks that do nothing.
-    pub make: Option<Box<dyn FnMut(Time) -> Box<dyn Workload + 'a> + 'a>>,
+    pub make: Option<Make<'a>>,
     /// Whether it counts time from its own beginning, as what keeps times of its own does. What only adds delays to the
     /// time it is told does not: so its times are the same to the last bit, whoever else there is.
     pub own_clock: bool,

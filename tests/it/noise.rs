@@ -300,6 +300,24 @@ fn who_is_slow_is_one_rank_of_one_job_in_all_its_repetitions() {
 }
 
 #[test]
+fn jobs_on_nodes_that_cost_something_are_slow_as_well() {
+    // Of two equal jobs on one switch, that with the slow rank takes longer, and by what alone it takes longer.
+    let node = "[node.loggps]\nL = \"5 us\"\no = \"2 us\"\nGs = \"0 ns/B\"\nS = \"64 KB\"\n";
+    let load = |flags: &[&str]| {
+        let jobs = Loader::new().text("star.toml", format!("{STAR}{node}")).job("a=ring:4").job("b=ring:4");
+        let loader = flags.iter().fold(jobs, |loader, flag| loader.straggler(flag));
+        match loader.load().unwrap().run(RunOptions { alone: true, ..RunOptions::default() }) {
+            hayase::simulation::Outcome::Jobs(outcome) => outcome.report.jobs,
+            other => panic!("{other:?}"),
+        }
+    };
+    let (plain, slow) = (load(&[]), load(&["b:2=50%"]));
+    assert_eq!(slow[0].makespan_s, plain[0].makespan_s);
+    assert!(slow[1].makespan_s.unwrap() > plain[1].makespan_s.unwrap() + 1.9e-6);
+    assert_eq!(slow[1].makespan_s, slow[1].alone_s);
+}
+
+#[test]
 fn noise_of_no_length_and_the_speed_of_all_change_nothing_to_the_last_bit() {
     let folder = tempfile::tempdir().unwrap();
     let messages = ring_of_steps(folder.path(), 11, 5);

@@ -51,7 +51,7 @@ Files (-o), by name:
   ranks.csv      every rank: where its time went, how late it was
   path.csv       the critical path; activities.csv: all that ranks did
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
-  noise.svg      how far the delay of slow ranks travels (--straggler, --noise); noise.csv has it by rank
+  noise.svg      how far the delay of slow ranks travels (--straggler, --noise); also noise.csv
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`. Of jobs x.csv is a line for each, \
 x.svg shows when they ran, messages.csv and links.csv say which job it was, timeline.svg has a colour for each, and \
 loads.svg shows how loaded each link was; interference.csv and interference.svg hold which delays which.

@@ -42,7 +42,7 @@ Files (-o), by name:
   path.csv         the critical path, step by step, with the same columns
   matrix.csv       messages and bytes by sender and receiver
   matrix.svg       the same as a picture
-  noise.svg        how far the delay of slow ranks travels (--straggler, --noise); noise.csv has it by rank
+  noise.svg        how far the delay of slow ranks travels (--straggler, --noise); also noise.csv
   timeline.svg     what ranks did, messages between them and the critical path
   trace.json       for Perfetto (ui.perfetto.dev); also x.trace.json, x.perfetto.json";
 

@@ -146,6 +146,12 @@ Scenario:
       --node <MODEL>           The node model: ideal, loggp, loggps, loggopsim; its parameters are
                                those of the machine, or set with --set
       --seed <N>               The seed of everything random; of several runs the first
+      --noise <NOISE>          Stops of the ranks' processors, LENGTH/PERIOD or the LENGTH of one in
+                               each calculation, then how lengths are distributed (fixed, uniform,
+                               exponential) and when they begin (random, synchronised):
+                               25us/1ms,exponential
+      --straggler <STRAGGLER>  Ranks that are slow, RANKS=SPEED: 3=50%, 0-7=0.5, nodes:3=50%,
+                               count:2=50% (drawn), JOB:3=50%, 3=50%@1ms..2ms (may be repeated)
       --preset <NAME|FILE>     What holds where nothing else is said, such as the setting of a
                                publication: a name (`hayase preset list`) or a file like those
       --set <KEY=VALUE>        Any key of a scenario file: --set topology.fat-tree.p=4 (may be
@@ -185,6 +191,7 @@ Examples:
   hayase run -t torus-8x8 -p messages.csv --injection window=4
   hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
   hayase run -t fat-tree-54 --job a=all-to-all-pairwise:16@random --job b=ring:20
+  hayase run -t torus-8x8 -p messages.csv --straggler 3=50% -o noise.svg
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes),
 farm.toml
@@ -197,6 +204,7 @@ Files (-o), by name:
   ranks.csv      every rank: where its time went, how late it was
   path.csv       the critical path; activities.csv: all that ranks did
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
+  noise.svg      how far the delay of slow ranks travels (--straggler, --noise); also noise.csv
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`. Of jobs x.csv is a
 line for each, x.svg shows when they ran, messages.csv and links.csv say which job it was,
 timeline.svg has a colour for each, and loads.svg shows how loaded each link was.
