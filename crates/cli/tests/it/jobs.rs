@@ -118,8 +118,8 @@ fn messages_links_and_timelines_say_which_job_it_was() {
     assert_eq!(lines.next(), Some("id,name,capacity_Bps,bytes,utilisation,bytes of a,\"bytes of b,too\""));
     let cells = |line: &str| line.rsplit(',').take(4).map(str::to_owned).collect::<Vec<String>>();
     let used: Vec<Vec<String>> = lines.map(cells).filter(|cells| cells[3] != "0").collect();
-    // Each crosses two host links and the cable in its direction: 4 MB in 6 ms at 1 GB/s.
-    assert_eq!(used.len(), 6);
+    // Each crosses two host links and a cable up and down over the upper switch: 4 MB in 6 ms at 1 GB/s.
+    assert_eq!(used.len(), 8);
     for cells in used {
         let bytes: Vec<u64> = cells[..2].iter().map(|bytes| bytes.parse().unwrap()).collect();
         assert!(bytes.iter().sum::<u64>() == 4_000_000 && cells[2].starts_with("0.666666666666"), "{cells:?}");
