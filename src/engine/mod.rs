@@ -39,8 +39,10 @@ pub use steps::{Because, Steps};
 /// each time a rate changes, so what is closer than 2^-44 (6e-14) of it happens at once.
 const INSTANT: f64 = 1.0 / (1u64 << 44) as f64;
 
-/// Turns of the loop between two looks at the [`Watch`].
-const TURNS_PER_TICK: u64 = 1024;
+/// Turns of the loop between two looks at the [`Watch`], and how many messages under way make a turn count once more: a
+/// turn may take as long as all of them.
+const TURNS_PER_TICK: usize = 1024;
+const MESSAGES_PER_TURN: usize = 128;
 
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -265,7 +267,7 @@ impl<'a> Simulation<'a> {
         let total = run.simulation.workload.messages();
         run.simulation.workload.begin(&mut run.requests);
         run.await_next_change();
-        let mut turns = 0u64;
+        let mut turns = 0;
         loop {
             run.serve_requests();
             run.simulation.transport.settle(run.now);
@@ -276,8 +278,9 @@ impl<'a> Simulation<'a> {
             }
             run.now = next.max(if run.now > Time::ZERO { run.now + run.simulation.resolution } else { run.now });
             run.instant();
-            turns += 1;
-            if turns.is_multiple_of(TURNS_PER_TICK) || run.outcome.messages == total {
+            turns += 1 + run.flights.routes.len() / MESSAGES_PER_TURN;
+            if turns >= TURNS_PER_TICK || run.outcome.messages == total {
+                turns = 0;
                 let progress = Progress { now: run.now, delivered: run.outcome.messages, total };
                 if watch.is_some_and(|watch| !watch.tick(progress)) && run.outcome.messages < total {
                     run.outcome.stop = Stop::Interrupted;

@@ -46,14 +46,15 @@ pub fn worst_case(fabric: &Fabric, router: &dyn Router) -> Result<Vec<u32>, Diag
         let message = format!("the worst permutation of {} is not looked for", fabric.name());
         return Err(Diagnostic::new("too-large", message)
             .label(format!("{} switches with nodes, and {MOST} are the most", units.len()))
-            .help("take `tornado` or `adversarial=1`"));
+            .help("take a smaller fabric of the family, or traffic between groups (ADV+1)"));
     }
     if let Some(choice) = router.choice()
         && matches!(choice.manner(), Manner::Adaptive | Manner::Bound)
     {
         let message = "the worst permutation is known of rules whose routes do not depend on what is under way";
-        return Err(Diagnostic::new("adaptive-routing", message)
-            .help("take an oblivious rule (minimal, ecmp, spray, dimension-order ...), or `adversarial=1`"));
+        return Err(Diagnostic::new("adaptive-routing", message).help(
+            "take an oblivious rule (minimal, ecmp, spray, dimension-order ...), or traffic between groups (ADV+1)",
+        ));
     }
     let links = sample(fabric);
     let mut best: (f64, Vec<(u32, u32)>) = (0.0, Vec::new());

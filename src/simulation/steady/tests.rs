@@ -1,5 +1,7 @@
 //! Steady traffic against load counting and closed networks.
 
+use std::sync::atomic::AtomicU64;
+
 use super::*;
 
 /// A network of a written topology under a rule.
@@ -118,4 +120,25 @@ fn destinations_are_drawn_in_the_proportions_of_the_traffic() {
     let blocks = Demand::Blocks(crate::routing::Blocks::new(vec![0; 5], vec![1.0; 5], vec![0]));
     let drawn: Vec<u32> = (0..4).map(|i| blocks.drawn(NodeId(2), (f64::from(i) + 0.5) / 4.0).unwrap().0).collect();
     assert_eq!(drawn, [0, 1, 3, 4]);
+}
+
+#[test]
+fn with_many_messages_under_way_a_watch_is_asked_after_few_turns() {
+    // A turn may take as long as all messages under way; 1024 turns, in each of which one is delivered, were minutes.
+    struct Asked(AtomicU64);
+    impl Watch for Asked {
+        fn tick(&self, progress: Progress) -> bool {
+            self.0.store(progress.delivered, Ordering::Relaxed);
+            false
+        }
+    }
+    let delivered = |under_way: u32| {
+        let asked = Asked(AtomicU64::new(u64::MAX));
+        let network = network(&dragonfly(2), "minimal");
+        let options = SteadyOptions { under_way, ..options(32) };
+        assert!(steady(&network, &Traffic::Uniform, &options, Some(&asked)).is_err());
+        asked.0.into_inner()
+    };
+    let (few, many) = (delivered(4), delivered(256));
+    assert!(few >= 256 && many < 256, "{few} {many}");
 }

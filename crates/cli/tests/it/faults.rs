@@ -18,31 +18,31 @@ fn said(desk: &Desk, words: &str, more: &[&str], code: i32) -> String {
 
 #[test]
 fn a_fabric_is_shown_and_written_without_what_failed() {
-    let desk = Desk::new().file("left.toml", "[topology.custom]\nnodes = 16\nlinks = \"left.csv\"\n");
-    let words = "topology show torus-4x4 -o x.svg -o x.dot -o left.json -o left.csv --faults";
+    let desk = Desk::new().file("left.toml", "[topology.custom]\nnodes = 64\nlinks = \"left.csv\"\n");
+    let words = "topology show torus-8x8 -o x.svg -o x.dot -o left.json -o left.csv --faults";
     let text = out(&desk, words, &[CABLE]);
     assert!(text.contains("faults            2 links failed ((0,0) -> (1,0), (1,0) -> (0,0))"), "{text}");
-    // 4 x 4 switches have 16 cables along each dimension, two links each; one cable has failed.
-    assert!(text.contains("along dimension 0     30") && text.contains("along dimension 1     32"), "{text}");
+    // 8 x 8 switches have 64 cables along each dimension, two links each; one cable has failed.
+    assert!(text.contains("along dimension 0    126") && text.contains("along dimension 1    128"), "{text}");
     assert!(desk.read("x.svg").contains("2 links have failed") && desk.read("x.dot").contains("failed"));
-    // What is left is a fabric of its own, from either file: 96 links but 2, and another way round.
-    assert_eq!(desk.read("left.csv").lines().count(), 1 + 94);
+    // What is left is a fabric of its own, from either file: 384 links but 2, and another way round.
+    assert_eq!(desk.read("left.csv").lines().count(), 1 + 382);
     let counted = |fabric: &str, more: &[&str]| -> Value {
-        let words = format!("throughput -t {fabric} --routing ecmp --format json");
+        let words = format!("throughput -t {fabric} --routing spray --format json");
         serde_json::from_str(&out(&desk, &words, more)).unwrap()
     };
-    let failed = counted("torus-4x4", &["--faults", CABLE]);
+    let failed = counted("torus-8x8", &["--faults", CABLE]);
     for fabric in ["./left.toml", "./left.json"] {
         let left = counted(fabric, &[]);
-        assert!(left["fabric"].as_str().unwrap().contains("94 links"), "{left}");
+        assert!(left["fabric"].as_str().unwrap().contains("382 links"), "{left}");
         let close = left["throughput"].as_f64().unwrap() / failed["throughput"].as_f64().unwrap();
         assert!((close - 1.0).abs() < 1e-9, "{left} {failed}");
     }
-    let whole = counted("torus-4x4", &[]);
+    let whole = counted("torus-8x8", &[]);
     assert!(whole["throughput"].as_f64() > failed["throughput"].as_f64());
     // Tables of what is left say nothing of the link.
-    out(&desk, "topology routes torus-4x4 --routing min-hop -o tables.csv -q --faults", &[CABLE]);
-    assert!(!desk.read("tables.csv").contains("(0,0) -> (1,0)") && desk.read("tables.csv").contains("(0,0) -> (3,0)"));
+    out(&desk, "topology routes torus-8x8 --routing min-hop -o tables.csv -q --faults", &[CABLE]);
+    assert!(!desk.read("tables.csv").contains("(0,0) -> (1,0)") && desk.read("tables.csv").contains("(0,0) -> (7,0)"));
 }
 
 #[test]
