@@ -279,3 +279,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_message_that_is_asked_again_crosses_no_link_twice() {
+    let ring = of_cables("ring", 9, 2, (0..9).map(|i| (i, (i + 1) % 9)), None);
+    for fabric in [ring, slim_fly(5)] {
+        let router = rule("[progressive]", &fabric);
+        let mut random = Stream::new(3, "loads");
+        let mut asked_again = 0;
+        for index in 0..3000 {
+            // Much is under way everywhere, so that detours are taken, at the second switch too.
+            let under_way: UnderWay = fabric.links().ids().map(|_| random.below(4) as u32).collect();
+            let [src, dst] = [(); 2].map(|()| random.below(fabric.nodes().into()) as u32);
+            if src != dst {
+                let path = choose(&*router, start(src, dst, index), &under_way);
+                check_walk(&fabric, src, dst, &path.links);
+                let mut links = path.links.clone();
+                links.sort_unstable();
+                links.dedup();
+                assert_eq!(links.len(), path.links.len(), "{src} to {dst} on {fabric}: {:?}", path.links);
+                let mut shortest = Vec::new();
+                router.route(NodeId(src), NodeId(dst), &mut shortest);
+                asked_again += u32::from(path.links.len() > shortest.len());
+            }
+        }
+        assert!(asked_again > 100, "{asked_again} detours on {fabric}");
+    }
+}

@@ -184,10 +184,12 @@ impl Ugal {
         Some((links.len() as f64, f64::from(most)))
     }
 
-    /// Chooses a way from one place to another; the first is the shortest that was drawn, `true` if it is taken.
+    /// Chooses a way from one place to another; the first is the shortest that was drawn, `true` if it is taken. A detour
+    /// that would cross a link `behind` the message once more is none: it comes back to where it starts.
     fn ask(
         &self,
         (from, to): (u32, u32),
+        behind: &[LinkId],
         (message, draws): (u64, &mut u64),
         under_way: &UnderWay,
         Ways { taken, drawn, best }: &mut Ways,
@@ -204,6 +206,9 @@ impl Ugal {
             else {
                 continue;
             };
+            if drawn.iter().any(|link| behind.contains(link)) {
+                continue;
+            }
             let weight = longer * other;
             if rival.is_none_or(|least| weight < least) {
                 rival = Some(weight);
@@ -264,7 +269,7 @@ impl Choice for Ugal {
         let (mut draws, mut ways) = (0, Ways::default());
         let mut at = from.place;
         loop {
-            let minimal = self.ask((at, to.place), (message, &mut draws), under_way, &mut ways);
+            let minimal = self.ask((at, to.place), &path.links, (message, &mut draws), under_way, &mut ways);
             match self.asks_again(minimal, (from.place, at, to.place), &ways.taken) {
                 Some(place) => {
                     path.links.push(ways.taken[0]);
@@ -283,7 +288,7 @@ impl Choice for Ugal {
         let mut again = false;
         packet_walk(&self.graph, (start, over), &mut path.links, |at, to, links| {
             let (mut draws, mut ways) = (0, Ways::default());
-            let minimal = self.ask((at, to), (start.key(), &mut draws), under_way, &mut ways);
+            let minimal = self.ask((at, to), &[], (start.key(), &mut draws), under_way, &mut ways);
             again = self.asks_again(minimal, (self.graph.home(start.src).place, at, to), &ways.taken).is_some();
             let reaches = at == to || !ways.taken.is_empty();
             links.extend_from_slice(&ways.taken);
