@@ -1,20 +1,21 @@
 //! Who is late, and whom that delays: waits traced back to the ranks that began them.
 //!
-//! Rank r waits from a to b for rank p, which sends its message at s <= b. Both were last in step at a time of their own:
-//! when one last waited for the other, when all ranks last did something together, or at the start. What p has spent
-//! since then on computing (C), on messages (M) and on waiting (W), its message's time under way among M, is held against
-//! what r has spent by a:
+//! Rank r waits from a to b for rank p, which sends its message at s <= b. Both were last in step at a time of their
+//! own: when one last waited for the other, when all ranks last did something together, or at the start. What p has
+//! spent since then on computing (C), on messages (M) and on waiting (W), its message's time under way among M, is held
+//! against what r has spent by a:
 //!
 //! ```text
 //! e_x = max(0, x_p - x_r)              for x in C, M, W
 //! part of the wait due to x = (b - a) * e_x / (e_C + e_M + e_W)
 //! ```
-//! Of e_M as much as the message was under way belongs to the network, the rest to p, which sent more than r. The part of
-//! W is not p's own: it is handed on to the waits of p in that time, in proportion to their lengths, and from there to
-//! their causes. So each wait is divided among the ranks that began it, and the network, without a rest.
+//! Of e_M as much as the message was under way belongs to the network, the rest to p, which sent more than r. The part
+//! of W is not p's own: it is handed on to the waits of p in that time, in proportion to their lengths, and from there
+//! to their causes. So each wait is divided among the ranks that began it, and the network, without a rest.
 //!
-//! Source: the direct and indirect costs of delays in D. Boehme, M. Geimer, F. Wolf, L. Arnold: *Identifying the root causes of
-//! wait states in large-scale parallel applications*, ICPP 2010, with whole waits, the time of messages included.
+//! Source: the direct and indirect costs of delays in D. Böhme, M. Geimer, F. Wolf, L. Arnold: *Identifying the root
+//! causes of wait states in large-scale parallel applications*, ICPP 2010, with whole waits, the time of messages
+//! included.
 
 use rustc_hash::FxHashMap;
 

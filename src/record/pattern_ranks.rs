@@ -6,8 +6,8 @@
 //! what a message needs has not come, a barrier is shut   it waits for another rank (receive wait)
 //! it has sent everything, and messages for it are due    the same
 //! ```
-//! A wait for others is for the message that ends it; at a barrier for the last message that it waits for. So the spans of
-//! a rank follow each other without a gap from 0 to its end, as those of a program do.
+//! A wait for others is for the message that ends it; at a barrier for the last message that it waits for. So the spans
+//! of a rank follow each other without a gap from 0 to its end, as those of a program do.
 
 use std::sync::Arc;
 

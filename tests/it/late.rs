@@ -209,7 +209,7 @@ fn balanced_work_has_nobody_who_is_late() {
 
 #[test]
 fn a_rank_that_sends_more_than_others_is_late_by_its_sending() {
-    // 0 sends 3 ms to 2 and then to 1, which has sent 1 ms to 3: 1 waits 3 ms, 1 of them while its message is under way.
+    // 0 sends 3 ms to 2 and then to 1, which has sent 1 ms to 3: 1 waits 3 ms, 1 of them for its message alone.
     let folder = tempfile::tempdir().unwrap();
     let csv = "src,dst,bytes\n0,2,3000000\n0,1,1000000\n1,3,1000000\n";
     let outcome = run(&of_messages(&folder, csv, ""));
@@ -222,7 +222,7 @@ fn a_rank_that_sends_more_than_others_is_late_by_its_sending() {
 
 #[test]
 fn a_straggler_in_a_program_is_found_through_the_ranks_that_it_holds_up() {
-    // The ring as a trace: sends cost nothing, so a message that is waited for is waited for while it is under way, too.
+    // The ring as a trace: sends cost nothing, so a message is waited for while it is under way, too.
     // 3 waits 4 ms for 2, of which it is under way for 1; 0 waits as long for 3.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ring.txt");

@@ -61,7 +61,8 @@ fn a_straggler_in_a_message_file() {
 #[test]
 fn a_late_start_in_a_pattern() {
     let desk = Desk::new().file("fabric.toml", CROSSBAR);
-    let words = "run -t fabric.toml -p all-to-all-pairwise:message-jitter=5ms,injection=barrier -q --format json -o timeline.svg";
+    let words = "run -t fabric.toml -p all-to-all-pairwise:message-jitter=5ms,injection=barrier -q --format json \
+                 -o timeline.svg";
     let report: serde_json::Value = serde_json::from_str(&printed(&desk, words)).unwrap();
     let starts: Vec<f64> =
         report["ranks"].as_array().unwrap().iter().map(|rank| rank["compute_s"].as_f64().unwrap()).collect();

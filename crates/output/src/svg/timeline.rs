@@ -78,8 +78,8 @@ struct Selection<'a> {
     remarks: Vec<String>,
 }
 
-/// Draws the messages of a run among so many ranks: above what each rank sends, where it computes and whom it waits for,
-/// below what it receives; and the critical path.
+/// Draws the messages of a run among so many ranks: above what each rank sends, where it computes and whom it waits
+/// for, below what it receives; and the critical path.
 ///
 /// Up to 64 ranks and 5,000 messages; of a larger run a part, which the picture says.
 pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
