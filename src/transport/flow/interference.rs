@@ -92,6 +92,8 @@ pub struct Interference {
     hops: Vec<Vec<Hop>>,
     /// Links whose sums are to be made anew, each once.
     touched: Vec<u32>,
+    /// Flows whose bottleneck is to be looked for.
+    again: Vec<u32>,
     /// By victim and culprit \[s\].
     lost: Vec<f64>,
 }
@@ -211,6 +213,7 @@ impl Interference {
             flows: Vec::new(),
             hops: Vec::new(),
             touched: Vec::new(),
+            again: Vec::new(),
             lost: vec![0.0; count * count],
         }
     }
@@ -228,16 +231,20 @@ impl Interference {
     }
 
     /// Puts to account what has passed on a link.
+    #[inline]
     fn pay(&mut self, link: u32, now: f64) {
-        let link = &mut self.links[link as usize];
-        let passed = now - std::mem::replace(&mut link.since, now);
-        if !link.costs || passed <= 0.0 {
-            return;
+        let since = std::mem::replace(&mut self.links[link as usize].since, now);
+        if self.links[link as usize].costs && now > since {
+            self.pay_for(link, now - since);
         }
+    }
+
+    fn pay_for(&mut self, link: u32, passed: f64) {
+        let shares = &self.links[link as usize].shares;
         let count = self.parties.count as usize;
-        for victim in link.shares.iter().filter(|share| share.loses > 0.0) {
+        for victim in shares.iter().filter(|share| share.loses > 0.0) {
             let row = &mut self.lost[victim.party as usize * count..][..count];
-            for culprit in link.shares.iter().filter(|share| share.party != victim.party) {
+            for culprit in shares.iter().filter(|share| share.party != victim.party) {
                 row[culprit.party as usize] += passed * victim.loses * culprit.takes;
             }
         }
@@ -413,6 +420,7 @@ impl Meter for Interference {
         for change in changes {
             self.find_bottleneck(change.flow, now);
         }
+        let mut again = std::mem::take(&mut self.again);
         for index in 0..touched {
             let id = self.touched[index];
             let link = &self.links[id as usize];
@@ -420,16 +428,16 @@ impl Meter for Interference {
                 continue;
             }
             let differs = link.was_own != link.is_own;
-            for seat in 0..link.seats.len() {
-                let link = &self.links[id as usize];
-                let flow = link.seats[seat].flow;
-                let state = &self.flows[flow as usize];
+            for seat in &link.seats {
+                let state = &self.flows[seat.flow as usize];
                 let holds = state.held_from >= link.threshold;
                 if holds != (state.held_by == id) || (holds && differs) {
-                    self.find_bottleneck(flow, now);
+                    again.push(seat.flow);
                 }
             }
+            again.drain(..).for_each(|flow| self.find_bottleneck(flow, now));
         }
+        self.again = again;
         for index in 0..self.touched.len() {
             self.charge(self.touched[index]);
         }
