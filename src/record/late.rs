@@ -204,8 +204,12 @@ impl Lateness {
                 if seen[at] > 0 {
                     stack.pop();
                     if seen[at] == 1 {
-                        seen[at] = 2;
-                        order.push(at);
+                        // Those of a rank stay in their order, also where waits that end at one instant go round in a
+                        // circle.
+                        let of_rank = self.starts[self.waits[at].rank as usize];
+                        let first = (of_rank..at).rev().take_while(|&before| seen[before] < 2).last().unwrap_or(at);
+                        seen[first..=at].fill(2);
+                        order.extend(first..=at);
                     }
                     continue;
                 }

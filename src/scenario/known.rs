@@ -79,7 +79,7 @@ pub fn node_parameters(model: &str) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::loader::CHOICES;
+    use super::super::overlay::CHOICES;
     use super::super::schema::Node;
     use super::*;
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::known::choices;
-use super::super::loader::CHOICES;
+use super::super::overlay::CHOICES;
 use super::super::{JobSpec, LinkSpec};
 use super::*;
 use crate::diagnostic::Located;
