@@ -85,7 +85,9 @@ fn killed_five_times_and_resumed_the_merged_bytes_are_those_of_an_undisturbed_ru
         (0..3).map(|i| start(&desk, &format!("sweep plan.toml -o three --shard {i}/3 -j 1"))).collect();
     until_more(&desk, "three/1-of-3.jsonl", 3);
     children[1].kill().unwrap();
-    children.iter_mut().for_each(|child| drop(child.wait().unwrap()));
+    for child in &mut children {
+        child.wait().unwrap();
+    }
     assert_eq!(hayase(&desk, "sweep plan.toml -o three --shard 1/3").2, 0);
     assert_eq!(hayase(&desk, "sweep plan.toml -o three --merge three.csv").1, "");
     assert_eq!(desk.read("three.csv"), desk.read("whole.csv"));
