@@ -14,7 +14,6 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::row::INVALID;
 use super::{Plan, RESULTS};
 use crate::diagnostic::{Diagnostic, Invalid, Place};
 
@@ -22,6 +21,8 @@ use crate::diagnostic::{Diagnostic, Invalid, Place};
 const SCHEMA: &str = "hayase-sweep-store-1";
 /// What a store says of its plans.
 const PLANS: &str = "plans.jsonl";
+/// What a point is that is no scenario, whatever the seed.
+pub(super) const INVALID: &str = "invalid";
 /// Longer lines are no rows \[B\].
 const LONGEST: u64 = 4 << 20;
 
