@@ -142,7 +142,7 @@ fn names(plan: &Plan) -> Vec<&str> {
 }
 
 /// Goes over the points of a plan that count, in order, with their rows.
-fn over(
+pub(super) fn over(
     plan: &Plan,
     store: Option<&Store>,
     counts: &mut Counts,

@@ -6,6 +6,7 @@
 //! ([`RESULTS`]). [`run`] appends a row for each point to a file of a folder, its *store*; what is there by its id is
 //! not run again. [`merge`] reads the rows in the order of the plan.
 
+mod means;
 mod merge;
 mod points;
 mod read;
@@ -21,16 +22,17 @@ use rayon::prelude::*;
 
 use crate::diagnostic::{At, Diagnostic, Invalid};
 use crate::reading::tree::Tree;
-use crate::scenario::{Base, Identity, Loader, Variant};
+use crate::scenario::{Base, Identity, Loader, OF_PLANS, Variant};
 use crate::units::grouped;
 
+pub use means::{Crossing, MeanRow, Means, Sensitivity, VariedKey, means, refine};
 pub use merge::{Columns, Counts, Merged, count, merge};
 pub use run::{Progress, Ran, RunControl, run};
 pub use store::{Faults, Shard, StoreError};
 
 /// The version of results: it is part of the id of each point, so that what another version simulated is not taken for
 /// what this one would. It is the number of changes that CHANGELOG.md lists under "Results".
-pub const RESULTS: u32 = 15;
+pub const RESULTS: u32 = 17;
 
 /// Points of a plan at most.
 const MOST_POINTS: u64 = 10_000_000;
@@ -60,7 +62,7 @@ impl Plan {
     /// Every mistake: of what is varied, and of the scenario with every value of every key that is listed. That values
     /// do not go together is a mistake of their point alone, whose row says so.
     pub fn read(path: &Path, loader: Loader) -> Result<Self, Invalid> {
-        let base = Base::new(loader.file(path), &read::APART);
+        let base = Base::new(loader.file(path), &OF_PLANS);
         let (points, settings) = match read::read(base.apart()) {
             Ok(read) if base.mistakes().is_empty() => read,
             Ok(_) => return Err(invalid(&base, base.mistakes().to_vec())),

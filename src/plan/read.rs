@@ -6,8 +6,6 @@ use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::reading::tree::{Entry, Kind, Table, Tree};
 use crate::scenario::KEYS;
 
-/// The keys of a plan that are no part of its scenario.
-pub(super) const APART: [&str; 5] = ["grid", "zip", "skip", "only", "sweep"];
 /// What may be varied beside the keys of a scenario: words that mean what the options of these names do.
 const WORDS: [&str; 5] = ["machine", "pattern", "size", "injection", "jitter"];
 /// The keys of `[sweep]`.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::store::hex;
+use super::store::{INVALID, hex};
 use super::values;
 use super::{Configuration, Visit};
 use crate::diagnostic::Invalid;
@@ -24,9 +24,6 @@ pub(super) const RESULTS: [&str; 7] = [
 ];
 /// The last column: why there is no makespan.
 pub(super) const ERROR: &str = "error";
-
-/// What a point is that is no scenario, whatever the seed.
-pub(super) const INVALID: &str = "invalid";
 
 /// What became of a point.
 pub(super) struct Result {

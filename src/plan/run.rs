@@ -36,7 +36,7 @@ pub struct RunControl<'a> {
     pub cancel: Option<&'a AtomicBool>,
     /// Whether points that failed before are run again.
     pub retry_failed: bool,
-    /// No more points than this are run.
+    /// No more points than this are run, from all over the plan: to see how long they take.
     pub most: Option<u64>,
 }
 
@@ -94,6 +94,8 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
     let seeds = if plan.settings.within.is_some() { 1 } else { plan.points.seeds() };
     let all = plan.configurations() * seeds;
     let next = AtomicU64::new(0);
+    // Each number once, far from the one before.
+    let stride = if control.most.is_some() { far(all) } else { 1 };
     rayon::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|_| {
@@ -102,6 +104,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
                     if number >= all {
                         break;
                     }
+                    let number = (u128::from(number) * u128::from(stride) % u128::from(all)) as u64;
                     let (configuration, seed) = (number / seeds, number % seeds);
                     let done = match plan.settings.within {
                         Some(part) => work.configuration(configuration, part),
@@ -127,6 +130,18 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
         wall_s: count(&work.wall_us) as f64 / 1e6,
         faults,
     })
+}
+
+/// A step over so many numbers that meets each of them once, near the golden section.
+fn far(all: u64) -> u64 {
+    let divisor = |mut a: u64, mut b: u64| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let first = (all as f64 * 0.618_034) as u64;
+    (first.max(1)..=all.max(1)).find(|&step| divisor(step, all) == 1).unwrap_or(1)
 }
 
 /// A configuration that points are run of, with its scenario as soon as one is asked for.

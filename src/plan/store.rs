@@ -14,7 +14,6 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::row::INVALID;
 use super::{Plan, RESULTS};
 use crate::diagnostic::{Diagnostic, Invalid, Place};
 
@@ -22,6 +21,8 @@ use crate::diagnostic::{Diagnostic, Invalid, Place};
 const SCHEMA: &str = "hayase-sweep-store-1";
 /// What a store says of its plans.
 const PLANS: &str = "plans.jsonl";
+/// What a point is that is no scenario, whatever the seed.
+pub(super) const INVALID: &str = "invalid";
 /// Longer lines are no rows \[B\].
 const LONGEST: u64 = 4 << 20;
 
@@ -153,7 +154,8 @@ impl Store {
         let mut files: Vec<((u32, u32), PathBuf)> = Vec::new();
         for entry in fs::read_dir(folder).map_err(|error| failed(folder, error))? {
             let path = entry.map_err(|error| failed(folder, error))?.path();
-            if let Some(shard) = shard_of_name(&path) {
+            // What is no file (a pipe, a device) may have no end.
+            if let Some(shard) = shard_of_name(&path).filter(|_| path.is_file()) {
                 files.push(((shard.of, shard.index), path));
             }
         }
@@ -239,6 +241,11 @@ impl Store {
                 reader.by_ref().take(LONGEST).read_until(b'\n', &mut line).map_err(|error| failed(&path, error))?;
             if length == 0 {
                 break;
+            }
+            if length as u64 == LONGEST {
+                let message = format!("`{}` has a line of more than {LONGEST} bytes", path.display());
+                let diagnostic = Diagnostic::new("wrong-file", message);
+                return Err(diagnostic.help("it is no shard of a sweep: move the file away").into());
             }
             number += 1;
             let text = std::str::from_utf8(&line).ok();

@@ -236,3 +236,61 @@ fn what_fails_is_a_row_with_its_reason() {
     let again = RunControl { retry_failed: true, ..RunControl::default() };
     assert_eq!(run(&plan, &out, Shard::ALL, again).unwrap().run, 1);
 }
+
+/// One message over two links takes 2 l + m / b: with 1 us and 1 GB/s as long as with 3 us and 2 GB/s where m / 2 is 4 us
+/// of 1 GB/s, so at 8000 B.
+#[test]
+fn a_crossing_is_found_where_arithmetic_has_it() {
+    let folder = Folder::new();
+    let text = "[topology.crossbar]\nnodes = 2\nbandwidth = \"1 GB/s\"\n[workload.ring]\n[grid]\nsize = \"100 B..1 MB:x10\"\n\
+                [[zip]]\n\"topology.crossbar.bandwidth\" = [\"1 GB/s\", \"2 GB/s\"]\n\
+                \"topology.crossbar.latency\" = [\"1 us\", \"3 us\"]\n";
+    let mut plan = folder.plan(text);
+    let out = folder.path("out");
+    let keys = ["size", "topology.crossbar.latency"];
+    refine(&mut plan, &out, keys, 0.01, RunControl::default()).unwrap();
+    let means = means(&plan, &out).unwrap();
+    let found = means.crossings(means.key(keys[0]).unwrap(), means.key(keys[1]).unwrap()).unwrap();
+    let [crossing] = &found[..] else { panic!("{found:?}") };
+    let [low, high] = crossing.between;
+    assert!(low <= 8000.0 && 8000.0 <= high && high <= low * 1.01, "{crossing:?}");
+    assert_eq!(crossing.best, ["1 us", "3 us"]);
+    assert_eq!(crossing.clear, [Some(low), Some(high)]);
+    assert!(crossing.rest.is_empty());
+    assert!(means.key("sise").is_err() && means.crossings(1, 0).is_ok());
+    // Nothing is run twice by looking once more.
+    let mut again = folder.plan(text);
+    assert_eq!(refine(&mut again, &out, keys, 0.01, RunControl::default()).unwrap().run, 0);
+    // The best of all is the smallest with the lower latency: 2.1 us.
+    assert!((means.best(1)[0].mean_s - 2.1e-6).abs() < 1e-15);
+}
+
+#[test]
+fn a_key_matters_as_much_as_the_variance_that_goes_with_it() {
+    let folder = Folder::new();
+    let plan = folder
+        .plan(&format!("{TORUS}[grid]\nsize = [\"1 KB\", \"100 KB\"]\nsharing = [\"max-min\", \"equal-share\"]\n"));
+    let out = folder.path("out");
+    run(&plan, &out, Shard::ALL, RunControl::default()).unwrap();
+    let found = means(&plan, &out).unwrap().sensitivity();
+    // Messages of a ring meet nowhere: only the size matters, and 100 times as much takes 100 times as long.
+    assert_eq!((found[0].key.as_str(), found[1].key.as_str()), ("size", "sharing"));
+    assert!((found[0].part - 1.0).abs() < 1e-12 && found[1].part.abs() < 1e-12);
+    assert!((found[0].ratio - 100.0).abs() < 1e-9 && found[0].extremes == ["1 KB", "100 KB"]);
+}
+
+#[test]
+fn a_pilot_runs_points_from_all_over_the_plan() {
+    let folder = Folder::new();
+    let plan = folder.plan(&format!("{TORUS}[grid]\nsize = \"1 B..1000 B:1 B\"\n"));
+    let out = folder.path("out");
+    let control = RunControl { most: Some(20), ..RunControl::default() };
+    let ran = run(&plan, &out, Shard::ALL, control).unwrap();
+    assert!((20..40).contains(&ran.run), "{}", ran.run);
+    let means = means(&plan, &out).unwrap();
+    let sizes: Vec<f64> = means.rows.iter().map(|row| means.keys[0].numbers.as_ref().unwrap()[row.choice[0]]).collect();
+    for quarter in 0..4 {
+        let range = 250.0 * f64::from(quarter)..250.0 * f64::from(quarter + 1);
+        assert!(sizes.iter().filter(|size| range.contains(size)).count() >= 3, "{sizes:?}");
+    }
+}

@@ -30,6 +30,9 @@ pub const KEYS: [&str; 15] = [
     "job",
 ];
 
+/// The tables of a plan, which are no part of its scenario.
+pub(crate) const OF_PLANS: [&str; 5] = ["grid", "zip", "skip", "only", "sweep"];
+
 /// Whether the table of this choice has this key; `None` where there is no such choice.
 pub(super) fn has_key(table: &str, choice: &str, key: &str) -> Option<bool> {
     keys(table, choice).map(|keys| keys.contains(&key))

@@ -282,19 +282,6 @@ impl Texts {
         }
     }
 
-    /// A choice by its name.
-    pub(super) fn chosen(&mut self, table: &str, value: String, at: Span, key_at: Span) -> Table {
-        if table == "transport" {
-            self.forget_other_model(&value);
-        }
-        if table == "placement" {
-            // That of all jobs: what each says of its own has no meaning any more.
-            jobs::each(&mut self.table).for_each(|job| drop(job.remove("placement")));
-        }
-        let value = Tree { span: at, kind: Kind::Text(value) };
-        self.expanded(Table::from([(table.to_owned(), Entry { key: key_at, value })]), 0)
-    }
-
     fn layer(&mut self, part: Part) -> Option<Table> {
         Some(match part {
             Part::File(path) => return self.file(&file_names::text_of(&path), None, 0),
@@ -561,7 +548,7 @@ impl Texts {
 
     /// Where `packet:MODEL` chooses another model than the texts so far, what they say of theirs has no meaning for it;
     /// the size of packets has.
-    fn forget_other_model(&mut self, value: &str) {
+    pub(super) fn forget_other_model(&mut self, value: &str) {
         let packet = self.table.get_mut("transport").and_then(|entry| entry.value.table_mut()?.get_mut("packet"));
         let (Some(model), Some(options)) =
             (value.strip_prefix("packet:"), packet.and_then(|entry| entry.value.table_mut()))

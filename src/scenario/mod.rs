@@ -44,6 +44,7 @@ pub use contents::{Contents, Kind, contents};
 pub use farm_load::FarmPlan;
 pub use init::{init, init_defaults};
 pub use job::JobSpec;
+pub(crate) use known::OF_PLANS;
 pub use known::{KEYS, node_parameters};
 pub use links::LinkSpec;
 pub use loader::Loader;

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use super::LinkSpec;
 use super::job::{JobSection, JobSpec};
-use super::known::{KEYS, choices, is_program};
+use super::known::{KEYS, OF_PLANS, choices, is_program};
 use super::schema::Node;
 use super::shared::Shared;
 use crate::diagnostic::{Diagnostic, Located, Span, closest};
@@ -117,7 +117,14 @@ pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incompl
 pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
     for (key, entry) in table.iter().filter(|(key, _)| !KEYS.contains(&key.as_str())) {
         // (It is gone by now: what it names has been laid below the rest.)
-        diagnostics.push(unknown_key(key, entry.key, &[&KEYS[..], &["preset"]].concat(), ""));
+        diagnostics.push(match OF_PLANS.contains(&key.as_str()) {
+            true => {
+                Diagnostic::new("wrong-choice", format!("`{key}` is part of a plan, and a scenario is needed here"))
+                    .at(entry.key)
+                    .help("`hayase sweep` runs plans; leave the table out for a single run")
+            }
+            false => unknown_key(key, entry.key, &[&KEYS[..], &["preset"]].concat(), ""),
+        });
     }
     let mut reader = Reader { table, diagnostics, incomplete };
     Sections {

@@ -312,4 +312,17 @@ impl Texts {
         };
         self.add(layer);
     }
+
+    /// A choice by its name.
+    pub(super) fn chosen(&mut self, table: &str, value: String, at: Span, key_at: Span) -> Table {
+        if table == "transport" {
+            self.forget_other_model(&value);
+        }
+        if table == "placement" {
+            // That of all jobs: what each says of its own has no meaning any more.
+            jobs::each(&mut self.table).for_each(|job| drop(job.remove("placement")));
+        }
+        let value = Tree { span: at, kind: Kind::Text(value) };
+        self.expanded(Table::from([(table.to_owned(), Entry { key: key_at, value })]), 0)
+    }
 }

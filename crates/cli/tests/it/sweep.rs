@@ -140,6 +140,7 @@ fn a_folder_that_is_not_the_plans_is_left_as_it_is() {
     refused("sweep other.toml -o none --merge x.parquet", "Parquet files are not written");
     refused("sweep small.toml -o out --shard 2/2", "the last 1/2");
     refused("sweep nothing.toml -o out", "nothing.toml");
+    refused("run small.toml", "`grid` is part of a plan, and a scenario is needed here");
     // A shard of another plan.
     assert_eq!(hayase(&desk, "sweep sub/other.toml -o theirs --shard 0/1").2, 0);
     fs::copy(desk.path().join("theirs/0-of-1.jsonl"), desk.path().join("out/1-of-2.jsonl")).unwrap();
@@ -254,4 +255,65 @@ fn any_work_is_swept() {
         .map(|cells| cells[4].parse::<f64>().unwrap() * 1e3)
         .collect();
     assert_eq!(makespans.iter().map(|ms| ms.round()).collect::<Vec<_>>(), [20.0, 10.0, 7.0, 5.0, 4.0]);
+}
+
+#[test]
+fn what_came_out_is_drawn_listed_and_weighed() {
+    let plan = "topology = \"torus-4x4\"\nworkload = \"all-to-all-pairwise\"\nplacement = \"random\"\n[grid]\n\
+                \"topology.torus.bandwidth\" = [\"1 GB/s\", \"2 GB/s\"]\nsize = \"1 KB..64 KB:x4\"\nseed = [1, 2, 3]\n\
+                [sweep]\nkeep = [\"bytes\"]\n";
+    let desk = Desk::new().file("plan.toml", plan);
+    let words = "sweep plan.toml -o out -o lines.svg -o heat.svg -o pareto.svg --cost topology.torus.bandwidth --best=2 \
+                 --sensitivity";
+    let (stdout, error, code) = hayase(&desk, words);
+    assert_eq!((code, error.as_str()), (0, ""));
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert_eq!(lines[0], "24 points run");
+    assert!(lines[1].starts_with("topology.torus.bandwidth  size  mean"), "{stdout}");
+    assert!(lines[2].starts_with("2 GB/s                    1 KB"), "{stdout}");
+    assert_eq!(lines.len(), 7, "{stdout}");
+    assert!(lines[5].starts_with("size") && lines[6].starts_with("topology.torus.bandwidth"), "{stdout}");
+    for name in ["lines.svg", "heat.svg", "pareto.svg"] {
+        let svg = desk.read(name);
+        roxmltree::Document::parse(&svg).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(svg.contains("mean makespan"), "{name}");
+    }
+    let refused = |words: &str, what: &str| {
+        let (_, error, code) = hayase(&desk, words);
+        assert_eq!(code, 2, "{words}: {error}");
+        assert!(error.contains(what), "{words}: {error}");
+    };
+    refused("sweep plan.toml -o out --merge pareto.svg", "nothing says what a point costs");
+    refused("sweep plan.toml -o out --merge pareto.svg --cost fingerprint", "neither a key with numbers nor a figure");
+    refused("sweep plan.toml -o out --crossings sise,placement", "did you mean `size`?");
+    refused("sweep plan.toml -o out -o other", "results are kept in one folder");
+    refused("sweep plan.toml -o out --merge x.png", "no output of this kind is called `.png`");
+}
+
+#[test]
+fn the_script_of_an_engine_names_the_plan_and_its_shards() {
+    let desk = desk();
+    let (stdout, error, code) = hayase(&desk, "sweep plan.toml -o out --submit slurm -j 2");
+    assert_eq!(code, 0, "{error}");
+    assert!(error.contains("pilot: 6"), "{error}");
+    assert!(stdout.contains("points in 1 shard of about") && stdout.contains("submit it: sbatch"), "{stdout}");
+    let script = desk.read("out/submit.slurm");
+    for line in [
+        "#SBATCH --array=0-0\n",
+        "#SBATCH --cpus-per-task=2\n",
+        "sweep plan.toml -o out --shard \"$SLURM_ARRAY_TASK_ID/1\"",
+    ] {
+        assert!(script.contains(line), "{script}");
+    }
+    // It runs as a shell has it, too.
+    let script = desk.path().join("out/submit.slurm");
+    let status =
+        Command::new("sh").arg(script).env("SLURM_ARRAY_TASK_ID", "0").current_dir(desk.path()).status().unwrap();
+    assert!(status.success());
+    assert!(hayase(&desk, "sweep plan.toml -o out --count").0.contains("missing    0"));
+    assert_eq!(hayase(&desk, "sweep plan.toml -o out --submit hq").2, 0);
+    assert!(desk.read("out/submit.hq.sh").contains("hq submit --name hayase-sweep --array 0-0"));
+    // What is not installed cannot submit.
+    let (_, error, code) = hayase(&desk, "sweep plan.toml -o out --go");
+    assert_eq!(code, 2, "{error}");
 }

@@ -162,7 +162,7 @@ impl Axis {
     }
 
     /// Draws ticks, numbers and grid lines for values mapped to `bottom .. top`, left of `x`, and what they are,
-    /// turned.
+    /// turned, where that is said.
     pub(super) fn draw_left(&self, canvas: &mut Canvas, x: f64, width: f64, top: f64, bottom: f64, what: &str) {
         for (value, text) in &self.ticks {
             let at = bottom - (bottom - top) * self.place(*value);
@@ -170,6 +170,9 @@ impl Axis {
             canvas.text(x - 6.0, at + 3.5, 10.0, Anchor::End, text, "");
         }
         canvas.line(Point::new(x, top), Point::new(x, bottom), &format!(r#"stroke="{INK}""#));
+        if what.is_empty() {
+            return;
+        }
         let (turn_x, turn_y) = (MARGIN + 8.0, (top + bottom) / 2.0);
         let turned = format!(r#"transform="rotate(-90 {turn_x:.1} {turn_y:.1})""#);
         canvas.text(turn_x, turn_y, 11.0, Anchor::Middle, &self.caption(what), &turned);

@@ -1,0 +1,263 @@
+//! `hayase sweep`: all points of a plan, kept in a folder.
+
+mod submit;
+mod views;
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+
+use super::files::{Opened, text};
+use super::progress::{self, PointsMonitor};
+use super::{End, Failure, Voice, extension, interrupt, options, print, reason};
+use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase::plan::{self, Counts, Faults, Merged, Plan, Ran, RunControl, Shard, StoreError};
+use hayase::scenario::Loader;
+use hayase::units::count;
+use hayase_output::table::grouped;
+
+use submit::Engine;
+use views::Kind;
+
+/// To which part of themselves crossings are found.
+const CROSSING: f64 = 0.01;
+
+const SWEEP_EXAMPLES: &str = "\
+Examples:
+  hayase sweep plan.toml -o out/                    all points, on all cores; again: what is missing
+  hayase sweep plan.toml -o out/ --count            points, done, missing, failed, time left
+  hayase sweep plan.toml -o out/ --merge all.csv    the rows, in the order of the plan
+  hayase sweep plan.toml -o out/ --shard 3/64 -j 1  the fourth of 64 parts, for engines that start many processes:
+  hayase sweep plan.toml -o out/ -o lines.svg --best --sensitivity
+  hayase sweep plan.toml -o out/ --crossings size,pattern -o lines.svg
+  hayase sweep plan.toml -o out/ --submit slurm --go
+  sbatch --array=0-63 --wrap 'hayase sweep plan.toml -o out/ --shard $SLURM_ARRAY_TASK_ID/64'
+  parallel hayase sweep plan.toml -o out/ --shard {}/64 -j 1 ::: $(seq 0 63)
+
+Yours: plan.toml, a scenario with what is varied:
+
+  topology = \"torus-4x4\"
+  workload = \"all-to-all-pairwise\"
+  [grid]
+  \"topology.torus.bandwidth\" = [\"1 GB/s\", \"2 GB/s\"]
+  size = \"1 KB..1 MB:x2\"
+  seed = \"1..=20\"
+
+Files (-o, --merge), by name:
+  x.csv        a line for each point, in the order of the plan
+  x.json       the same
+  lines.svg    mean makespans over the key with most numbers, a line for each value of another
+  heat.svg     the same as a field of two keys
+  pareto.svg   mean makespans against a cost (--cost)
+
+Each point is a line of DIR/I-of-N.jsonl: its id, what was varied, status, makespan_s and bounds; what failed or \
+deadlocked is a line as well. Ctrl-C and kill -9 lose the points under way, and no others.";
+
+/// `hayase sweep`.
+#[derive(Args, Debug)]
+#[command(after_help = SWEEP_EXAMPLES)]
+pub struct SweepArgs {
+    /// The plan: a scenario file with a table [grid] of what is varied.
+    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub plan: PathBuf,
+    /// The folder in which results are kept; also a picture of them, or a table (see below; may be repeated).
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::AnyPath)]
+    pub output: Vec<PathBuf>,
+    /// Run one part of the points: 3/64 is the fourth of 64.
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["count", "merge"])]
+    pub shard: Option<Shard>,
+    /// Run nothing: count the points, those that are done, failed and missing, and say how long the rest takes.
+    #[arg(long)]
+    pub count: bool,
+    /// Run nothing: write what is done, the rows in the order of the plan, or a picture (see below; may be repeated).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub merge: Vec<PathBuf>,
+    /// Show the configurations with the least mean makespans.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10", require_equals = true)]
+    pub best: Option<NonZeroU32>,
+    /// Show which key matters how much: which part of the variance of log(makespan) goes with it alone.
+    #[arg(long)]
+    pub sensitivity: bool,
+    /// Find from which value of the first key on another value of the second is the best, to 1 %: values between those
+    /// of the plan are run, too.
+    #[arg(long, value_name = "KEY,KEY", value_parser = views::two_keys, conflicts_with = "shard")]
+    pub crossings: Option<(String, String)>,
+    /// What a point costs, for pareto.svg: a key with numbers, or a figure that the plan keeps.
+    #[arg(long, value_name = "KEY")]
+    pub cost: Option<String>,
+    /// Write the script by which this engine runs all shards, each of 30 to 60 minutes, -j threads each.
+    #[arg(long, value_enum, value_name = "ENGINE", hide_possible_values = true,
+          conflicts_with_all = ["shard", "count", "merge", "crossings"],
+          long_help = "Write the script by which an engine runs all shards, each of 30 to 60 minutes, -j threads each: \
+                       slurm (sbatch) or hq (HyperQueue)")]
+    pub submit: Option<Engine>,
+    /// Submit the script, too.
+    #[arg(long, requires = "submit")]
+    pub go: bool,
+    /// Run points again that failed.
+    #[arg(long, conflicts_with_all = ["count", "merge"])]
+    pub retry_failed: bool,
+    /// Threads to use (default: one for each core).
+    #[arg(short = 'j', long, value_name = "N", help_heading = "Output")]
+    pub threads: Option<NonZeroU32>,
+}
+
+/// Runs, counts, merges and shows.
+pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
+    let (folder, views) = outputs(args)?;
+    if let Some(threads) = args.threads {
+        options::start(threads)?;
+    }
+    let loader = Loader::new().on_read(progress::reading(voice.show));
+    let mut plan = Plan::read(&args.plan, loader)?;
+    if args.count {
+        let merged = plan::count(&plan, folder).map_err(store)?;
+        say_faults(&merged.faults, voice);
+        print(&counted(&plan, &merged.counts))?;
+    }
+    let needed = || {
+        let diagnostic = Diagnostic::new("missing-option", "nothing says where the results are to be kept");
+        folder.ok_or_else(|| diagnostic.help("write -o DIR"))
+    };
+    if let Some(engine) = args.submit {
+        return submit::submit(engine, args, &plan, needed()?, voice);
+    }
+    let mut end = End::Done;
+    if !args.count && args.merge.is_empty() {
+        let folder = needed()?;
+        let stop = interrupt::stop_flag();
+        let monitor = PointsMonitor::new(voice.show);
+        let tell = |progress| monitor.tell(progress);
+        let control = RunControl {
+            progress: Some(&tell),
+            cancel: Some(stop),
+            retry_failed: args.retry_failed,
+            ..RunControl::default()
+        };
+        let ran = match &args.crossings {
+            Some((over, of)) => plan::refine(&mut plan, folder, [over, of], CROSSING, control),
+            None => plan::run(&plan, folder, args.shard.unwrap_or(Shard::ALL), control),
+        };
+        let ran = ran.map_err(store)?;
+        drop(monitor);
+        say_faults(&ran.faults, voice);
+        print(&in_words(&ran, args))?;
+        if ran.interrupted {
+            end = End::Interrupted;
+        }
+    }
+    for (path, kind) in args.merge.iter().chain(&views).map(|path| (path, Kind::of(path))) {
+        write(path, kind?, &plan, needed()?, args, voice)?;
+    }
+    if args.best.is_some() || args.sensitivity || args.crossings.is_some() {
+        let means = plan::means(&plan, needed()?).map_err(store)?;
+        if let Some(most) = args.best {
+            print(&views::best(&means, most.get() as usize))?;
+        }
+        if args.sensitivity {
+            print(&views::sensitivity(&means))?;
+        }
+        if let Some((over, of)) = &args.crossings {
+            let found = means.crossings(means.key(over)?, means.key(of)?)?;
+            print(&views::crossings(&means, over, &found))?;
+        }
+    }
+    Ok(end)
+}
+
+/// The folder, and the pictures: their names tell them apart.
+fn outputs(args: &SweepArgs) -> Result<(Option<&Path>, Vec<PathBuf>), Failure> {
+    let is_view = |path: &&PathBuf| ["svg", "csv", "json", "parquet"].contains(&extension(path).as_str());
+    let views: Vec<PathBuf> = args.output.iter().filter(is_view).cloned().collect();
+    let mut folders = args.output.iter().filter(|path| !is_view(path));
+    let folder = folders.next().map(PathBuf::as_path);
+    let mut diagnostics: Vec<Diagnostic> =
+        args.merge.iter().chain(&views).filter_map(|path| Kind::of(path).err()).collect();
+    if let Some(second) = folders.next() {
+        let message = format!("results are kept in one folder, and `{}` is another", second.display());
+        diagnostics.push(Diagnostic::new("output-twice", message).help("write -o once with a folder"));
+    }
+    if diagnostics.is_empty() { Ok((folder, views)) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
+}
+
+/// Writes rows or a picture.
+fn write(path: &Path, kind: Kind, plan: &Plan, folder: &Path, args: &SweepArgs, voice: Voice) -> Result<(), Failure> {
+    let Kind::Rows(columns) = kind else {
+        let picture = views::picture(kind, plan, folder, args.cost.as_deref(), args.crossings.as_ref())?;
+        return Opened::new(path)?.write(text(&picture));
+    };
+    let (path, mut file) = Opened::new(path)?.into_parts();
+    let merged = plan::merge(plan, folder, columns, &mut file).map_err(store)?;
+    file.commit().map_err(|error| Failure::Write(path.clone(), error))?;
+    say_faults(&merged.faults, voice);
+    say_missing(&merged, &path, voice);
+    Ok(())
+}
+
+/// `1,000 points: 998 run, 2 of them failed`.
+fn in_words(ran: &Ran, args: &SweepArgs) -> String {
+    let shard = args.shard.map(|shard| format!("shard {}/{}: ", shard.index, shard.of)).unwrap_or_default();
+    let failed = if ran.failed > 0 { format!(", {} of them failed", grouped(ran.failed)) } else { String::new() };
+    let there = match ran.there {
+        0 => String::new(),
+        there => format!(", {}", count(there, "was there", "were there")),
+    };
+    let stopped = if ran.interrupted { "; stopped before the end: the same command goes on" } else { "" };
+    let points = count(ran.run, "point run", "points run");
+    format!("{shard}{points}{failed}{there}{stopped}\n")
+}
+
+fn counted(plan: &Plan, counts: &Counts) -> String {
+    let Counts { points, repeated, done, failed, missing, unfinished, wall_s } = counts;
+    let mut text = format!("{:<10} {}\n", "points", grouped(*points));
+    let mut line = |name: &str, value: String| text += &format!("{name:<10} {value}\n");
+    if *repeated > 0 {
+        line("the same", format!("{} as another, run once", grouped(*repeated)));
+    }
+    line("done", grouped(*done));
+    line("failed", grouped(*failed));
+    line("missing", grouped(*missing));
+    if *unfinished > 0 {
+        line("unfinished", format!("{}: their seeds are not enough yet", grouped(*unfinished)));
+    }
+    if let (Some(wall_s), true) = (wall_s, *missing > 0) {
+        let threads = rayon::current_num_threads();
+        let left = counts.left_s(threads).unwrap_or(0.0);
+        let each = format!("{:.3} ms a point, {threads} threads", wall_s * 1e3);
+        line("time left", format!("{} ({each})", progress::duration(left)));
+    }
+    let keys = plan.keys().join(", ");
+    line("varied", keys);
+    text
+}
+
+fn say_faults(faults: &Faults, voice: Voice) {
+    if faults.torn_lines > 0 {
+        let lines = count(faults.torn_lines, "line is no row", "lines are no rows");
+        voice.say(format_args!("note: {lines} and count for nothing: {}", faults.torn.join(", ")));
+    }
+    if faults.doubles > 0 {
+        let points = count(faults.doubles, "point has more than one row", "points have more than one row");
+        voice.say(format_args!("note: {points}, all the same"));
+    }
+}
+
+fn say_missing(merged: &Merged, path: &Path, voice: Voice) {
+    let Counts { points, done, missing, .. } = &merged.counts;
+    if *missing > 0 {
+        let (done, points, missing) = (grouped(*done), grouped(*points), grouped(*missing));
+        voice.say(format_args!("note: `{}` has {done} of {points} points; {missing} are missing", path.display()));
+    }
+}
+
+fn store(error: StoreError) -> Failure {
+    match error {
+        StoreError::Invalid(invalid) => invalid.into(),
+        StoreError::Failed(path, error) => {
+            let message = format!("cannot read or write `{}`: {}", path.display(), reason(&error));
+            let help = "what is there stays; the same command goes on from it";
+            Failure::Failed(Box::new(Diagnostic::new("store", message).help(help)))
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `hayase sweep --submit`: the script by which an engine starts all shards.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::ValueEnum;
+
+use super::super::{End, Failure, Voice, interrupt, print, progress, reason};
+use super::{SweepArgs, store};
+use hayase::diagnostic::Diagnostic;
+use hayase::plan::{self, Plan, RunControl, Shard};
+use hayase::units::count;
+use hayase_output::table::grouped;
+
+/// How long a task takes \[s\]: long enough that starting it costs nothing, short enough that losing it does not either.
+const CHUNK: f64 = 45.0 * 60.0;
+/// Tasks of an array at most: Slurm's `MaxArraySize` is 1001 where nobody has changed it.
+const MOST_TASKS: u64 = 1000;
+/// Points that are run to see how long one takes, where none is there.
+const PILOT: u64 = 64;
+
+/// An engine that starts processes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// Slurm: an array of `sbatch`.
+    Slurm,
+    /// HyperQueue: an array of `hq submit`.
+    Hq,
+}
+
+/// How the points are divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Chunks {
+    shards: u64,
+    threads: u64,
+    /// What each is allowed to take \[min\]: twice what it should, and half an hour.
+    minutes: u64,
+}
+
+impl Chunks {
+    /// For points that take so long in all, one after another \[s\].
+    fn of(work_s: f64, points: u64, threads: u64) -> Self {
+        let all = work_s / threads as f64;
+        let shards = ((all / CHUNK).ceil() as u64).clamp(1, MOST_TASKS.min(points.max(1)));
+        let minutes = (2.0 * all / shards as f64 / 60.0).ceil() as u64 + 30;
+        Self { shards, threads, minutes }
+    }
+}
+
+/// Writes the script, and submits it where that is asked for.
+pub(super) fn submit(
+    engine: Engine,
+    args: &SweepArgs,
+    plan: &Plan,
+    folder: &Path,
+    voice: Voice,
+) -> Result<End, Failure> {
+    let mut counts = plan::count(plan, Some(folder)).map_err(store)?.counts;
+    if counts.wall_s.is_none() {
+        let control = RunControl { cancel: Some(interrupt::stop_flag()), most: Some(PILOT), ..RunControl::default() };
+        let ran = plan::run(plan, folder, Shard::ALL, control).map_err(store)?;
+        voice.say(format_args!("pilot: {} points of all over the plan", grouped(ran.run)));
+        counts = plan::count(plan, Some(folder)).map_err(store)?.counts;
+    }
+    let each = counts.wall_s.unwrap_or(0.0);
+    let threads = args.threads.map_or(1, |threads| u64::from(threads.get()));
+    let chunks = Chunks::of(each * counts.missing as f64, counts.missing, threads);
+    let program = std::env::current_exe().map_or_else(|_| "hayase".to_owned(), |path| path.display().to_string());
+    let (name, command, text) = match engine {
+        Engine::Slurm => ("submit.slurm", "sbatch", slurm(&program, args, folder, chunks)),
+        Engine::Hq => ("submit.hq.sh", "sh", hyper_queue(&program, args, folder, chunks)),
+    };
+    let path: PathBuf = folder.join(name);
+    fs::write(&path, text).map_err(|error| Failure::Write(path.clone(), error))?;
+    let left = progress::duration(each * counts.missing as f64 / threads as f64 / chunks.shards as f64);
+    let points = count(counts.missing, "point", "points");
+    let shards = count(chunks.shards, "shard", "shards");
+    let each = format!("{:.3} ms a point, {}", each * 1e3, count(threads, "thread each", "threads each"));
+    print(&format!("{}: {points} in {shards} of about {left} ({each})\n", path.display()))?;
+    if !args.go {
+        return print(&format!("submit it: {command} {}\n", path.display())).map(|()| End::Done);
+    }
+    let failed = |why: String| {
+        let diagnostic = Diagnostic::new("submit", format!("`{command} {}` {why}", path.display()));
+        Failure::Failed(Box::new(diagnostic.help("the script is there: submit it by hand")))
+    };
+    match Command::new(command).arg(&path).status() {
+        Ok(status) if status.success() => Ok(End::Done),
+        Ok(status) => Err(failed(format!("failed ({status})"))),
+        Err(error) => Err(failed(format!("cannot be started: {}", reason(&error)))),
+    }
+}
+
+/// A word for a shell.
+fn word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+fn words(program: &str, args: &SweepArgs, folder: &Path) -> String {
+    let [program, plan, folder] =
+        [program, &args.plan.display().to_string(), &folder.display().to_string()].map(|text| word(text));
+    format!("{program} sweep {plan} -o {folder}")
+}
+
+fn slurm(program: &str, args: &SweepArgs, folder: &Path, chunks: Chunks) -> String {
+    let Chunks { shards, threads, minutes } = chunks;
+    let words = words(program, args, folder);
+    let (last, log) = (shards - 1, folder.join("slurm-%A_%a.log"));
+    format!(
+        "#!/bin/sh\n\
+         # All points of {plan}: {shards} shards. Submitted again, it goes on with what is missing.\n\
+         #SBATCH --job-name=hayase-sweep\n\
+         #SBATCH --array=0-{last}\n\
+         #SBATCH --cpus-per-task={threads}\n\
+         #SBATCH --time={minutes}\n\
+         #SBATCH --output={log}\n\
+         exec {words} --shard \"$SLURM_ARRAY_TASK_ID/{shards}\" -j \"${{SLURM_CPUS_PER_TASK:-{threads}}}\"\n",
+        plan = args.plan.display(),
+        log = log.display(),
+    )
+}
+
+fn hyper_queue(program: &str, args: &SweepArgs, folder: &Path, chunks: Chunks) -> String {
+    let Chunks { shards, threads, minutes } = chunks;
+    let words = words(program, args, folder);
+    let shard = format!("exec {words} --shard \"$HQ_TASK_ID/{shards}\" -j {threads}");
+    format!(
+        "#!/bin/sh\n\
+         # All points of {plan}: {shards} shards. Submitted again, it goes on with what is missing.\n\
+         exec hq submit --name hayase-sweep --array 0-{last} --cpus {threads} --time-limit {minutes}m -- \\\n    sh -c {shard}\n",
+        plan = args.plan.display(),
+        last = shards - 1,
+        shard = format_args!("'{}'", shard.replace('\'', "'\\''")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_take_half_an_hour_to_an_hour_and_are_no_more_than_an_array_holds() {
+        let of = |work: f64, points, threads| Chunks::of(work, points, threads);
+        assert_eq!(of(10.0, 5000, 1), Chunks { shards: 1, threads: 1, minutes: 31 });
+        let day = of(86_400.0, 1_000_000, 1);
+        assert_eq!(day.shards, 32);
+        let minutes = 86_400.0 / 60.0 / day.shards as f64;
+        assert!((30.0..=60.0).contains(&minutes) && day.minutes as f64 > 2.0 * minutes);
+        assert_eq!(of(86_400.0, 1_000_000, 8).shards, 4);
+        assert_eq!(of(1e9, 1_000_000, 1).shards, 1000);
+        assert_eq!(of(1e9, 3, 1).shards, 3);
+        assert_eq!(of(0.0, 0, 1).shards, 1);
+    }
+
+    #[test]
+    fn names_of_files_are_words_of_a_shell() {
+        assert_eq!(word("out/plan-1.toml"), "out/plan-1.toml");
+        assert_eq!(word("it's mine"), "'it'\\''s mine'");
+        assert_eq!(word(""), "''");
+    }
+}

@@ -1,0 +1,152 @@
+//! What a sweep shows: pictures, the best, what matters how much, where lines cross.
+
+use std::path::Path;
+
+use super::super::files::{named, unknown};
+use super::super::{Failure, extension};
+use super::store;
+use hayase::diagnostic::Diagnostic;
+use hayase::plan::{self, Columns, Crossing, Means, Plan};
+use hayase::units::Time;
+use hayase_output::svg;
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Rows(Columns),
+    Lines,
+    Heat,
+    Pareto,
+}
+
+impl Kind {
+    pub fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "csv" => Ok(Self::Rows(Columns::Csv)),
+            "json" => Ok(Self::Rows(Columns::Json)),
+            "svg" if named(path, "heat") => Ok(Self::Heat),
+            "svg" if named(path, "pareto") => Ok(Self::Pareto),
+            "svg" => Ok(Self::Lines),
+            "parquet" => {
+                let help = "write x.csv or x.json; `duckdb -c \"copy 'x.csv' to 'x.parquet'\"` makes one of it";
+                Err(Diagnostic::new("unknown-output", "Parquet files are not written").help(help))
+            }
+            _ => Err(unknown(path, "x.csv, x.json, lines.svg, heat.svg or pareto.svg")),
+        }
+    }
+}
+
+/// The keys of `--crossings`: `size,pattern`.
+pub(super) fn two_keys(text: &str) -> Result<(String, String), String> {
+    match text.split_once(',') {
+        Some((over, of)) if !over.trim().is_empty() && !of.trim().is_empty() => {
+            Ok((over.trim().to_owned(), of.trim().to_owned()))
+        }
+        _ => {
+            Err("two keys are expected: the one with numbers, and the one whose values compete: size,pattern"
+                .to_owned())
+        }
+    }
+}
+
+/// A picture of what is done.
+pub(super) fn picture(
+    kind: Kind,
+    plan: &Plan,
+    folder: &Path,
+    cost: Option<&str>,
+    crossings: Option<&(String, String)>,
+) -> Result<String, Failure> {
+    let means = plan::means(plan, folder).map_err(store)?;
+    let undrawn = |why: String| Failure::from(Diagnostic::new("undrawn", why));
+    let keys = || match crossings {
+        Some((over, of)) => Ok([means.key(over)?, means.key(of)?]),
+        None => svg::axes_of(&means).map_err(undrawn),
+    };
+    let drawn = match kind {
+        Kind::Pareto => {
+            let help = "write --cost KEY: a key with numbers, or a figure of `keep`";
+            let cost =
+                cost.ok_or_else(|| Diagnostic::new("missing-option", "nothing says what a point costs").help(help))?;
+            svg::sweep_pareto(&means, cost)
+        }
+        Kind::Heat => svg::sweep_heat(&means, keys()?),
+        _ => {
+            let keys = keys()?;
+            let found = match crossings {
+                Some(_) => means.crossings(keys[0], keys[1])?,
+                None => Vec::new(),
+            };
+            svg::sweep_lines(&means, keys, &found)
+        }
+    };
+    drawn.map_err(undrawn)
+}
+
+/// The best configurations, as a table.
+pub(super) fn best(means: &Means, most: usize) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut head: Vec<String> = means.keys.iter().map(|key| key.name.clone()).collect();
+    head.extend(["mean".to_owned(), "+-".to_owned(), "seeds".to_owned()]);
+    rows.push(head);
+    for row in means.best(most) {
+        let mut cells: Vec<String> = (0..means.keys.len()).map(|key| means.value(row, key).to_owned()).collect();
+        cells.push(Time::from_seconds(row.mean_s).to_string());
+        cells.push(if row.seeds > 1 { Time::from_seconds(row.half_s).to_string() } else { String::new() });
+        cells.push(row.seeds.to_string());
+        rows.push(cells);
+    }
+    aligned(&rows)
+}
+
+/// Which key matters how much, as a table.
+pub(super) fn sensitivity(means: &Means) -> String {
+    let mut rows = vec![
+        ["key", "part of variance", "from best to worst", "shortest with", "longest with"].map(str::to_owned).to_vec(),
+    ];
+    for found in means.sensitivity() {
+        let [least, most] = found.extremes;
+        rows.push(vec![
+            found.key,
+            format!("{:.1} %", 100.0 * found.part),
+            format!("x {:.2}", found.ratio),
+            least,
+            most,
+        ]);
+    }
+    aligned(&rows)
+}
+
+/// From where on what is best, in sentences.
+pub(super) fn crossings(means: &Means, over: &str, found: &[Crossing]) -> String {
+    let unit = means.keys.iter().find(|key| key.name == over).map_or("", |key| key.unit);
+    let number = |value: f64| svg::number(value, unit);
+    let mut text = String::new();
+    for Crossing { rest, best: [below, above], between: [low, high], clear } in found {
+        let rest: Vec<String> = rest.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        let rest = if rest.is_empty() { String::new() } else { format!("{}: ", rest.join(", ")) };
+        let clear = match clear {
+            [Some(low), Some(high)] => {
+                format!("; apart by their 95 % intervals up to {} and from {} on", number(*low), number(*high))
+            }
+            _ => "; their 95 % intervals are not apart on both sides".to_owned(),
+        };
+        text += &format!("{rest}{below} is best up to {}, {above} from {} on{clear}\n", number(*low), number(*high));
+    }
+    if found.is_empty() {
+        text += "nothing crosses: one is best everywhere\n";
+    }
+    text
+}
+
+/// Columns side by side.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}

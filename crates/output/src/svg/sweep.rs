@@ -1,0 +1,411 @@
+//! Sweeps: makespans over a parameter, as a field of two, and against what they cost.
+
+use super::axis::{Axis, BYTES, BYTES_PER_SECOND, SECONDS};
+use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width};
+use super::chart::{Chart, Mark, Pen};
+use super::scale::LoadScale;
+use hayase::plan::{Crossing, MeanRow, Means, VariedKey};
+use hayase::units::Time;
+
+/// Lines, told apart by their marks and dashes too.
+const PENS: [Pen; 8] = [
+    Pen::new("#2f6f8f", 1.8).marked(Mark::Disc),
+    Pen::new("#b3541e", 1.8).marked(Mark::Square),
+    Pen::new("#4d7c3a", 1.8).marked(Mark::Triangle),
+    Pen::new("#6d4a8c", 1.8).marked(Mark::Ring),
+    Pen::new("#8c7a1f", 1.8).dashed("7 3").marked(Mark::Disc),
+    Pen::new("#a3252c", 1.8).dashed("7 3").marked(Mark::Square),
+    Pen::new("#444b55", 1.8).dashed("2 3").marked(Mark::Triangle),
+    Pen::new("#1b7a74", 1.8).dashed("2 3").marked(Mark::Ring),
+];
+/// Charts beside and above each other at most.
+const MOST_PANELS: usize = 24;
+/// Charts in a row.
+const COLUMNS: usize = 2;
+/// Width and height of a chart.
+const CHART: (f64, f64) = (440.0, 270.0);
+const LEFT: f64 = 62.0;
+/// Room above each chart for its name, and below it for ticks and caption.
+const ABOVE: f64 = 40.0;
+const BELOW: f64 = 46.0;
+
+/// Why a picture cannot be drawn of a plan.
+pub type Undrawn = String;
+
+/// The two keys that a picture is about: the one with numbers that has most values, and of the others the one that is no
+/// number, or has most values.
+///
+/// # Errors
+/// No key has several numbers.
+pub fn axes_of(means: &Means) -> Result<[usize; 2], Undrawn> {
+    let several = |key: &VariedKey| key.values.len() > 1;
+    let keys = || means.keys.iter().enumerate().filter(|(_, key)| several(key));
+    let across =
+        keys().filter(|(_, key)| key.numbers.is_some()).max_by_key(|(i, key)| (key.values.len(), usize::MAX - i));
+    let Some((across, first)) = across else {
+        return Err("no key has several numbers that a picture could have on an axis".to_owned());
+    };
+    let others = keys().filter(|(_, key)| key.group != first.group);
+    let lines = others.max_by_key(|(i, key)| {
+        let fits = key.values.len() <= PENS.len();
+        (fits, key.numbers.is_none(), key.values.len(), usize::MAX - i)
+    });
+    Ok([across, lines.map_or(across, |(i, _)| i)])
+}
+
+/// Draws mean makespans over a key with numbers: a line for each value of `keys[1]`, a chart for each combination of the
+/// others; bars are 95 % intervals over seeds. Where lines cross is marked.
+///
+/// # Errors
+/// More charts or lines than can be told apart.
+pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> Result<String, Undrawn> {
+    let [over, of] = keys;
+    let Some(numbers) = &means.keys[over].numbers else {
+        return Err(format!("`{}` has values that are no numbers", means.keys[over].name));
+    };
+    let several = over != of;
+    if several && means.keys[of].values.len() > PENS.len() {
+        return Err(too_many(&means.keys[of], PENS.len()));
+    }
+    let panels = panels(means, keys)?;
+    let mut page = Page::new(means, panels.len(), &subtitle(means, true));
+    let lows = means.rows.iter().map(|row| (row.mean_s - row.half_s).max(row.mean_s / 2.0));
+    let highs = means.rows.iter().map(|row| row.mean_s + row.half_s);
+    let across = number_axis(numbers, means.keys[over].unit);
+    let (least, most) = (lows.fold(f64::INFINITY, f64::min), highs.fold(0.0, f64::max));
+    let up = match across.is_logarithmic() && most > 3.0 * least {
+        true => Axis::logarithmic(least, most, SECONDS),
+        false => Axis::fitting(least, most, 6, SECONDS),
+    };
+    if several {
+        page.y = legend(&mut page.canvas, &means.keys[of], page.y);
+    }
+    for (i, (rest, rows)) in panels.iter().enumerate() {
+        let named = means.rest(keys, rest);
+        let chart = page.chart(i, &named, across.clone(), up.clone());
+        // Said once in a row of charts.
+        let caption = if i % COLUMNS == 0 { "mean makespan" } else { "" };
+        chart.axes(&mut page.canvas, &means.keys[over].name, caption);
+        for choice in 0..if several { means.keys[of].values.len() } else { 1 } {
+            let own = rows.iter().filter(|row| !several || row.choice[of] == choice);
+            let mut own: Vec<(f64, &MeanRow)> = own.map(|row| (numbers[row.choice[over]], *row)).collect();
+            own.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let pen = PENS[choice % PENS.len()];
+            let bar = Pen::new(pen.colour, 1.0);
+            for (at, row) in own.iter().filter(|(_, row)| row.half_s > 0.0) {
+                let (low, high) = (row.mean_s - row.half_s, row.mean_s + row.half_s);
+                bar.line(&mut page.canvas, chart.at(*at, low), chart.at(*at, high));
+                for end in [low, high] {
+                    let end = chart.at(*at, end);
+                    bar.line(&mut page.canvas, end.plus(-3.0, 0.0), end.plus(3.0, 0.0));
+                }
+            }
+            let points: Vec<Point> = own.iter().map(|(at, row)| chart.at(*at, row.mean_s)).collect();
+            pen.trace(&mut page.canvas, &points);
+            // Marks of a line that is known densely would be a band.
+            let mut last = f64::NEG_INFINITY;
+            let apart = points.iter().copied().filter(|at| {
+                let is_apart = at.x > last + 7.0;
+                last = if is_apart { at.x } else { last };
+                is_apart
+            });
+            pen.marks(&mut page.canvas, apart.collect::<Vec<_>>());
+        }
+        let own: Vec<&Crossing> = crossings.iter().filter(|crossing| crossing.rest == named).collect();
+        for (row, crossing) in own.iter().enumerate() {
+            let middle = (crossing.between[0] * crossing.between[1]).sqrt();
+            let name = number(middle, means.keys[over].unit);
+            chart.upright(&mut page.canvas, middle, &name, row % 2, Pen::new(INK, 1.0).dashed("4 3"));
+        }
+    }
+    Ok(page.finish())
+}
+
+/// Draws mean makespans as a field of two keys: the darker, the longer; a field for each combination of the others.
+///
+/// # Errors
+/// More fields than have room.
+#[expect(clippy::disallowed_methods, reason = "logarithms of a picture, nothing is computed from them")]
+pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
+    let [over, of] = keys;
+    if over == of {
+        return Err("a field has two keys with several values each, and one is varied".to_owned());
+    }
+    for key in keys.map(|key| &means.keys[key]) {
+        if key.values.len() > 60 {
+            return Err(too_many(key, 60));
+        }
+    }
+    let panels = panels(means, keys)?;
+    let least = means.rows.iter().map(|row| row.mean_s).fold(f64::INFINITY, f64::min);
+    let most = means.rows.iter().map(|row| row.mean_s).fold(0.0, f64::max);
+    let part = |mean: f64| match most > least {
+        true => (mean / least).ln() / (most / least).ln(),
+        false => 0.5,
+    };
+    let scale = LoadScale::up_to(1.0);
+    let mut page = Page::new(means, panels.len(), &subtitle(means, false));
+    let y = page.y;
+    page.canvas.text(MARGIN, y + 10.0, 11.0, Anchor::Start, "mean makespan, logarithmic", "");
+    for step in 0..64 {
+        let fill = format!(r#"fill="{}""#, scale.colour(f64::from(step) / 63.0));
+        page.canvas.rect(MARGIN + 5.0 * f64::from(step), y + 16.0, 5.3, 12.0, &fill);
+    }
+    for (at, text) in [(0.0, least), (0.5, (least * most).sqrt()), (1.0, most)] {
+        let anchor = [Anchor::Start, Anchor::Middle, Anchor::End][(at * 2.0) as usize];
+        page.canvas.text(MARGIN + 320.0 * at, y + 42.0, 10.0, anchor, &time(text), "");
+    }
+    page.y += 54.0;
+    // Numbers in their order, words in that of the plan.
+    let order = |key: &VariedKey| -> Vec<usize> {
+        let mut order: Vec<usize> = (0..key.values.len()).collect();
+        if let Some(numbers) = &key.numbers {
+            order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+        }
+        order
+    };
+    let (columns, lines) = (order(&means.keys[over]), order(&means.keys[of]));
+    let (wide, high) = (CHART.0 / columns.len() as f64, CHART.1 / lines.len() as f64);
+    for (i, (rest, rows)) in panels.iter().enumerate() {
+        let names = means.rest(keys, rest);
+        let Corner { left, top } = page.corner(i, &names);
+        let label = left - 6.0;
+        let best = rows.iter().map(|row| row.mean_s).fold(f64::INFINITY, f64::min);
+        for row in rows {
+            let column = columns.iter().position(|choice| *choice == row.choice[over]).unwrap_or(0);
+            let line = lines.iter().position(|choice| *choice == row.choice[of]).unwrap_or(0);
+            let (x, y) = (left + wide * column as f64, top + high * (lines.len() - 1 - line) as f64);
+            let part = part(row.mean_s);
+            page.canvas.rect(x, y, wide + 0.3, high + 0.3, &format!(r#"fill="{}""#, scale.colour(part)));
+            let text = time(row.mean_s);
+            let ink = if part > 0.55 { "#ffffff" } else { INK };
+            let weight = if row.mean_s == best { r#" font-weight="bold""# } else { "" };
+            if text_width(&text, 9.0) + 4.0 < wide && high > 11.0 {
+                let attributes = format!(r#"fill="{ink}"{weight}"#);
+                page.canvas.text(x + wide / 2.0, y + high / 2.0 + 3.0, 9.0, Anchor::Middle, &text, &attributes);
+            }
+        }
+        let mut free = f64::NEG_INFINITY;
+        for (column, &choice) in columns.iter().enumerate() {
+            let (at, text) = (left + wide * (column as f64 + 0.5), &means.keys[over].values[choice]);
+            let half = text_width(text, 9.0) / 2.0;
+            if at - half > free {
+                page.canvas.text(at, top + CHART.1 + 12.0, 9.0, Anchor::Middle, text, "");
+                free = at + half + 4.0;
+            }
+        }
+        for (line, &choice) in lines.iter().enumerate().filter(|(line, _)| high > 9.0 || line % 2 == 0) {
+            let y = top + high * ((lines.len() - 1 - line) as f64 + 0.5) + 3.0;
+            let text = fit(&means.keys[of].values[choice], 9.0, LEFT + 4.0);
+            page.canvas.text(label, y, 9.0, Anchor::End, &text, "");
+        }
+        let grey = format!(r#"fill="{GREY}""#);
+        let caption = format!("{}; upwards: {}", means.keys[over].name, means.keys[of].name);
+        page.canvas.text(left + CHART.0 / 2.0, top + CHART.1 + 28.0, 11.0, Anchor::Middle, &caption, &grey);
+    }
+    Ok(page.finish())
+}
+
+/// Draws mean makespans against a cost, a key with numbers or a figure that the plan keeps. What nothing beats in both is
+/// joined and named.
+///
+/// # Errors
+/// A cost that is not there or is no number.
+pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
+    let key = means.keys.iter().position(|key| key.name == cost);
+    let kept = means.kept.iter().position(|key| key == cost);
+    let of = |row: &MeanRow| match (key, kept) {
+        (Some(key), _) => means.keys[key].numbers.as_ref().map(|numbers| numbers[row.choice[key]]),
+        (_, Some(kept)) => row.kept[kept],
+        _ => None,
+    };
+    let points: Vec<(f64, &MeanRow)> = means.rows.iter().filter_map(|row| Some((of(row)?, row))).collect();
+    if points.is_empty() {
+        return Err(format!("`{cost}` is neither a key with numbers nor a figure that the plan keeps"));
+    }
+    let unit = key.map_or("", |key| means.keys[key].unit);
+    let costs: Vec<f64> = points.iter().map(|point| point.0).collect();
+    let times = || points.iter().map(|point| point.1.mean_s);
+    let up = Axis::fitting(times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max), 7, SECONDS);
+    let width = MARGIN * 2.0 + LEFT + 820.0;
+    let mut canvas = Canvas::new();
+    let y = canvas.heading(&format!("{}: time against {cost}", means.plan), &subtitle(means, false), width);
+    let (left, top) = (MARGIN + LEFT, y + 6.0);
+    let chart = Chart { left, top, width: 800.0, height: 460.0, across: number_axis(&costs, unit), up };
+    chart.axes(&mut canvas, cost, "mean makespan");
+    let dot = Pen::new("#8fa7b3", 1.0).marked(Mark::Disc);
+    dot.marks(&mut canvas, points.iter().map(|(cost, row)| chart.at(*cost, row.mean_s)));
+    let mut front = points.clone();
+    front.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.mean_s.total_cmp(&b.1.mean_s)));
+    let mut least = f64::INFINITY;
+    front.retain(|(_, row)| {
+        row.mean_s < least && {
+            least = row.mean_s;
+            true
+        }
+    });
+    let mut steps: Vec<Point> = Vec::new();
+    for (cost, row) in &front {
+        let at = chart.at(*cost, row.mean_s);
+        if let Some(last) = steps.last().copied() {
+            steps.push(Point::new(at.x, last.y));
+        }
+        steps.push(at);
+    }
+    let pen = Pen::new("#b3541e", 1.8).marked(Mark::Square);
+    pen.trace(&mut canvas, &steps);
+    pen.marks(&mut canvas, front.iter().map(|(cost, row)| chart.at(*cost, row.mean_s)));
+    let mut below = chart.bottom() + BELOW + 12.0;
+    for (i, (cost, row)) in front.iter().enumerate() {
+        let at = chart.at(*cost, row.mean_s);
+        canvas.text(at.x + 5.0, at.y - 6.0, 10.0, Anchor::Start, &(i + 1).to_string(), r#"font-weight="bold""#);
+        let names: Vec<String> =
+            means.keys.iter().enumerate().map(|(k, key)| format!("{} {}", key.name, means.value(row, k))).collect();
+        let text = format!("{}: {}, {}", i + 1, time(row.mean_s), names.join(", "));
+        if i < 20 {
+            canvas.text(MARGIN, below, 11.0, Anchor::Start, &fit(&text, 11.0, width - 2.0 * MARGIN), "");
+            below += 15.0;
+        }
+    }
+    let title = format!("{}: time against {cost}", means.plan);
+    Ok(canvas.finish(width, below + MARGIN - 8.0, &title))
+}
+
+/// `3 of 4 points`, and what intervals are of.
+fn subtitle(means: &Means, bars: bool) -> String {
+    let bars = if bars { ", bars: 95 % intervals" } else { "" };
+    let seeds = means.rows.iter().map(|row| row.seeds);
+    let (least, most) = (seeds.clone().min().unwrap_or(0), seeds.max().unwrap_or(0));
+    let seeds = match (least, most) {
+        (_, 0 | 1) => "one run each".to_owned(),
+        (least, most) if least == most => format!("means of {most} seeds{bars}"),
+        (least, most) => format!("means of {least} to {most} seeds{bars}"),
+    };
+    let counts = &means.counts;
+    let mut text = format!("{} configurations, {seeds}", means.rows.len());
+    if counts.missing > 0 {
+        text += &format!("; {} points are missing", counts.missing);
+    }
+    if counts.failed > 0 {
+        text += &format!("; {} points failed", counts.failed);
+    }
+    text
+}
+
+fn too_many(key: &VariedKey, most: usize) -> Undrawn {
+    format!("`{}` has {} values, and {most} are the most that can be told apart", key.name, key.values.len())
+}
+
+/// The rows of each picture, by the choices of the other keys.
+type Panels<'a> = Vec<(Vec<usize>, Vec<&'a MeanRow>)>;
+
+fn panels(means: &Means, keys: [usize; 2]) -> Result<Panels<'_>, Undrawn> {
+    if means.rows.is_empty() {
+        return Err("no point has a makespan yet".to_owned());
+    }
+    let panels: Panels<'_> = means.panels(keys).into_iter().collect();
+    match panels.len() {
+        count if count > MOST_PANELS => Err(format!(
+            "there would be {count} charts, and {MOST_PANELS} are the most; leave points out with [[only]]"
+        )),
+        _ => Ok(panels),
+    }
+}
+
+/// Charts in rows of two.
+struct Page {
+    canvas: Canvas,
+    width: f64,
+    y: f64,
+    rows: usize,
+    title: String,
+}
+
+struct Corner {
+    left: f64,
+    top: f64,
+}
+
+impl Page {
+    fn new(means: &Means, panels: usize, subtitle: &str) -> Self {
+        let columns = panels.clamp(1, COLUMNS);
+        let width = MARGIN * 2.0 + (LEFT + CHART.0 + 24.0) * columns as f64;
+        let mut canvas = Canvas::new();
+        let y = canvas.heading(&means.plan, subtitle, width);
+        Self { canvas, width, y, rows: panels.div_ceil(COLUMNS), title: means.plan.clone() }
+    }
+
+    /// Where the chart of this number has its upper left corner; its name is drawn above.
+    fn corner(&mut self, i: usize, names: &[(String, String)]) -> Corner {
+        let (row, column) = (i / COLUMNS, i % COLUMNS);
+        let left = MARGIN + LEFT + (LEFT + CHART.0 + 24.0) * column as f64;
+        let top = self.y + ABOVE + (ABOVE + CHART.1 + BELOW) * row as f64;
+        let names: Vec<String> = names.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        let text = fit(&names.join(", "), 11.0, CHART.0);
+        self.canvas.text(left, top - 28.0, 11.0, Anchor::Start, &text, r#"font-weight="bold""#);
+        Corner { left, top }
+    }
+
+    fn chart(&mut self, i: usize, names: &[(String, String)], across: Axis, up: Axis) -> Chart {
+        let Corner { left, top } = self.corner(i, names);
+        Chart { left, top, width: CHART.0, height: CHART.1, across, up }
+    }
+
+    fn finish(self) -> String {
+        let height = self.y + (ABOVE + CHART.1 + BELOW) * self.rows as f64 + MARGIN;
+        self.canvas.finish(self.width, height, &self.title)
+    }
+}
+
+/// What the lines are; where the charts may begin.
+fn legend(canvas: &mut Canvas, key: &VariedKey, y: f64) -> f64 {
+    canvas.text(MARGIN, y + 4.0, 11.0, Anchor::Start, &key.name, &format!(r#"fill="{GREY}""#));
+    let mut y = y + 20.0;
+    for (value, pen) in key.values.iter().zip(PENS) {
+        pen.key(canvas, MARGIN, y, &fit(value, 11.0, 400.0));
+        y += 16.0;
+    }
+    y
+}
+
+fn number_axis(numbers: &[f64], unit: &str) -> Axis {
+    let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    match unit {
+        "B" => Axis::fitting(least, most, 6, BYTES),
+        "s" => Axis::fitting(least, most, 6, SECONDS),
+        "B/s" => Axis::fitting(least, most, 6, BYTES_PER_SECOND),
+        _ => Axis::fitting(least, most, 6, &[("", 1.0)]),
+    }
+}
+
+fn time(seconds: f64) -> String {
+    Time::from_seconds(seconds).to_string()
+}
+
+/// A number with its unit, for people.
+pub fn number(value: f64, unit: &str) -> String {
+    let scaled = |units: &[(&str, f64)]| {
+        let (unit, factor) = units.iter().rev().find(|(_, factor)| value >= *factor).unwrap_or(&units[0]);
+        format!("{} {unit}", digits(value / factor))
+    };
+    match unit {
+        "B" => scaled(BYTES),
+        "s" => time(value),
+        "B/s" => scaled(BYTES_PER_SECOND),
+        "" => digits(value),
+        unit => format!("{} {unit}", digits(value)),
+    }
+}
+
+/// With four digits.
+fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 999.95 => 0,
+        v if v >= 99.995 => 1,
+        v if v >= 9.9995 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}

@@ -1,0 +1,400 @@
+//! Means over seeds: which configuration is best, which key matters how much, where lines cross.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::merge::over;
+use super::run::{Ran, RunControl, run};
+use super::store::{Shard, Store, StoreError};
+use super::values::{Number, Unit, Values, json};
+use super::{Counts, Plan};
+use crate::diagnostic::{Diagnostic, Span, closest};
+use crate::report::student;
+use crate::units::grouped;
+
+/// Configurations that means are taken of at most.
+const MOST: u64 = 1_000_000;
+/// How often a crossing is looked for between what is known.
+const MOST_ROUNDS: u32 = 30;
+
+/// A key that is varied, with all its values.
+#[derive(Clone, PartialEq, Debug)]
+pub struct VariedKey {
+    /// As the plan writes it.
+    pub name: String,
+    /// Its values in the order of the plan, as they are written.
+    pub values: Vec<String>,
+    /// The same as numbers \[`unit`\]; nothing where one of them is none.
+    pub numbers: Option<Vec<f64>>,
+    /// `B`, `s`, `B/s`, `s/B`, `%`, or empty.
+    pub unit: &'static str,
+    /// The number of its `[[zip]]`, which other keys may have as well.
+    pub group: usize,
+}
+
+/// A configuration over its seeds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MeanRow {
+    /// Of each key the position of its value among all of them.
+    pub choice: Vec<usize>,
+    /// Complete runs.
+    pub seeds: u64,
+    /// Their mean makespan \[s\].
+    pub mean_s: f64,
+    /// Half of its 95 % interval \[s\]; 0 where there is one run.
+    pub half_s: f64,
+    /// The means of what the plan keeps, where that is a number.
+    pub kept: Vec<Option<f64>>,
+}
+
+/// All configurations with a makespan.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Means {
+    /// The name of the plan.
+    pub plan: String,
+    /// The keys that are varied, but the seed.
+    pub keys: Vec<VariedKey>,
+    /// What the plan keeps.
+    pub kept: Vec<String>,
+    /// In the order of the plan.
+    pub rows: Vec<MeanRow>,
+    /// How much of the plan is there.
+    pub counts: Counts,
+}
+
+/// Where another value of a key becomes the best.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Crossing {
+    /// The values of the other keys: name and value.
+    pub rest: Vec<(String, String)>,
+    /// What is best below, and above.
+    pub best: [String; 2],
+    /// Between these it is \[unit of the key\].
+    pub between: [f64; 2],
+    /// The same where the 95 % intervals of both are apart, as far as is known.
+    pub clear: [Option<f64>; 2],
+}
+
+/// Which part of the variance of log(makespan) goes with a key alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sensitivity {
+    /// The key.
+    pub key: String,
+    /// From 0 to 1: Var(E(log m | key)) / Var(log m), the first-order index of Sobol over the points of the plan.
+    ///
+    /// Source: I. M. Sobol, "Sensitivity estimates for nonlinear mathematical models", Math. Modelling Comput. Exp. 1
+    /// (1993) 407-414.
+    pub part: f64,
+    /// The value with the least mean, and the one with the largest.
+    pub extremes: [String; 2],
+    /// How many times as long the latter takes.
+    pub ratio: f64,
+}
+
+/// Takes the means of what is done of a plan.
+///
+/// # Errors
+/// A store that cannot be used.
+pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
+    if plan.configurations() > MOST {
+        let message = format!("means are of {} configurations at most", grouped(MOST));
+        return Err(Diagnostic::new("too-many-points", message).help("leave some out: [[only]], [[skip]]").into());
+    }
+    let mut keys: Vec<VariedKey> = Vec::new();
+    for (i, group) in plan.points.groups.iter().enumerate() {
+        keys.extend(group.keys.iter().zip(&group.values).map(|(key, values)| varied(&key.name, values, i)));
+    }
+    let store = Store::read(folder, plan)?;
+    let mut rows = store.reader()?;
+    let mut sums: Vec<(Vec<usize>, Vec<f64>, Vec<Vec<f64>>)> = Vec::new();
+    let mut counts = Counts::default();
+    let kept = &plan.settings.keep;
+    over(plan, Some(&store), &mut counts, |configuration, visit, found| {
+        let Some(makespan) = found.makespan_s else { return Ok(()) };
+        let choice: Vec<usize> = configuration
+            .values
+            .iter()
+            .zip(&keys)
+            .map(|((_, value), key)| {
+                let value = text(&json(value));
+                key.values.iter().position(|known| *known == value).unwrap_or(0)
+            })
+            .collect();
+        if visit.is_first || sums.last().is_none_or(|(known, ..)| *known != choice) {
+            sums.push((choice, Vec::new(), vec![Vec::new(); kept.len()]));
+        }
+        let Some((_, makespans, figures)) = sums.last_mut() else { return Ok(()) };
+        makespans.push(makespan);
+        if !kept.is_empty() {
+            let row: Value = serde_json::from_str(rows.text(found)?).unwrap_or_default();
+            for (figure, key) in figures.iter_mut().zip(kept) {
+                figure.extend(row.get(key).and_then(Value::as_f64));
+            }
+        }
+        Ok(())
+    })?;
+    let rows = sums.into_iter().map(|(choice, makespans, figures)| {
+        let (mean_s, half_s) = interval(&makespans);
+        let kept = figures.iter().map(|all| (!all.is_empty()).then(|| interval(all).0)).collect();
+        MeanRow { choice, seeds: makespans.len() as u64, mean_s, half_s, kept }
+    });
+    Ok(Means { plan: plan.name.clone(), rows: rows.collect(), keys, kept: kept.clone(), counts })
+}
+
+/// Mean, and half of its 95 % interval.
+fn interval(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    if values.len() < 2 {
+        return (mean, 0.0);
+    }
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (mean, student(values.len() - 1) * (squares / (n - 1.0)).sqrt() / n.sqrt())
+}
+
+fn varied(name: &str, values: &Values, group: usize) -> VariedKey {
+    let trees: Vec<_> = (0..values.len()).map(|i| values.value(i)).collect();
+    let numbers: Option<Vec<Number>> = trees.iter().map(Number::of).collect();
+    let numbers = numbers.filter(|all| all.windows(2).all(|pair| pair[0].is_like(pair[1])));
+    let (unit, factor) = match numbers.as_ref().and_then(|all| all.first()).map(|number| number.unit) {
+        Some(Unit::Bytes) => ("B", 1.0),
+        Some(Unit::Time) => ("s", 1e-12),
+        Some(Unit::Bandwidth) => ("B/s", 1.0),
+        Some(Unit::PerByte) => ("s/B", 1e-12),
+        Some(Unit::Percent) => ("%", 1.0),
+        Some(Unit::Whole | Unit::Plain) | None => ("", 1.0),
+    };
+    let mut texts: Vec<String> = Vec::new();
+    let mut distinct: Vec<f64> = Vec::new();
+    for (i, tree) in trees.iter().enumerate() {
+        let text = text(&json(tree));
+        if !texts.contains(&text) {
+            texts.push(text);
+            distinct.extend(numbers.as_ref().map(|all| all[i].value * factor));
+        }
+    }
+    VariedKey { name: name.to_owned(), values: texts, numbers: numbers.map(|_| distinct), unit, group }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+impl Means {
+    /// The configurations with the least means, best first.
+    pub fn best(&self, most: usize) -> Vec<&MeanRow> {
+        let mut rows: Vec<&MeanRow> = self.rows.iter().collect();
+        rows.sort_by(|a, b| a.mean_s.total_cmp(&b.mean_s));
+        rows.truncate(most);
+        rows
+    }
+
+    /// The value of a key in a row.
+    pub fn value(&self, row: &MeanRow, key: usize) -> &str {
+        &self.keys[key].values[row.choice[key]]
+    }
+
+    /// The key of this name.
+    ///
+    /// # Errors
+    /// There is none; the message says which there are.
+    pub fn key(&self, name: &str) -> Result<usize, Diagnostic> {
+        self.keys.iter().position(|key| key.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.keys.iter().map(|key| key.name.as_str()).collect();
+            let diagnostic = Diagnostic::new("unknown-key", format!("`{name}` is not varied"));
+            match closest(name, names.iter().copied()) {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                None => diagnostic.help(format!("there are: {}", names.join(", "))),
+            }
+        })
+    }
+
+    /// Which key matters how much, most first.
+    #[expect(clippy::disallowed_methods, reason = "logarithms for a table that people read; no run depends on them")]
+    pub fn sensitivity(&self) -> Vec<Sensitivity> {
+        let logs: Vec<f64> = self.rows.iter().map(|row| row.mean_s.max(f64::MIN_POSITIVE).ln()).collect();
+        let n = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / n;
+        let all: f64 = logs.iter().map(|log| (log - mean) * (log - mean)).sum();
+        let of = |(k, key): (usize, &VariedKey)| {
+            let mut sums = vec![(0.0, 0.0); key.values.len()];
+            for (row, log) in self.rows.iter().zip(&logs) {
+                let (sum, count) = &mut sums[row.choice[k]];
+                (*sum, *count) = (*sum + log, *count + 1.0);
+            }
+            let groups: Vec<(usize, f64, f64)> = sums
+                .iter()
+                .enumerate()
+                .filter(|(_, (_, count))| *count > 0.0)
+                .map(|(i, (sum, count))| (i, sum / count, *count))
+                .collect();
+            let between: f64 = groups.iter().map(|(_, own, count)| count * (own - mean) * (own - mean)).sum();
+            let least = groups.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+            let most = groups.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+            Some(Sensitivity {
+                key: key.name.clone(),
+                part: if all > 0.0 { between / all } else { 0.0 },
+                extremes: [least.0, most.0].map(|i| key.values[i].clone()),
+                ratio: (most.1 - least.1).exp(),
+            })
+        };
+        let mut found: Vec<Sensitivity> = self.keys.iter().enumerate().filter_map(of).collect();
+        found.sort_by(|a, b| b.part.total_cmp(&a.part));
+        found
+    }
+
+    /// The keys that vary with neither of these.
+    fn others(&self, keys: [usize; 2]) -> impl Iterator<Item = usize> {
+        let groups = keys.map(|key| self.keys[key].group);
+        (0..self.keys.len()).filter(move |&key| !groups.contains(&self.keys[key].group))
+    }
+
+    /// Rows that differ in these two keys alone, and what varies together with them, by the choices of the others.
+    pub fn panels(&self, keys: [usize; 2]) -> BTreeMap<Vec<usize>, Vec<&MeanRow>> {
+        let mut panels: BTreeMap<Vec<usize>, Vec<&MeanRow>> = BTreeMap::new();
+        for row in &self.rows {
+            panels.entry(self.others(keys).map(|key| row.choice[key]).collect()).or_default().push(row);
+        }
+        panels
+    }
+
+    /// What the choices of a panel are: name and value of each key that has several.
+    pub fn rest(&self, keys: [usize; 2], choices: &[usize]) -> Vec<(String, String)> {
+        let others = self.others(keys).map(|key| &self.keys[key]).zip(choices);
+        let several = others.filter(|(key, _)| key.values.len() > 1);
+        several.map(|(key, &choice)| (key.name.clone(), key.values[choice].clone())).collect()
+    }
+
+    /// From which values of `over` on another value of `of` is the best.
+    ///
+    /// # Errors
+    /// A key without numbers.
+    pub fn crossings(&self, over: usize, of: usize) -> Result<Vec<Crossing>, Diagnostic> {
+        let Some(numbers) = &self.keys[over].numbers else {
+            let message =
+                format!("`{}` has values that are no numbers: nothing can cross over them", self.keys[over].name);
+            return Err(
+                Diagnostic::new("wrong-choice", message).help("name a key with numbers first, as in size,pattern")
+            );
+        };
+        let mut crossings = Vec::new();
+        for (rest, rows) in self.panels([over, of]) {
+            // By number, the rows at it.
+            let mut columns: Vec<(f64, Vec<&MeanRow>)> = Vec::new();
+            for row in rows {
+                let at = numbers[row.choice[over]];
+                match columns.iter_mut().find(|(number, _)| *number == at) {
+                    Some((_, column)) => column.push(row),
+                    None => columns.push((at, vec![row])),
+                }
+            }
+            columns.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let best = |column: &[&MeanRow]| -> Option<usize> {
+                column.iter().min_by(|a, b| a.mean_s.total_cmp(&b.mean_s)).map(|row| row.choice[of])
+            };
+            // How far one is ahead of the other for certain.
+            let is_clear = |column: &[&MeanRow], first: usize, second: usize| {
+                let row = |choice: usize| column.iter().find(|row| row.choice[of] == choice);
+                row(first).zip(row(second)).is_some_and(|(a, b)| a.mean_s + a.half_s < b.mean_s - b.half_s)
+            };
+            for i in 1..columns.len() {
+                let (Some(below), Some(above)) = (best(&columns[i - 1].1), best(&columns[i].1)) else { continue };
+                // Equal is not better.
+                let is_tie = |column: &[&MeanRow]| {
+                    let mean = |choice: usize| column.iter().find(|row| row.choice[of] == choice).map(|row| row.mean_s);
+                    mean(below).is_some() && mean(below) == mean(above)
+                };
+                if below == above || is_tie(&columns[i].1) {
+                    continue;
+                }
+                let low = columns[..i].iter().rev().find(|column| is_clear(&column.1, below, above));
+                let high = columns[i..].iter().find(|column| is_clear(&column.1, above, below));
+                crossings.push(Crossing {
+                    rest: self.rest([over, of], &rest),
+                    best: [below, above].map(|choice| self.keys[of].values[choice].clone()),
+                    between: [columns[i - 1].0, columns[i].0],
+                    clear: [low.map(|column| column.0), high.map(|column| column.0)],
+                });
+            }
+        }
+        Ok(crossings)
+    }
+}
+
+/// Runs a plan, and then values of `over` between those after which another value of `of` is the best, until each such
+/// place is known to this part of itself. The plan has the values that were added from then on.
+///
+/// # Errors
+/// A store that cannot be used or written, keys that are not there or have no numbers.
+pub fn refine(
+    plan: &mut Plan,
+    folder: &Path,
+    keys: [&str; 2],
+    part: f64,
+    control: RunControl<'_>,
+) -> Result<Ran, StoreError> {
+    let mut all = run(plan, folder, Shard::ALL, control)?;
+    for _ in 0..MOST_ROUNDS {
+        if all.interrupted {
+            break;
+        }
+        let means = means(plan, folder)?;
+        let (over, of) = (means.key(keys[0])?, means.key(keys[1])?);
+        let mut added: Vec<f64> = Vec::new();
+        for crossing in means.crossings(over, of)? {
+            let [low, high] = crossing.between;
+            if high <= low * (1.0 + part) {
+                continue;
+            }
+            let middle = if low > 0.0 { (low * high).sqrt() } else { high / 2.0 };
+            let whole = matches!(means.keys[over].unit, "B") || plan.is_whole(keys[0]);
+            let middle = if whole { middle.round() } else { middle };
+            if middle > low && middle < high && !added.contains(&middle) {
+                added.push(middle);
+            }
+        }
+        if added.is_empty() || !plan.add_values(keys[0], &added) {
+            break;
+        }
+        let more = run(plan, folder, Shard::ALL, control)?;
+        all = Ran {
+            run: all.run + more.run,
+            failed: all.failed + more.failed,
+            wall_s: all.wall_s + more.wall_s,
+            interrupted: more.interrupted,
+            ..all
+        };
+    }
+    Ok(all)
+}
+
+impl Plan {
+    fn values_of(&mut self, name: &str) -> Option<&mut Values> {
+        let group = self.points.groups.iter_mut().find(|group| group.keys.len() == 1 && group.keys[0].name == name)?;
+        group.values.first_mut()
+    }
+
+    fn is_whole(&mut self, name: &str) -> bool {
+        self.values_of(name).is_some_and(|values| {
+            (0..values.len()).all(|i| Number::of(&values.value(i)).is_some_and(|number| number.unit == Unit::Whole))
+        })
+    }
+
+    /// Adds values to a key, in the order of their numbers; whether it has such.
+    fn add_values(&mut self, name: &str, added: &[f64]) -> bool {
+        let Some(values) = self.values_of(name) else { return false };
+        let mut trees: Vec<_> = (0..values.len()).map(|i| values.value(i)).collect();
+        let Some(unit) = trees.first().and_then(Number::of).map(|number| number.unit) else { return false };
+        let factor = if matches!(unit, Unit::Time | Unit::PerByte) { 1e12 } else { 1.0 };
+        let number = |value: f64| Number { value: value * factor, unit };
+        trees.extend(added.iter().map(|&value| number(value).written(Span::new(0, 0))));
+        trees.sort_by(|a, b| {
+            let value = |tree| Number::of(tree).map_or(f64::NAN, |number| number.value);
+            value(a).total_cmp(&value(b))
+        });
+        *values = Values::Listed(trees);
+        true
+    }
+}
