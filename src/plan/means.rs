@@ -108,7 +108,7 @@ pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
     }
     let store = Store::read(folder, plan)?;
     let mut rows = store.reader()?;
-    let mut sums: Vec<(Vec<usize>, Vec<f64>, Vec<Vec<f64>>)> = Vec::new();
+    let mut sums: Vec<Summed> = Vec::new();
     let mut counts = Counts::default();
     let kept = &plan.settings.keep;
     over(plan, Some(&store), &mut counts, |configuration, visit, found| {
@@ -122,25 +122,35 @@ pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
                 key.values.iter().position(|known| *known == value).unwrap_or(0)
             })
             .collect();
-        if visit.is_first || sums.last().is_none_or(|(known, ..)| *known != choice) {
-            sums.push((choice, Vec::new(), vec![Vec::new(); kept.len()]));
+        if visit.is_first || sums.last().is_none_or(|known| known.choice != choice) {
+            sums.push(Summed { choice, makespans: Vec::new(), figures: vec![Vec::new(); kept.len()] });
         }
-        let Some((_, makespans, figures)) = sums.last_mut() else { return Ok(()) };
-        makespans.push(makespan);
+        let Some(summed) = sums.last_mut() else { return Ok(()) };
+        summed.makespans.push(makespan);
         if !kept.is_empty() {
             let row: Value = serde_json::from_str(rows.text(found)?).unwrap_or_default();
-            for (figure, key) in figures.iter_mut().zip(kept) {
+            for (figure, key) in summed.figures.iter_mut().zip(kept) {
                 figure.extend(row.get(key).and_then(Value::as_f64));
             }
         }
         Ok(())
     })?;
-    let rows = sums.into_iter().map(|(choice, makespans, figures)| {
+    let rows = sums.into_iter().map(|Summed { choice, makespans, figures }| {
         let (mean_s, half_s) = interval(&makespans);
         let kept = figures.iter().map(|all| (!all.is_empty()).then(|| interval(all).0)).collect();
         MeanRow { choice, seeds: makespans.len() as u64, mean_s, half_s, kept }
     });
     Ok(Means { plan: plan.name.clone(), rows: rows.collect(), keys, kept: kept.clone(), counts })
+}
+
+/// The runs of a configuration.
+struct Summed {
+    /// By key: which of its values.
+    choice: Vec<usize>,
+    /// By seed \[s\].
+    makespans: Vec<f64>,
+    /// By figure that is kept, then by seed.
+    figures: Vec<Vec<f64>>,
 }
 
 /// Mean, and half of its 95 % interval.

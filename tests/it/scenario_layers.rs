@@ -68,7 +68,7 @@ fn what_a_name_stands_for_is_whole() {
     let loader = Loader::new().text("s.toml", text).set("--set", &set("topology", named));
     assert_eq!(load(loader.set("--set", &set("workload", plain))).to_json(), expected);
     let under = Loader::new().preset("mfs").text("s.toml", "workload = \"all-to-all-simple-spread\"\n");
-    assert_eq!(load(under).work().injection, Injection::Sendrecv);
+    assert_eq!(load(under).work().injection, Injection::SendRecv);
     // So is what a text names, above its preset; what stands in the text itself goes over what it names.
     let over = "preset = \"mfs\"\ntopology = \"torus-8x8\"\nworkload = \"all-to-all-linear\"\n";
     let scenario = load(Loader::new().text("s.toml", over));

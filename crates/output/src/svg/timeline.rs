@@ -177,7 +177,7 @@ pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
             }
         }
     }
-    for line in path_lines(path, &selection, |time| x(time), |row_of| y + row * (row_of as f64 + 0.3)) {
+    for line in path_lines(path, &selection, x, |row_of| y + row * (row_of as f64 + 0.3)) {
         canvas.polyline(&line, r##"fill="none" stroke="#ffffff" stroke-width="3.4" stroke-opacity="0.75""##);
         canvas.polyline(&line, &format!(r#"fill="none" stroke="{PATH}" stroke-width="1.7""#));
     }
