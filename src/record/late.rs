@@ -255,7 +255,8 @@ impl Lateness {
             let from = self.ended_by(peer, peer_since);
             // Waits that end each other at one instant are no causes of each other.
             let to = self.ended_by(peer, sent).min(self.starts[peer as usize] + divided[peer as usize]);
-            if from >= to {
+            // Nor are those that took no time.
+            if !(from..to).any(|at| self.waits[at].end > self.waits[at].begin) {
                 sending += waited;
                 waited = 0.0;
             }

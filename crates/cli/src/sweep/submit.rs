@@ -104,7 +104,7 @@ fn word(text: &str) -> String {
 
 fn words(program: &str, args: &SweepArgs, folder: &Path) -> String {
     let [program, plan, folder] =
-        [program, &args.plan.display().to_string(), &folder.display().to_string()].map(|text| word(text));
+        [program, &args.plan.display().to_string(), &folder.display().to_string()].map(word);
     format!("{program} sweep {plan} -o {folder}")
 }
 
