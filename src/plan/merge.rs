@@ -151,7 +151,7 @@ pub(super) fn over(
     let (mut mean, mut finished) = (Mean::default(), true);
     let (mut wall_s, mut seen) = (0.0, FxHashSet::default());
     let rule = plan.settings.within;
-    plan.each(|configuration, visit| {
+    plan.each(|configuration, visit| -> Result<bool, StoreError> {
         if visit.is_first {
             counts.unfinished += u64::from(!finished);
             (mean, finished) = (Mean::default(), rule.is_none());

@@ -163,10 +163,7 @@ impl Plan {
 
     /// Goes over all points in the order of the plan: the configurations by their number, then what `on_seed` says of
     /// the id of each seed in turn, until it says that no more are needed.
-    fn each(
-        &self,
-        mut on_point: impl FnMut(&Configuration<'_>, Visit<'_>) -> Result<bool, StoreError>,
-    ) -> Result<(), StoreError> {
+    fn each<E>(&self, mut on_point: impl FnMut(&Configuration<'_>, Visit<'_>) -> Result<bool, E>) -> Result<(), E> {
         let all = self.configurations();
         let mut from = 0;
         while from < all {

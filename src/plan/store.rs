@@ -199,13 +199,8 @@ impl Store {
 
     /// Whether any point of a plan has a row.
     fn has_any(&self, plan: &Plan) -> bool {
-        let mut found = false;
-        let _ = plan.each(|_, visit| {
-            found = self.rows.contains_key(&visit.id);
-            // (An error that is none: there is nothing more to look for.)
-            if found { Err(Diagnostic::new("found", "").into()) } else { Ok(true) }
-        });
-        found
+        struct Found;
+        plan.each(|_, visit| if self.rows.contains_key(&visit.id) { Err(Found) } else { Ok(true) }).is_err()
     }
 
     /// The plans that have been run here: digest and name.

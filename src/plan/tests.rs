@@ -29,7 +29,7 @@ impl Folder {
 /// The ids of all points, in order.
 fn ids(plan: &Plan) -> Vec<u128> {
     let mut ids = Vec::new();
-    plan.each(|_, visit| {
+    plan.each(|_, visit| -> Result<bool, StoreError> {
         ids.push(visit.id);
         Ok(true)
     })
@@ -110,7 +110,7 @@ fn points_are_all_combinations_and_the_last_key_changes_fastest_but_for_the_seed
     assert_eq!(plan.keys(), ["size", "routing", "placement", "sharing", "seed"]);
     assert_eq!((plan.most_points(), plan.is_exact()), (16, false));
     let mut rows = Vec::new();
-    plan.each(|configuration, visit| {
+    plan.each(|configuration, visit| -> Result<bool, StoreError> {
         let values = configuration.values.iter().chain(&visit.seed).map(|(_, value)| values::json(value));
         rows.push(values.map(|value| value.to_string().replace('"', "")).collect::<Vec<_>>().join(" "));
         Ok(true)

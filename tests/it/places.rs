@@ -25,7 +25,7 @@ fn scenario(loader: Loader) -> Scenario {
 
 /// The nodes of each job.
 fn nodes(topology: &str, jobs: &[(&str, u32, &str)]) -> Vec<Vec<u32>> {
-    of_each(&scenario(Loader::new().text("jobs.toml", &text(topology, jobs))), jobs)
+    of_each(&scenario(Loader::new().text("jobs.toml", text(topology, jobs))), jobs)
 }
 
 fn of_each(scenario: &Scenario, jobs: &[(&str, u32, &str)]) -> Vec<Vec<u32>> {
@@ -35,7 +35,7 @@ fn of_each(scenario: &Scenario, jobs: &[(&str, u32, &str)]) -> Vec<Vec<u32>> {
 
 /// What is said of jobs that have no place.
 fn mistakes(topology: &str, jobs: &[(&str, u32, &str)]) -> String {
-    Loader::new().text("jobs.toml", &text(topology, jobs)).load().unwrap_err().lines()
+    Loader::new().text("jobs.toml", text(topology, jobs)).load().unwrap_err().lines()
 }
 
 fn sorted(mut nodes: Vec<u32>) -> Vec<u32> {
@@ -132,7 +132,7 @@ fn one_file_places_all_jobs() {
         std::fs::write(&path, text).unwrap();
     };
     let jobs = [("a", 2, "regular"), ("b", 3, "regular")];
-    let load = || Loader::new().text("jobs.toml", &text("fat-tree-54", &jobs)).placement(&path).load();
+    let load = || Loader::new().text("jobs.toml", text("fat-tree-54", &jobs)).placement(&path).load();
     write(&[("b", 2, 50), ("a", 1, 7), ("b", 0, 3), ("a", 0, 9), ("b", 1, 4)]);
     let placed = load().unwrap();
     assert_eq!(of_each(&placed, &jobs), [vec![9, 7], vec![3, 4, 50]]);

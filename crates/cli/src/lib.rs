@@ -47,6 +47,7 @@ mod throughput;
 mod topology;
 mod topology_compare;
 mod trace;
+mod typed;
 mod usage;
 mod validate;
 mod voice;

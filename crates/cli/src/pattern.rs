@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::listing::{self, ListArgs, Listing};
 use super::options::OutputArgs;
 use super::scenario::TextArgs;
-use super::usage;
+use super::typed;
 use super::{End, Failure, Voice, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::ids::{MessageId, RankId};
@@ -51,13 +51,13 @@ pub struct PatternShowArgs {
     #[arg(long, value_name = "N")]
     pub ranks: Option<NonZeroU32>,
     /// Show the messages of this rank only (default: those of the first ranks).
-    #[arg(value_parser = usage::whole::<u32>, long, value_name = "R")]
+    #[arg(value_parser = typed::whole::<u32>, long, value_name = "R")]
     pub rank: Option<u32>,
     /// Show the messages of the first so many steps (default: 4 in the table of several ranks, else all).
-    #[arg(value_parser = usage::whole::<u32>, long, value_name = "K")]
+    #[arg(value_parser = typed::whole::<u32>, long, value_name = "K")]
     pub steps: Option<u32>,
     /// The seed of a random pattern.
-    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
+    #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// What lies below and above it.
     #[command(flatten)]

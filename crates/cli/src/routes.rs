@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::files::unknown;
 use super::options::{Format, Offer, OutputArgs};
-use super::{End, Failure, Voice, extension, print_with, progress, usage};
+use super::{End, Failure, Voice, extension, print_with, progress, typed};
 use hayase::diagnostic::{Diagnostic, Invalid, Sources};
 use hayase::ids::{IdVec, LinkId, NodeId};
 use hayase::routing::Forwarding;
@@ -45,7 +45,7 @@ pub struct RoutesArgs {
     #[arg(long, value_name = "PART|NAME")]
     pub faults: Option<String>,
     /// The seed of everything random.
-    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
+    #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
     #[arg(long, value_name = "KEY=VALUE")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::usage;
+use super::typed;
 use hayase::scenario::Loader;
 
 /// What lies below and above all else that a scenario says.
@@ -37,7 +37,7 @@ pub struct CommonArgs {
     #[arg(long, value_name = "MODEL")]
     pub node: Option<String>,
     /// The seed of everything random; of several runs the first.
-    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
+    #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// Stops of the ranks' processors, LENGTH/PERIOD or the LENGTH of one in each calculation, then how lengths are
     /// distributed (fixed, uniform, exponential) and when they begin (random, synchronised): 25us/1ms,exponential.

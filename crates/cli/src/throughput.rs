@@ -11,7 +11,7 @@ use super::files::unknown;
 use super::options::{Offer, OutputArgs};
 use super::progress::RunMonitor;
 use super::seeds::seeds;
-use super::usage;
+use super::typed;
 use super::{End, Failure, Voice, extension, interrupt, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use hayase::report::FaultsReport;
@@ -78,7 +78,7 @@ pub struct ThroughputArgs {
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
     /// The seed of everything random; of several runs the first.
-    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
+    #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
     #[arg(long, value_name = "KEY=VALUE")]

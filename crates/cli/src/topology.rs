@@ -62,7 +62,7 @@ pub struct TopologyShowArgs {
     #[arg(long, value_name = "PART|NAME")]
     pub faults: Option<String>,
     /// The seed of everything random.
-    #[arg(value_parser = super::usage::whole::<u64>, long, value_name = "N")]
+    #[arg(value_parser = super::typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// What lies below and above it.
     #[command(flatten)]

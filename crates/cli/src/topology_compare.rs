@@ -12,7 +12,7 @@ use super::listing::Listing;
 use super::options::{Offer, OutputArgs};
 use super::progress::{self, StepsMonitor};
 use super::scenario::TextArgs;
-use super::{End, Failure, Voice, extension, usage};
+use super::{End, Failure, Voice, extension, typed};
 use hayase::diagnostic::Diagnostic;
 use hayase::scenario::Loader;
 use hayase::sweep::fabrics::{
@@ -53,7 +53,7 @@ pub struct TopologyCompareArgs {
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
     /// The seed of everything random; of several runs the first.
-    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
+    #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// Cables as long as this are optical: 5m (default: those between racks).
     #[arg(long, value_name = "LENGTH", value_parser = metres)]

@@ -1,20 +1,13 @@
 //! The words of the command line before clap reads them, and what it says in our words.
 
-use std::any::TypeId;
-use std::cell::RefCell;
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::io::{self, Write};
-use std::num::{NonZeroU32, NonZeroU64};
-use std::ops::Deref;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 
-use clap::builder::ValueParser;
-use clap::{Arg, ArgMatches, Args, ColorChoice, Command, CommandFactory, Error, FromArgMatches, Id, Subcommand};
+use clap::{ColorChoice, Command, CommandFactory};
 
 use super::args::{self, Cli};
+use super::typed::{while_typed, with_our_parser};
 use super::{complain, reason};
 use hayase::diagnostic::{failure, file_names};
 
@@ -56,9 +49,7 @@ fn is_option(word: &str) -> bool {
 
 /// The command for what was typed; whether clap's own messages are coloured must be known before it reads anything.
 pub fn command(words: &[OsString]) -> Command {
-    TYPED.set(Some(words.to_vec()));
-    let mut command = Cli::command();
-    TYPED.set(None);
+    let mut command = while_typed(words, Cli::command);
     // Whoever hands what holds for all verbs on to each of them should have one only.
     let only = words.get(1).and_then(|word| command.find_subcommand_mut(word)).map(std::mem::take);
     if let Some(verb) = only {
@@ -76,113 +67,6 @@ pub fn command(words: &[OsString]) -> Command {
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     })
-}
-
-/// What follows a verb: worked out when it is that verb that was typed, and with numbers that say what is allowed and
-/// files that may have any name.
-///
-/// All options of all verbs together take longer to work out than a small run does.
-#[derive(Debug)]
-pub struct InOurWords<T>(T);
-
-thread_local! {
-    /// What was typed, while the command for it is put together.
-    static TYPED: RefCell<Option<Vec<OsString>>> = const { RefCell::new(None) };
-}
-
-/// The verb with what follows it, unless others were typed.
-fn followed(verb: Command, augment: impl FnOnce(Command) -> Command) -> Command {
-    let is_meant = |words: &Option<Vec<OsString>>| {
-        words.as_ref().is_none_or(|words| words.iter().any(|word| word == verb.get_name()))
-    };
-    if TYPED.with_borrow(is_meant) { in_our_words(augment(verb)) } else { verb }
-}
-
-impl<T> Deref for InOurWords<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T: FromArgMatches> FromArgMatches for InOurWords<T> {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        T::from_arg_matches(matches).map(Self)
-    }
-
-    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, Error> {
-        T::from_arg_matches_mut(matches).map(Self)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        self.0.update_from_arg_matches(matches)
-    }
-}
-
-impl<T: Args> Args for InOurWords<T> {
-    fn group_id() -> Option<Id> {
-        T::group_id()
-    }
-
-    fn augment_args(verb: Command) -> Command {
-        followed(verb, T::augment_args)
-    }
-
-    fn augment_args_for_update(verb: Command) -> Command {
-        followed(verb, T::augment_args_for_update)
-    }
-}
-
-impl<T: Subcommand> Subcommand for InOurWords<T> {
-    fn augment_subcommands(verb: Command) -> Command {
-        followed(verb, T::augment_subcommands)
-    }
-
-    fn augment_subcommands_for_update(verb: Command) -> Command {
-        followed(verb, T::augment_subcommands_for_update)
-    }
-
-    fn has_subcommand(name: &str) -> bool {
-        T::has_subcommand(name)
-    }
-}
-
-/// The same command, whose numbers say what is allowed and whose files may have any name.
-fn in_our_words(command: Command) -> Command {
-    let command = command.mut_args(with_our_parser);
-    let verbs: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-    verbs.into_iter().fold(command, |command, verb| command.mut_subcommand(verb, in_our_words))
-}
-
-fn with_our_parser(arg: Arg) -> Arg {
-    let parsed = arg.get_value_parser().type_id();
-    let parser: ValueParser = if parsed == TypeId::of::<NonZeroU32>() {
-        ValueParser::from(|text: &str| number::<NonZeroU32>(text, 1, u32::MAX))
-    } else if parsed == TypeId::of::<NonZeroU64>() {
-        ValueParser::from(|text: &str| number::<NonZeroU64>(text, 1, u64::MAX))
-    } else if parsed == TypeId::of::<PathBuf>() {
-        ValueParser::from(|text: &str| match text {
-            "" => Err("the name of a file is expected".to_owned()),
-            text => Ok(file_names::path(text)),
-        })
-    } else if parsed == TypeId::of::<OsString>() {
-        ValueParser::from(|text: &str| Ok::<_, String>(file_names::name(text)))
-    } else {
-        return arg;
-    };
-    arg.value_parser(parser)
-}
-
-/// A whole number from 0 on, for `value_parser`.
-pub fn whole<T: FromStr + Display>(text: &str) -> Result<T, String> {
-    let most = if size_of::<T>() == 4 { u64::from(u32::MAX) } else { u64::MAX };
-    number(text, 0, most)
-}
-
-/// A whole number in these limits.
-fn number<T: FromStr>(text: &str, least: impl Display, most: impl Display) -> Result<T, String> {
-    text.parse().map_err(|_| format!("a whole number from {least} to {most} is expected"))
 }
 
 /// Prints what clap has to say: help that was asked for, or a mistake of usage.
@@ -236,7 +120,7 @@ mod tests {
             let alone = command(&["hayase", typed.get_name()].map(OsString::from));
             let names: Vec<&str> = alone.get_subcommands().map(Command::get_name).collect();
             assert_eq!(names, [typed.get_name()]);
-            assert!(alone.get_arguments().map(Arg::get_id).eq(all.get_arguments().map(Arg::get_id)));
+            assert!(alone.get_arguments().map(clap::Arg::get_id).eq(all.get_arguments().map(clap::Arg::get_id)));
             let words = ["hayase", "--color", "never", typed.get_name()].map(OsString::from);
             for verb in command(&words).get_subcommands() {
                 let name = verb.get_name();

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueHint};
 use crate::options::OutputArgs;
 use crate::scenario::SystemArgs;
 use crate::seeds::SeedsArgs;
-use crate::usage;
+use crate::typed;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,7 +62,7 @@ pub struct MasterSlaveArgs {
     #[arg(long, value_name = "RULE", help_heading = "Giving out tasks")]
     pub chunking: Option<String>,
     /// Messages sent to a worker ahead, before its result is back (default 0).
-    #[arg(value_parser = usage::whole::<u32>, long, value_name = "DEPTH", help_heading = "Giving out tasks")]
+    #[arg(value_parser = typed::whole::<u32>, long, value_name = "DEPTH", help_heading = "Giving out tasks")]
     pub prefetch: Option<u32>,
     /// So many masters, each with its part of tasks and workers (default 1).
     #[arg(long, value_name = "M", help_heading = "Giving out tasks")]

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueHint};
 use crate::caveats::Strictness;
 use crate::options::OutputArgs;
 use crate::trace::TraceArgs;
-use crate::usage;
+use crate::typed;
 
 const FOLD_EXAMPLES: &str = "\
 Examples:
@@ -67,7 +67,7 @@ pub struct ShowArgs {
     #[arg(long, value_name = "COMP", value_hint = ValueHint::FilePath)]
     pub computation: Option<PathBuf>,
     /// Only what this rank does.
-    #[arg(value_parser = usage::whole::<u32>, long, value_name = "RANK")]
+    #[arg(value_parser = typed::whole::<u32>, long, value_name = "RANK")]
     pub rank: Option<u32>,
     /// What becomes of data of an incomplete recording.
     #[command(flatten)]

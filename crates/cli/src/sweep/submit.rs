@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clap::ValueEnum;
-
 use super::super::{End, Failure, Voice, interrupt, print, progress, reason};
-use super::{SweepArgs, store};
+use super::args::{Engine, SweepArgs};
+use super::failure::store;
 use hayase::diagnostic::Diagnostic;
 use hayase::plan::{self, Plan, RunControl, Shard};
 use hayase::units::count;
@@ -19,15 +18,6 @@ const CHUNK: f64 = 45.0 * 60.0;
 const MOST_TASKS: u64 = 1000;
 /// Points that are run to see how long one takes, where none is there.
 const PILOT: u64 = 64;
-
-/// An engine that starts processes.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Engine {
-    /// Slurm: an array of `sbatch`.
-    Slurm,
-    /// HyperQueue: an array of `hq submit`.
-    Hq,
-}
 
 /// How the points are divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,8 +93,7 @@ fn word(text: &str) -> String {
 }
 
 fn words(program: &str, args: &SweepArgs, folder: &Path) -> String {
-    let [program, plan, folder] =
-        [program, &args.plan.display().to_string(), &folder.display().to_string()].map(word);
+    let [program, plan, folder] = [program, &args.plan.display().to_string(), &folder.display().to_string()].map(word);
     format!("{program} sweep {plan} -o {folder}")
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::files::{named, unknown};
 use super::super::{Failure, extension};
-use super::store;
+use super::failure::store;
 use hayase::diagnostic::Diagnostic;
 use hayase::plan::{self, Columns, Crossing, Means, Plan};
 use hayase::units::Time;
@@ -32,19 +32,6 @@ impl Kind {
                 Err(Diagnostic::new("unknown-output", "Parquet files are not written").help(help))
             }
             _ => Err(unknown(path, "x.csv, x.json, lines.svg, heat.svg or pareto.svg")),
-        }
-    }
-}
-
-/// The keys of `--crossings`: `size,pattern`.
-pub(super) fn two_keys(text: &str) -> Result<(String, String), String> {
-    match text.split_once(',') {
-        Some((over, of)) if !over.trim().is_empty() && !of.trim().is_empty() => {
-            Ok((over.trim().to_owned(), of.trim().to_owned()))
-        }
-        _ => {
-            Err("two keys are expected: the one with numbers, and the one whose values compete: size,pattern"
-                .to_owned())
         }
     }
 }

@@ -1,0 +1,110 @@
+//! What can be typed behind `hayase sweep`.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use hayase::plan::Shard;
+
+const SWEEP_EXAMPLES: &str = "\
+Examples:
+  hayase sweep plan.toml -o out/                    all points, on all cores; again: what is missing
+  hayase sweep plan.toml -o out/ --count            points, done, missing, failed, time left
+  hayase sweep plan.toml -o out/ --merge all.csv    the rows, in the order of the plan
+  hayase sweep plan.toml -o out/ --shard 3/64 -j 1  the fourth of 64 parts, for engines that start many processes:
+  hayase sweep plan.toml -o out/ -o lines.svg --best --sensitivity
+  hayase sweep plan.toml -o out/ --crossings size,pattern -o lines.svg
+  hayase sweep plan.toml -o out/ --submit slurm --go
+  sbatch --array=0-63 --wrap 'hayase sweep plan.toml -o out/ --shard $SLURM_ARRAY_TASK_ID/64'
+  parallel hayase sweep plan.toml -o out/ --shard {}/64 -j 1 ::: $(seq 0 63)
+
+Yours: plan.toml, a scenario with what is varied:
+
+  topology = \"torus-4x4\"
+  workload = \"all-to-all-pairwise\"
+  [grid]
+  \"topology.torus.bandwidth\" = [\"1 GB/s\", \"2 GB/s\"]
+  size = \"1 KB..1 MB:x2\"
+  seed = \"1..=20\"
+
+Files (-o, --merge), by name:
+  x.csv        a line for each point, in the order of the plan
+  x.json       the same
+  lines.svg    mean makespans over the key with most numbers, a line for each value of another
+  heat.svg     the same as a field of two keys
+  pareto.svg   mean makespans against a cost (--cost)
+
+Each point is a line of DIR/I-of-N.jsonl: its id, what was varied, status, makespan_s and bounds; what failed or \
+deadlocked is a line as well. Ctrl-C and kill -9 lose the points under way, and no others.";
+
+/// `hayase sweep`.
+#[derive(Args, Debug)]
+#[command(after_help = SWEEP_EXAMPLES)]
+pub struct SweepArgs {
+    /// The plan: a scenario file with a table [grid] of what is varied.
+    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub plan: PathBuf,
+    /// The folder in which results are kept; also a picture of them, or a table (see below; may be repeated).
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::AnyPath)]
+    pub output: Vec<PathBuf>,
+    /// Run one part of the points: 3/64 is the fourth of 64.
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["count", "merge"])]
+    pub shard: Option<Shard>,
+    /// Run nothing: count the points, those that are done, failed and missing, and say how long the rest takes.
+    #[arg(long)]
+    pub count: bool,
+    /// Run nothing: write what is done, the rows in the order of the plan, or a picture (see below; may be repeated).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub merge: Vec<PathBuf>,
+    /// Show the configurations with the least mean makespans.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10", require_equals = true)]
+    pub best: Option<NonZeroU32>,
+    /// Show which key matters how much: which part of the variance of log(makespan) goes with it alone.
+    #[arg(long)]
+    pub sensitivity: bool,
+    /// Find from which value of the first key on another value of the second is the best, to 1 %: values between those
+    /// of the plan are run, too.
+    #[arg(long, value_name = "KEY,KEY", value_parser = two_keys, conflicts_with = "shard")]
+    pub crossings: Option<(String, String)>,
+    /// What a point costs, for pareto.svg: a key with numbers, or a figure that the plan keeps.
+    #[arg(long, value_name = "KEY")]
+    pub cost: Option<String>,
+    /// Write the script by which this engine runs all shards, each of 30 to 60 minutes, -j threads each.
+    #[arg(long, value_enum, value_name = "ENGINE", hide_possible_values = true,
+          conflicts_with_all = ["shard", "count", "merge", "crossings"],
+          long_help = "Write the script by which an engine runs all shards, each of 30 to 60 minutes, -j threads each: \
+                       slurm (sbatch) or hq (HyperQueue)")]
+    pub submit: Option<Engine>,
+    /// Submit the script, too.
+    #[arg(long, requires = "submit")]
+    pub go: bool,
+    /// Run points again that failed.
+    #[arg(long, conflicts_with_all = ["count", "merge"])]
+    pub retry_failed: bool,
+    /// Threads to use (default: one for each core).
+    #[arg(short = 'j', long, value_name = "N", help_heading = "Output")]
+    pub threads: Option<NonZeroU32>,
+}
+
+/// An engine that starts processes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// Slurm: an array of `sbatch`.
+    Slurm,
+    /// HyperQueue: an array of `hq submit`.
+    Hq,
+}
+
+/// The keys of `--crossings`: `size,pattern`.
+fn two_keys(text: &str) -> Result<(String, String), String> {
+    match text.split_once(',') {
+        Some((over, of)) if !over.trim().is_empty() && !of.trim().is_empty() => {
+            Ok((over.trim().to_owned(), of.trim().to_owned()))
+        }
+        _ => {
+            Err("two keys are expected: the one with numbers, and the one whose values compete: size,pattern"
+                .to_owned())
+        }
+    }
+}

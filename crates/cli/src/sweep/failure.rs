@@ -1,0 +1,17 @@
+//! Failures of the folder in which results are kept.
+
+use super::super::{Failure, reason};
+use hayase::diagnostic::Diagnostic;
+use hayase::plan::StoreError;
+
+/// What is said of it.
+pub(super) fn store(error: StoreError) -> Failure {
+    match error {
+        StoreError::Invalid(invalid) => invalid.into(),
+        StoreError::Failed(path, error) => {
+            let message = format!("cannot read or write `{}`: {}", path.display(), reason(&error));
+            let help = "what is there stays; the same command goes on from it";
+            Failure::Failed(Box::new(Diagnostic::new("store", message).help(help)))
+        }
+    }
+}
