@@ -219,7 +219,7 @@ impl Powers for f64 {
 /// All of a run of which nothing is known but its messages.
 fn of_run(messages: &[MessageRecord], ranks: u32, makespan_s: f64, title: &str) -> String {
     let window = Window::default();
-    timeline(&Sent { messages, ranks, makespan_s, history: None, path: &[], window }, title)
+    timeline(&Sent { messages, ranks, makespan_s, history: None, path: &[], jobs: &[], window }, title)
 }
 
 /// A history in which ranks compute so long before each of these messages \[s\].
@@ -251,7 +251,7 @@ fn pictures() -> BTreeMap<String, String> {
         let window = Window { from_s: makespan * 0.4, to_s: makespan * 0.41 };
         let history = computing(&records, ranks, |message| f64::from(message.index % 3) * 1e-6);
         let (messages, makespan_s, history) = (&records[..], makespan, Some(&history));
-        let part = timeline(&Sent { messages, ranks, makespan_s, history, path: &[], window }, "a part");
+        let part = timeline(&Sent { messages, ranks, makespan_s, history, path: &[], jobs: &[], window }, "a part");
         pictures.insert(format!("timeline-{ranks}x{each}-window"), part);
     }
     let incast: Vec<MessageRecord> = (1..9)

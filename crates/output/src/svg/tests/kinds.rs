@@ -137,7 +137,7 @@ fn a_window_shows_its_part_of_the_messages() {
     let records = messages(4, 50);
     let of = |window| {
         let (messages, ranks, makespan_s) = (&records[..], 4, 1e-3);
-        timeline(&Sent { messages, ranks, makespan_s, history: None, path: &[], window }, "run")
+        timeline(&Sent { messages, ranks, makespan_s, history: None, path: &[], jobs: &[], window }, "run")
     };
     let window = |from_s, to_s| of(Window { from_s, to_s });
     let bars = |svg: &str| svg.matches("<rect").count();
@@ -157,7 +157,7 @@ fn computation_before_messages_is_drawn_and_named() {
     let of = |delay: f64| {
         let history = computing(&records, 3, |message| if message.index == 1 { delay } else { 0.0 });
         let (messages, history, window) = (&records[..], Some(&history), Window::default());
-        timeline(&Sent { messages, ranks: 3, makespan_s: 1e-4, history, path: &[], window }, "run")
+        timeline(&Sent { messages, ranks: 3, makespan_s: 1e-4, history, path: &[], jobs: &[], window }, "run")
     };
     let count = |svg: &str| svg.matches("#e4e7eb").count();
     // One of each rank, and one in the legend.
@@ -198,7 +198,7 @@ fn a_wait_for_a_rank_and_one_for_a_message_differ_in_form_and_the_critical_path_
     let path = hayase::record::critical_path(&history, RankId(0), at(9.0));
     let sent = |history, path| {
         let (messages, window) = (&messages[..], Window::default());
-        timeline(&Sent { messages, ranks: 2, makespan_s: 9e-6, history, path, window }, "run")
+        timeline(&Sent { messages, ranks: 2, makespan_s: 9e-6, history, path, jobs: &[], window }, "run")
     };
     let (with, without) = (sent(Some(&history), &path), sent(None, &[]));
     let count = |svg: &str, of: &str| svg.matches(of).count();
