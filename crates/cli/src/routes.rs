@@ -44,7 +44,7 @@ pub struct RoutesArgs {
     /// faults.KEY=...
     #[arg(long, value_name = "PART|NAME")]
     pub faults: Option<String>,
-    /// The seed of everything random.
+    /// The seed of everything random; of several runs the first.
     #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).

@@ -61,7 +61,7 @@ pub struct TopologyShowArgs {
     /// faults.KEY=...
     #[arg(long, value_name = "PART|NAME")]
     pub faults: Option<String>,
-    /// The seed of everything random.
+    /// The seed of everything random; of several runs the first.
     #[arg(value_parser = super::typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// What lies below and above it.

@@ -94,7 +94,7 @@ fn examples_run_as_they_are_or_say_which_files_are_yours() {
                     true => outputs.push(word.clone()),
                     false => inputs.extend(word.split([',', '=']).map(str::to_owned)),
                 }
-                output = ["-o", "--node-out"].contains(&word.as_str());
+                output = ["-o", "--node-out", "--merge"].contains(&word.as_str());
             }
             let is_made = |word: &String| made.contains(word.trim_end_matches('/'));
             let is_file = |word: &&String| FILES.iter().any(|end| word.ends_with(end)) || is_made(word);

@@ -207,7 +207,8 @@ Files (-o), by name:
   noise.svg      how far the delay of slow ranks travels (--straggler, --noise); also noise.csv
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`. Of jobs x.csv is a
 line for each, x.svg shows when they ran, messages.csv and links.csv say which job it was,
-timeline.svg has a colour for each, and loads.svg shows how loaded each link was.
+timeline.svg has a colour for each, and loads.svg shows how loaded each link was; interference.csv
+and interference.svg hold which delays which.
 The name may be longer (run-7-messages.csv): the word in it counts.
 A file appears when it is complete; of a run that was stopped or deadlocked only the report.
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::{Desk, FABRIC, MESSAGES};
 
 /// Headings of columns that have no unit: names, numbers by which things are called, counts, ratios.
-const BARE: [&str; 52] = [
+const BARE: [&str; 54] = [
     "",
     "link",
     "links",
@@ -38,6 +38,8 @@ const BARE: [&str; 52] = [
     "operation",
     "what",
     "for rank",
+    "ranks delayed",
+    "most of all",
     "times",
     "parameter",
     "value",
