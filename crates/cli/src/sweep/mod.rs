@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use super::files::{Opened, text};
 use super::progress::{self, PointsMonitor};
-use super::{End, Failure, Voice, extension, interrupt, options, print};
+use super::{End, Failure, Voice, extension, interrupt, options, print, show};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::plan::{self, Counts, Faults, Merged, Plan, Ran, RunControl, Shard};
 use hayase::scenario::Loader;
 use hayase::units::count;
-use hayase_output::table::grouped;
+use hayase_output::table::{self, grouped};
 
 use args::SweepArgs;
 use failure::store;
@@ -73,10 +73,10 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
     if args.best.is_some() || args.sensitivity || args.crossings.is_some() {
         let means = plan::means(&plan, needed()?).map_err(store)?;
         if let Some(most) = args.best {
-            print(&views::best(&means, most.get() as usize))?;
+            show(&table::best(&means, most.get() as usize))?;
         }
         if args.sensitivity {
-            print(&views::sensitivity(&means))?;
+            show(&table::sensitivity(&means))?;
         }
         if let Some((over, of)) = &args.crossings {
             let found = means.crossings(means.key(over)?, means.key(of)?)?;

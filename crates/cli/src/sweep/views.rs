@@ -1,4 +1,4 @@
-//! What a sweep shows: pictures, the best, what matters how much, where lines cross.
+//! What a sweep shows: pictures, and where lines cross.
 
 use std::path::Path;
 
@@ -7,7 +7,6 @@ use super::super::{Failure, extension};
 use super::failure::store;
 use hayase::diagnostic::Diagnostic;
 use hayase::plan::{self, Columns, Crossing, Means, Plan};
-use hayase::units::Time;
 use hayase_output::svg;
 
 /// What a file holds, by its name.
@@ -70,40 +69,6 @@ pub(super) fn picture(
     drawn.map_err(undrawn)
 }
 
-/// The best configurations, as a table.
-pub(super) fn best(means: &Means, most: usize) -> String {
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut head: Vec<String> = means.keys.iter().map(|key| key.name.clone()).collect();
-    head.extend(["mean".to_owned(), "+-".to_owned(), "seeds".to_owned()]);
-    rows.push(head);
-    for row in means.best(most) {
-        let mut cells: Vec<String> = (0..means.keys.len()).map(|key| means.value(row, key).to_owned()).collect();
-        cells.push(Time::from_seconds(row.mean_s).to_string());
-        cells.push(if row.seeds > 1 { Time::from_seconds(row.half_s).to_string() } else { String::new() });
-        cells.push(row.seeds.to_string());
-        rows.push(cells);
-    }
-    aligned(&rows)
-}
-
-/// Which key matters how much, as a table.
-pub(super) fn sensitivity(means: &Means) -> String {
-    let mut rows = vec![
-        ["key", "part of variance", "from best to worst", "shortest with", "longest with"].map(str::to_owned).to_vec(),
-    ];
-    for found in means.sensitivity() {
-        let [least, most] = found.extremes;
-        rows.push(vec![
-            found.key,
-            format!("{:.1} %", 100.0 * found.part),
-            format!("x {:.2}", found.ratio),
-            least,
-            most,
-        ]);
-    }
-    aligned(&rows)
-}
-
 /// From where on what is best, in sentences.
 pub(super) fn crossings(means: &Means, over: &str, found: &[Crossing]) -> String {
     let unit = means.keys.iter().find(|key| key.name == over).map_or("", |key| key.unit);
@@ -124,16 +89,4 @@ pub(super) fn crossings(means: &Means, over: &str, found: &[Crossing]) -> String
         text += "nothing crosses: one is best everywhere\n";
     }
     text
-}
-
-/// Columns side by side.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let line = |row: &Vec<String>| {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
-        format!("{}\n", cells.join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
 }

@@ -270,10 +270,11 @@ fn what_came_out_is_drawn_listed_and_weighed() {
     assert_eq!((code, error.as_str()), (0, ""));
     let lines: Vec<&str> = stdout.lines().collect();
     assert_eq!(lines[0], "24 points run");
-    assert!(lines[1].starts_with("topology.torus.bandwidth  size  mean"), "{stdout}");
-    assert!(lines[2].starts_with("2 GB/s                    1 KB"), "{stdout}");
-    assert_eq!(lines.len(), 7, "{stdout}");
-    assert!(lines[5].starts_with("size") && lines[6].starts_with("topology.torus.bandwidth"), "{stdout}");
+    assert!(lines[2].starts_with("topology.torus.bandwidth  size  mean [us]  +- [us]  seeds"), "{stdout}");
+    assert!(lines[4].starts_with("2 GB/s                    1 KB"), "{stdout}");
+    assert!(lines[7].starts_with("key"), "{stdout}");
+    assert!(lines[9].starts_with("size") && lines[10].starts_with("topology.torus.bandwidth"), "{stdout}");
+    assert_eq!(lines.len(), 11, "{stdout}");
     for name in ["lines.svg", "heat.svg", "pareto.svg"] {
         let svg = desk.read(name);
         roxmltree::Document::parse(&svg).unwrap_or_else(|error| panic!("{name}: {error}"));

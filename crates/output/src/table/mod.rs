@@ -20,6 +20,7 @@ mod noise;
 mod program;
 mod replay;
 mod run;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod whatif;
@@ -40,6 +41,7 @@ pub use jobs::jobs;
 pub use program::{program, variation};
 pub use replay::replay;
 pub use run::{failed, run};
+pub use sweep::{best, sensitivity};
 pub use whatif::whatif;
 
 /// That a report is of a part of a run, and from when on nothing moved; nothing of a complete one.
