@@ -277,6 +277,9 @@ fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
     Ok(*hasher.finalize().as_bytes())
 }
 
+/// Keys of plans that are words of the command line, and texts as there.
+const WORDS: [&str; 5] = ["machine", "pattern", "size", "injection", "jitter"];
+
 impl Texts {
     /// Sets a key to a value that was read already, where it stands: a dotted key as `--set` has it, or one of the words
     /// `machine`, `pattern`, `size`, `injection` and `jitter`, which mean what the options of these names do.
@@ -296,6 +299,11 @@ impl Texts {
                 "placement" | "transport" => self.chosen(word, text, at, key_at),
                 _ => self.expanded(name(word), 0),
             },
+            ([word], None) if WORDS.contains(&word.as_str()) => {
+                let mistake = Diagnostic::new("wrong-type", format!("`{word}` is {}", value.what())).at(at);
+                self.diagnostics.push(mistake.label("a text is expected, with its unit where it has one"));
+                Table::new()
+            }
             ([outer @ .., last], _) => {
                 let nested = outer.iter().rev().fold(name(last), |inner, key| {
                     one(key.clone(), key_at, Tree { span: key_at, kind: Kind::Table(inner) })
