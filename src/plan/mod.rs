@@ -66,6 +66,10 @@ impl Plan {
         let (points, settings) = match read::read(base.apart()) {
             Ok(read) if base.mistakes().is_empty() => read,
             Ok(_) => return Err(invalid(&base, base.mistakes().to_vec())),
+            // Of a file that is not there nothing can be said to be missing.
+            Err(_) if base.apart().is_empty() && !base.mistakes().is_empty() => {
+                return Err(invalid(&base, base.mistakes().to_vec()));
+            }
             Err(mistakes) => return Err(invalid(&base, [base.mistakes().to_vec(), mistakes].concat())),
         };
         let text = std::fs::read(path).unwrap_or_default();
