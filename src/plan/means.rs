@@ -11,7 +11,7 @@ use super::store::{Shard, Store, StoreError};
 use super::values::{Number, Unit, Values, json};
 use super::{Counts, Plan};
 use crate::diagnostic::{Diagnostic, Span, closest};
-use crate::report::student;
+use crate::report::half_width;
 use crate::units::grouped;
 
 /// Configurations that means are taken of at most.
@@ -157,11 +157,8 @@ struct Summed {
 fn interval(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    if values.len() < 2 {
-        return (mean, 0.0);
-    }
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    (mean, student(values.len() - 1) * (squares / (n - 1.0)).sqrt() / n.sqrt())
+    (mean, half_width((squares / (n - 1.0)).sqrt(), values.len()))
 }
 
 fn varied(name: &str, values: &Values, group: usize) -> VariedKey {

@@ -1,6 +1,6 @@
 //! When enough seeds have been run.
 
-use crate::report::student;
+use crate::report::half_width;
 
 /// The mean of makespans, one after another \[s\].
 ///
@@ -29,9 +29,8 @@ impl Mean {
         if self.count < least.max(2) {
             return false;
         }
-        let n = self.count as f64;
-        let deviation = (self.squares / (n - 1.0)).sqrt();
-        student(self.count as usize - 1) * deviation / n.sqrt() <= part * self.mean.abs()
+        let deviation = (self.squares / (self.count as f64 - 1.0)).sqrt();
+        half_width(deviation, self.count as usize) <= part * self.mean.abs()
     }
 }
 

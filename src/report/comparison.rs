@@ -126,7 +126,7 @@ impl Slowdown {
         let ratios = SeedStatistics::new(Vec::new(), pairs.filter_map(ratio).collect());
         let n = ratios.makespans_s.len();
         let mean = ratios.mean_s;
-        let half = if n > 1 { student(n - 1) * ratios.sd_s / (n as f64).sqrt() } else { 0.0 };
+        let half = half_width(ratios.sd_s, n);
         (n > 0).then_some(Self { mean, low: mean - half, high: mean + half, seeds: n as u64 })
     }
 }
@@ -142,7 +142,7 @@ impl CostOverSeeds {
         let costs: Vec<f64> = pairs.filter_map(|(seed, time)| Some(time - of_seed(seed)?)).collect();
         let n = costs.len();
         let costs = SeedStatistics::new(Vec::new(), costs);
-        let half = if n > 1 { student(n - 1) * costs.sd_s / (n as f64).sqrt() } else { 0.0 };
+        let half = half_width(costs.sd_s, n);
         (n > 0).then_some(Self {
             seeds: n as u64,
             without_mean_s: without.mean_s,
@@ -316,8 +316,13 @@ impl SeedStatistics {
         let n = of.makespans_s.len();
         // A rounding of the last digits is no difference, though it may be the same one for every seed.
         let rounding = 1e-12 * self.mean_s.abs().max(other.mean_s.abs());
-        of.mean_s.abs() <= rounding.max(if n > 1 { student(n - 1) * of.sd_s / (n as f64).sqrt() } else { 0.0 })
+        of.mean_s.abs() <= rounding.max(half_width(of.sd_s, n))
     }
+}
+
+/// Half of the 95 % interval of a mean of n values of this standard deviation s, `t s / sqrt(n)`; of one value 0.
+pub(crate) fn half_width(sd: f64, n: usize) -> f64 {
+    if n > 1 { student(n - 1) * sd / (n as f64).sqrt() } else { 0.0 }
 }
 
 /// The t of Student that is exceeded, on one side or the other, in 5 % of all cases.

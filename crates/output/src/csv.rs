@@ -5,6 +5,7 @@
 
 mod farm;
 mod jobs;
+mod lines;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -20,6 +21,8 @@ use hayase::report::{
 };
 use hayase::workload::program::Program;
 
+use lines::Lines;
+
 pub use farm::{points, predictions};
 pub use jobs::{JobMessages, compared_jobs, job_links};
 
@@ -29,8 +32,7 @@ pub use jobs::{JobMessages, compared_jobs, job_links};
 /// through here, so nothing is allocated; give it a buffered writer.
 #[derive(Debug)]
 pub struct Messages<W> {
-    writer: W,
-    error: Option<io::Error>,
+    lines: Lines<W>,
 }
 
 impl<W: Write> Messages<W> {
@@ -38,37 +40,31 @@ impl<W: Write> Messages<W> {
     ///
     /// # Errors
     /// Where `writer` fails.
-    pub fn new(mut writer: W) -> io::Result<Self> {
-        writer.write_all(b"src,dst,index,bytes,start_s,end_s\n")?;
-        Ok(Self { writer, error: None })
+    pub fn new(writer: W) -> io::Result<Self> {
+        Ok(Self { lines: Lines::new(writer, "src,dst,index,bytes,start_s,end_s\n")? })
     }
 
     /// Writes one line; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.
     pub fn write(&mut self, message: &MessageRecord) {
-        if self.error.is_none() {
-            self.error = self.line(message).err();
-        }
+        self.lines.write(|w| {
+            integer(w, message.src.into())?;
+            w.write_all(b",")?;
+            integer(w, message.dst.into())?;
+            w.write_all(b",")?;
+            integer(w, message.index.into())?;
+            w.write_all(b",")?;
+            integer(w, message.bytes)?;
+            w.write_all(b",")?;
+            number(w, message.start_s)?;
+            w.write_all(b",")?;
+            number(w, message.end_s)?;
+            w.write_all(b"\n")
+        });
     }
 
     /// Whether a write has failed: then going on is in vain.
     pub fn failed(&self) -> bool {
-        self.error.is_some()
-    }
-
-    fn line(&mut self, message: &MessageRecord) -> io::Result<()> {
-        let w = &mut self.writer;
-        integer(w, message.src.into())?;
-        w.write_all(b",")?;
-        integer(w, message.dst.into())?;
-        w.write_all(b",")?;
-        integer(w, message.index.into())?;
-        w.write_all(b",")?;
-        integer(w, message.bytes)?;
-        w.write_all(b",")?;
-        number(w, message.start_s)?;
-        w.write_all(b",")?;
-        number(w, message.end_s)?;
-        w.write_all(b"\n")
+        self.lines.failed()
     }
 
     /// The writer, all lines being written.
@@ -76,10 +72,7 @@ impl<W: Write> Messages<W> {
     /// # Errors
     /// The first failure of the writer.
     pub fn finish(self) -> io::Result<W> {
-        match self.error {
-            Some(error) => Err(error),
-            None => Ok(self.writer),
-        }
+        self.lines.finish()
     }
 }
 
@@ -122,9 +115,8 @@ pub fn matrix(matrix: &Matrix, mut w: impl Write) -> io::Result<()> {
 /// message inside a collective, is empty.
 #[derive(Debug)]
 pub struct Transfers<W> {
-    writer: W,
+    lines: Lines<W>,
     program: Arc<Program>,
-    error: Option<io::Error>,
 }
 
 impl<W: Write> Transfers<W> {
@@ -132,38 +124,34 @@ impl<W: Write> Transfers<W> {
     ///
     /// # Errors
     /// Where `writer` fails.
-    pub fn new(mut writer: W, program: Arc<Program>) -> io::Result<Self> {
-        writer.write_all(b"message,src,dst,tag,comm,bytes,sent_by,received_by,called_s,arrive_s,end_s\n")?;
-        Ok(Self { writer, program, error: None })
+    pub fn new(writer: W, program: Arc<Program>) -> io::Result<Self> {
+        let lines = Lines::new(writer, "message,src,dst,tag,comm,bytes,sent_by,received_by,called_s,arrive_s,end_s\n")?;
+        Ok(Self { lines, program })
     }
 
     /// Writes one line; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.
     pub fn write(&mut self, transfer: &Transfer) {
-        if self.error.is_none() {
-            self.error = self.line(transfer).err();
-        }
-    }
-
-    fn line(&mut self, transfer: &Transfer) -> io::Result<()> {
-        let w = &mut self.writer;
-        let sent = transfer.op.and_then(|op| self.program.rank(transfer.src).ops.get(op as usize));
-        write!(w, "{},{},{},", transfer.message, transfer.src, transfer.dst)?;
-        match sent {
-            Some(op) => write!(w, "{},{},", op.tag, op.arg)?,
-            None => w.write_all(b",,")?,
-        }
-        integer(w, transfer.bytes)?;
-        for op in [transfer.op, transfer.received_by] {
-            w.write_all(b",")?;
-            if let Some(op) = op {
-                integer(w, op.into())?;
+        let Self { lines, program } = self;
+        lines.write(|w| {
+            let sent = transfer.op.and_then(|op| program.rank(transfer.src).ops.get(op as usize));
+            write!(w, "{},{},{},", transfer.message, transfer.src, transfer.dst)?;
+            match sent {
+                Some(op) => write!(w, "{},{},", op.tag, op.arg)?,
+                None => w.write_all(b",,")?,
             }
-        }
-        for time in [transfer.called, transfer.arrive, transfer.end] {
-            w.write_all(b",")?;
-            number(w, time.seconds())?;
-        }
-        w.write_all(b"\n")
+            integer(w, transfer.bytes)?;
+            for op in [transfer.op, transfer.received_by] {
+                w.write_all(b",")?;
+                if let Some(op) = op {
+                    integer(w, op.into())?;
+                }
+            }
+            for time in [transfer.called, transfer.arrive, transfer.end] {
+                w.write_all(b",")?;
+                number(w, time.seconds())?;
+            }
+            w.write_all(b"\n")
+        });
     }
 
     /// The writer, all lines being written.
@@ -171,10 +159,7 @@ impl<W: Write> Transfers<W> {
     /// # Errors
     /// The first failure of the writer.
     pub fn finish(self) -> io::Result<W> {
-        match self.error {
-            Some(error) => Err(error),
-            None => Ok(self.writer),
-        }
+        self.lines.finish()
     }
 }
 
@@ -182,8 +167,7 @@ impl<W: Write> Transfers<W> {
 /// where it is about no message.
 #[derive(Debug)]
 pub struct Activities<W> {
-    writer: W,
-    error: Option<io::Error>,
+    lines: Lines<W>,
 }
 
 impl<W: Write> Activities<W> {
@@ -191,33 +175,27 @@ impl<W: Write> Activities<W> {
     ///
     /// # Errors
     /// Where `writer` fails.
-    pub fn new(mut writer: W) -> io::Result<Self> {
-        writer.write_all(b"rank,kind,begin_s,end_s,op,message,peer\n")?;
-        Ok(Self { writer, error: None })
+    pub fn new(writer: W) -> io::Result<Self> {
+        Ok(Self { lines: Lines::new(writer, "rank,kind,begin_s,end_s,op,message,peer\n")? })
     }
 
     /// Writes one line; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.
     pub fn write(&mut self, activity: &Activity) {
-        if self.error.is_none() {
-            self.error = self.line(activity).err();
-        }
-    }
-
-    fn line(&mut self, activity: &Activity) -> io::Result<()> {
-        let w = &mut self.writer;
-        write!(w, "{},{},", activity.rank, activity.kind.name())?;
-        number(w, activity.begin.seconds())?;
-        w.write_all(b",")?;
-        number(w, activity.end.seconds())?;
-        write!(w, ",{},", activity.op)?;
-        if let Some(message) = activity.message {
-            integer(w, message.into())?;
-        }
-        w.write_all(b",")?;
-        if let Some(peer) = activity.peer {
-            integer(w, peer.0.into())?;
-        }
-        w.write_all(b"\n")
+        self.lines.write(|w| {
+            write!(w, "{},{},", activity.rank, activity.kind.name())?;
+            number(w, activity.begin.seconds())?;
+            w.write_all(b",")?;
+            number(w, activity.end.seconds())?;
+            write!(w, ",{},", activity.op)?;
+            if let Some(message) = activity.message {
+                integer(w, message.into())?;
+            }
+            w.write_all(b",")?;
+            if let Some(peer) = activity.peer {
+                integer(w, peer.0.into())?;
+            }
+            w.write_all(b"\n")
+        });
     }
 
     /// The writer, all lines being written.
@@ -225,10 +203,7 @@ impl<W: Write> Activities<W> {
     /// # Errors
     /// The first failure of the writer.
     pub fn finish(self) -> io::Result<W> {
-        match self.error {
-            Some(error) => Err(error),
-            None => Ok(self.writer),
-        }
+        self.lines.finish()
     }
 }
 

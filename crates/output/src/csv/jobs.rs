@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::lines::Lines;
 use super::{integer, known, number, text};
 use hayase::report::{Comparison, JobsLink, MessageRecord};
 
@@ -10,10 +11,9 @@ use hayase::report::{Comparison, JobsLink, MessageRecord};
 /// `src` and `dst` are ranks of the job, from 0.
 #[derive(Debug)]
 pub struct JobMessages<W> {
-    writer: W,
+    lines: Lines<W>,
     /// By job: its name as a cell, and the rank of all behind its last.
     jobs: Vec<(Vec<u8>, u32)>,
-    error: Option<io::Error>,
 }
 
 impl<W: Write> JobMessages<W> {
@@ -21,8 +21,8 @@ impl<W: Write> JobMessages<W> {
     ///
     /// # Errors
     /// Where `writer` fails.
-    pub fn new<'a>(mut writer: W, jobs: impl IntoIterator<Item = (&'a str, u32)>) -> io::Result<Self> {
-        writer.write_all(b"job,src,dst,index,bytes,start_s,end_s\n")?;
+    pub fn new<'a>(writer: W, jobs: impl IntoIterator<Item = (&'a str, u32)>) -> io::Result<Self> {
+        let lines = Lines::new(writer, "job,src,dst,index,bytes,start_s,end_s\n")?;
         let mut end = 0;
         let mut all = Vec::new();
         for (name, ranks) in jobs {
@@ -31,37 +31,33 @@ impl<W: Write> JobMessages<W> {
             text(&mut cell, name)?;
             all.push((cell, end));
         }
-        Ok(Self { writer, jobs: all, error: None })
+        Ok(Self { lines, jobs: all })
     }
 
     /// Writes one line; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.
     pub fn write(&mut self, message: &MessageRecord) {
-        if self.error.is_none() {
-            self.error = self.line(message).err();
-        }
+        let Self { lines, jobs } = self;
+        lines.write(|w| {
+            let job = jobs.partition_point(|(_, end)| *end <= message.src);
+            let first = if job == 0 { 0 } else { jobs[job - 1].1 };
+            w.write_all(jobs.get(job).map_or(b"", |(name, _)| name))?;
+            for value in [message.src - first, message.dst - first, message.index] {
+                w.write_all(b",")?;
+                integer(w, value.into())?;
+            }
+            w.write_all(b",")?;
+            integer(w, message.bytes)?;
+            for value in [message.start_s, message.end_s] {
+                w.write_all(b",")?;
+                number(w, value)?;
+            }
+            w.write_all(b"\n")
+        });
     }
 
     /// Whether a write has failed: then going on is in vain.
     pub fn failed(&self) -> bool {
-        self.error.is_some()
-    }
-
-    fn line(&mut self, message: &MessageRecord) -> io::Result<()> {
-        let w = &mut self.writer;
-        let job = self.jobs.partition_point(|(_, end)| *end <= message.src);
-        let first = if job == 0 { 0 } else { self.jobs[job - 1].1 };
-        w.write_all(self.jobs.get(job).map_or(b"", |(name, _)| name))?;
-        for value in [message.src - first, message.dst - first, message.index] {
-            w.write_all(b",")?;
-            integer(w, value.into())?;
-        }
-        w.write_all(b",")?;
-        integer(w, message.bytes)?;
-        for value in [message.start_s, message.end_s] {
-            w.write_all(b",")?;
-            number(w, value)?;
-        }
-        w.write_all(b"\n")
+        self.lines.failed()
     }
 
     /// The writer, all lines being written.
@@ -69,10 +65,7 @@ impl<W: Write> JobMessages<W> {
     /// # Errors
     /// The first failure of the writer.
     pub fn finish(self) -> io::Result<W> {
-        match self.error {
-            Some(error) => Err(error),
-            None => Ok(self.writer),
-        }
+        self.lines.finish()
     }
 }
 
