@@ -31,7 +31,7 @@ use crate::transport::{Facts, Gridlock, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, Send, Workload};
 
-pub use observer::{Alone, CountedStep, Flight, Observer};
+pub use observer::{Alone, CountedStep, Flight, Observer, Passed};
 pub use outages::Mishaps;
 pub use steps::{Because, Steps};
 

@@ -16,15 +16,16 @@ pub struct Flight {
     pub alone: Time,
 }
 
-/// A step: of every rank one message, which all start together and are delivered together.
+/// A step: of every rank one message, which all start together and are delivered together; and the steps after it that
+/// are the same again.
 #[derive(Clone, Copy, Debug)]
 pub struct CountedStep<'a> {
-    /// Which of its rank's messages each of them is.
+    /// Which of its rank's messages each of the first step is.
     pub index: u32,
-    /// When they were sent.
+    /// When those were sent.
     pub start: Time,
-    /// When they are delivered.
-    pub now: Time,
+    /// By step: when its messages are delivered, and those of the next are sent.
+    pub ends: &'a [Time],
     /// Size of each \[B\].
     pub bytes: u64,
     /// By sender: where its message goes.
@@ -43,17 +44,37 @@ pub enum Alone<'a> {
 }
 
 impl CountedStep<'_> {
-    /// Its messages, in order of their senders.
-    pub fn flights(&self) -> impl Iterator<Item = Flight> {
-        self.destinations.iter().enumerate().map(|(rank, &dst)| {
-            let alone = match self.alone {
-                Alone::Same(alone) => alone,
-                Alone::Each(alone) => alone[rank],
-            };
-            let id = MessageId { src: RankId(rank as u32), index: self.index };
-            Flight { send: Send { id, dst, bytes: self.bytes }, start: self.start, alone }
+    /// By step: when its messages are sent, and when they are delivered.
+    pub fn times(&self) -> impl Iterator<Item = (Time, Time)> {
+        std::iter::once(self.start).chain(self.ends.iter().copied()).zip(self.ends.iter().copied())
+    }
+
+    /// Its messages with the time of delivery, in order of that and of their senders.
+    pub fn flights(&self) -> impl Iterator<Item = (Time, Flight)> {
+        (self.index..).zip(self.times()).flat_map(move |(index, (start, now))| {
+            self.destinations.iter().enumerate().map(move |(rank, &dst)| {
+                let alone = match self.alone {
+                    Alone::Same(alone) => alone,
+                    Alone::Each(alone) => alone[rank],
+                };
+                let id = MessageId { src: RankId(rank as u32), index };
+                (now, Flight { send: Send { id, dst, bytes: self.bytes }, start, alone })
+            })
         })
     }
+}
+
+/// Messages that go round a ring and never meet, of which only the sums are known.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed<'a> {
+    /// Messages of each rank.
+    pub steps: u32,
+    /// When the last ones are delivered.
+    pub end: Time,
+    /// By sender: where its messages go, and their bytes \[B\].
+    pub sent: &'a [(RankId, u64)],
+    /// Sum over messages of the time under way, which is what they would take with the network to themselves \[ps\].
+    pub under_way: f64,
 }
 
 /// Looks at what happens; every method does nothing unless it is written. `()` sees nothing.
@@ -83,10 +104,15 @@ pub trait Observer {
     /// Steps have been delivered, one after another; what their messages did to links is told by [`Observer::carried`].
     fn steps(&mut self, steps: &[CountedStep<'_>]) {
         for step in steps {
-            for flight in step.flights() {
-                self.delivered(step.now, &flight, &[]);
+            for (now, flight) in step.flights() {
+                self.delivered(now, &flight, &[]);
             }
         }
+    }
+
+    /// Messages have been delivered that nobody looked at one by one.
+    fn passed(&mut self, passed: &Passed<'_>) {
+        let _ = passed;
     }
 
     /// A link has carried so many bytes \[B\] of messages that were delivered without their route.

@@ -1,13 +1,13 @@
 //! Work in lockstep, without an event for each message.
 
-use super::{Alone, CountedStep, Observer, Outcome, Progress, Stop, Watch, Wires};
+use super::{Alone, CountedStep, Observer, Outcome, Passed, Progress, Stop, Watch, Wires};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::routing::Router;
 use crate::threads;
 use crate::units::{Bandwidth, Time};
-use crate::workload::Lockstep;
+use crate::workload::{Lockstep, PassedOn};
 
 /// Work in lockstep whose steps are counted instead of played.
 ///
@@ -29,8 +29,9 @@ use crate::workload::Lockstep;
 ///
 /// So a step is counting: no lists, no queue, no events. Nothing a step does depends on the one before, so threads
 /// count different steps; their sums are whole numbers, and the result does not depend on how many threads there are.
+/// Steps that are the same again (a ring's) are counted once.
 ///
-/// Cost: O(N h + L) a step, for N ranks, h links a route and L links.
+/// Cost: O(N h + L) a step that is counted, for N ranks, h links a route and L links.
 pub struct Steps<'a> {
     fabric: &'a Fabric,
     router: &'a dyn Router,
@@ -49,6 +50,10 @@ pub enum Because {
     /// A rank sends its next message when the one before has arrived, and all arrive together.
     Even,
 }
+
+/// Messages of different sizes that are counted instead of played, at least: who is told of each of them knows when each
+/// arrives, and only of so many that nobody waits for them to be played it is enough to know the last.
+const FEWEST_PASSED: u64 = 1 << 28;
 
 /// Messages that one thread counts between two looks at the watch.
 const MESSAGES_A_TURN: u32 = 1 << 16;
@@ -93,57 +98,112 @@ impl<'a> Steps<'a> {
     /// Runs to the end, or until the watch wants to stop; `None`, with an observer that has seen a part, where a step
     /// is not even but should.
     pub fn run(&self, observer: &mut impl Observer, watch: Option<&dyn Watch>) -> Option<Outcome> {
-        let mut outcome = Outcome::default();
-        let Lockstep { ranks, steps, bytes, .. } = self.work;
+        let Lockstep { ranks, steps, bytes, alike, .. } = self.work;
         let total = u64::from(ranks) * u64::from(steps);
+        if let Some(sent) = &self.work.passed_on {
+            return (total >= FEWEST_PASSED).then(|| self.pass_on(&**sent, observer)).flatten();
+        }
+        let mut outcome = Outcome::default();
         let mut workers: Vec<Worker> = (0..threads::count()).map(|_| self.worker()).collect();
         let most = (MESSAGES_A_TURN / ranks.max(1)).max(1) * workers.len() as u32;
+        // Steps that are the same again are counted once.
+        let all: Vec<u32> = (0..steps).step_by(alike as usize).collect();
+        let again = |step: u32| alike.min(steps - step);
         let mut turn: Vec<Counted> = Vec::new();
+        let mut ends: Vec<Time> = Vec::new();
         // What is not even mostly shows in the first step.
         let (mut first, mut len) = (0, 1);
-        while first < steps {
+        while first < all.len() {
             let progress = Progress { now: outcome.makespan, delivered: outcome.messages, total };
             if watch.is_some_and(|watch| !watch.tick(progress)) {
                 outcome.stop = Stop::Interrupted;
                 break;
             }
-            turn.resize_with(len.min(steps - first) as usize, Counted::default);
+            let steps = &all[first..all.len().min(first + len as usize)];
+            turn.resize_with(steps.len(), Counted::default);
             let share = turn.len().div_ceil(workers.len());
-            let parts = turn.chunks_mut(share).zip(&mut workers).enumerate();
-            threads::map(parts.collect(), |(part, (counted, worker)): (usize, (&mut [Counted], &mut Worker))| {
-                for (step, counted) in (first + (part * share) as u32..).zip(counted) {
-                    self.count(step, worker, counted);
+            let parts = turn.chunks_mut(share).zip(steps.chunks(share)).zip(&mut workers).collect();
+            threads::map(parts, |((counted, steps), worker): ((&mut [Counted], &[u32]), &mut Worker)| {
+                for (counted, &step) in counted.iter_mut().zip(steps) {
+                    self.count(step, again(step), worker, counted);
                 }
             });
-            let mut delivered = Vec::with_capacity(turn.len());
-            for (index, counted) in (first..).zip(&turn) {
-                let start = outcome.makespan;
+            ends.clear();
+            for (&step, counted) in steps.iter().zip(&turn) {
                 let rate = counted.rate?;
-                if rate < f64::INFINITY {
-                    outcome.makespan = start + Bandwidth::from_bytes_per_second(rate).time_for(bytes as f64);
+                let transfer = Bandwidth::from_bytes_per_second(rate).time_for(bytes as f64);
+                for _ in 0..again(step) {
+                    if rate < f64::INFINITY {
+                        outcome.makespan = outcome.makespan + transfer;
+                    }
+                    ends.push(outcome.makespan);
                 }
+            }
+            let mut delivered = Vec::with_capacity(turn.len());
+            let (mut start, mut rest) = (progress.now, ends.as_slice());
+            for (&index, counted) in steps.iter().zip(&turn) {
                 let alone = match self.wires.common_capacity {
                     Some(capacity) if counted.alone.is_empty() => Alone::Same(capacity.time_for(bytes as f64)),
                     _ => Alone::Each(&counted.alone),
                 };
-                let (now, destinations) = (outcome.makespan, counted.destinations.as_slice());
-                delivered.push(CountedStep { index, start, now, bytes, destinations, alone });
+                let (of_step, of_others) = rest.split_at(again(index) as usize);
+                let destinations = counted.destinations.as_slice();
+                delivered.push(CountedStep { index, start, ends: of_step, bytes, destinations, alone });
+                (start, rest) = (of_step.last().copied().unwrap_or(start), of_others);
             }
             observer.steps(&delivered);
-            outcome.messages += u64::from(ranks) * delivered.len() as u64;
-            first += delivered.len() as u32;
+            outcome.messages += u64::from(ranks) * ends.len() as u64;
+            first += steps.len();
             len = (2 * len).min(most);
         }
-        outcome.ended = outcome.makespan;
         outcome.bytes = outcome.messages * bytes;
-        outcome.events = 2 * outcome.messages;
         for link in self.fabric.links().ids() {
             observer.carried(link, workers.iter().map(|worker| worker.crossed[link]).sum::<u64>() * bytes);
         }
         if let Some(watch) = watch {
             watch.tick(Progress { now: outcome.makespan, delivered: outcome.messages, total });
         }
-        Some(outcome)
+        Some(Self::ended(outcome))
+    }
+
+    /// What came out, where two things happened to each message.
+    fn ended(outcome: Outcome) -> Outcome {
+        Outcome { ended: outcome.makespan, events: 2 * outcome.messages, ..outcome }
+    }
+
+    /// Messages of several sizes that are passed on around a ring, where no two of them meet; `None` where they do.
+    ///
+    /// A message of b bytes then takes b / c, and rank r sends its message of step s as soon as its own of step s - 1
+    /// has left and that of rank r - 1 has arrived:
+    /// ```text
+    /// t(r, s) = max(t(r, s - 1), t(r - 1, s - 1)) + b(r, s) / c,    b(r, s) = b(r - 1, s - 1)
+    /// ```
+    /// The largest block is as large in every step, so after S steps it has taken `S max b / c`; and no chain of
+    /// messages is longer, since none of its S messages is larger. Under a barrier each step takes as long as its
+    /// largest message, and there is one in every step: the same.
+    pub(super) fn pass_on(&self, sent: &PassedOn<'_>, observer: &mut impl Observer) -> Option<Outcome> {
+        let Lockstep { ranks, steps, bytes, .. } = self.work;
+        let messages = u64::from(ranks) * u64::from(steps);
+        let capacity = self.wires.common_capacity?;
+        let (mut worker, mut counted) = (self.worker(), Counted::default());
+        self.count(0, 1, &mut worker, &mut counted);
+        if !counted.alone.is_empty() || counted.rate != Some(capacity.bytes_per_second()) {
+            return None; // some are on one node, or meet
+        }
+        let transfer = capacity.time_for(bytes as f64);
+        let makespan = (0..steps).fold(Time::ZERO, |now, _| now + transfer);
+        let sent: Vec<(RankId, u64)> =
+            counted.destinations.iter().zip(0..).map(|(&dst, rank)| (dst, sent(RankId(rank)))).collect();
+        let total: u64 = sent.iter().map(|(_, bytes)| bytes).sum();
+        for (&(from, to), &(_, bytes)) in worker.ends.iter().zip(&sent) {
+            self.route(from, to, &mut worker.route);
+            for &link in &worker.route {
+                observer.carried(link, bytes);
+            }
+        }
+        let under_way = capacity.time_for(total as f64).ps();
+        observer.passed(&Passed { steps, end: makespan, sent: &sent, under_way });
+        Some(Self::ended(Outcome { makespan, messages, bytes: total, ..Outcome::default() }))
     }
 
     fn worker(&self) -> Worker {
@@ -156,8 +216,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Counts the messages of a step.
-    fn count(&self, step: u32, worker: &mut Worker, counted: &mut Counted) {
+    /// Counts the messages of a step that comes so many times.
+    fn count(&self, step: u32, times: u32, worker: &mut Worker, counted: &mut Counted) {
         let Counted { destinations, alone, rate } = counted;
         destinations.clear();
         (self.work.destinations)(step, destinations);
@@ -181,7 +241,7 @@ impl<'a> Steps<'a> {
         };
         *rate = keeps_step.then_some(slowest);
         for (count, crossed) in worker.counts.as_mut_slice().iter_mut().zip(worker.crossed.as_mut_slice()) {
-            *crossed += u64::from(*count);
+            *crossed += u64::from(*count) * u64::from(times);
             *count = 0;
         }
     }

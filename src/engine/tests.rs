@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Flight, Observer, Outcome, Simulation, Stop};
+use super::{Because, Flight, Observer, Outcome, Passed, Simulation, Steps, Stop};
 use crate::diagnostic::Sources;
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, LinkId};
+use crate::ids::{FlowId, LinkId, RankId};
 use crate::placement::{Placement, PlacementSpec};
 use crate::routing::RoutingSpec;
 use crate::sharing::oracle::Problem;
@@ -220,4 +220,89 @@ fn every_byte_that_is_sent_arrives() {
         assert_eq!(outcome.stop, Stop::Done);
         assert_eq!((outcome.messages, outcome.bytes), (20 * 19, 20 * 19 * 20_000));
     }
+}
+
+/// What links and ranks have carried, however they were told.
+#[derive(Default)]
+struct Carried {
+    links: BTreeMap<LinkId, u64>,
+    sent: BTreeMap<RankId, u64>,
+    under_way: f64,
+}
+
+impl Observer for Carried {
+    fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {
+        route.iter().for_each(|&link| self.carried(link, flight.send.bytes));
+        *self.sent.entry(flight.send.id.src).or_default() += flight.send.bytes;
+        self.under_way += (now - flight.start).ps();
+    }
+
+    fn passed(&mut self, passed: &Passed<'_>) {
+        self.sent.extend((0..).map(RankId).zip(passed.sent.iter().map(|(_, bytes)| *bytes)));
+        self.under_way += passed.under_way;
+    }
+
+    fn carried(&mut self, link: LinkId, bytes: u64) {
+        *self.links.entry(link).or_default() += bytes;
+    }
+}
+
+#[test]
+fn blocks_of_several_sizes_are_passed_on_as_if_played() {
+    let sizes = ["1 B", "7 B", "17 B", "18 B", "19 B", "100 B", "1234567 B"];
+    let rings = sizes.map(|size| format!("allreduce = {{ algorithm = \"ring\", size = \"{size}\" }}"));
+    let mut uneven = 0;
+    for (topology, workload) in
+        [TREE, "torus = { dims = [18], bandwidth = \"1 GB/s\" }", "crossbar = { nodes = 7, bandwidth = \"3 GB/s\" }"]
+            .iter()
+            .flat_map(|topology| rings.iter().map(move |ring| (topology, ring)))
+    {
+        let mut sources = Sources::default();
+        let fabric = fabric(topology);
+        let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
+        let pattern = toml::from_str::<PatternSpec>(workload).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
+        let placement = PlacementSpec::parse("regular").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
+        let work = pattern.lockstep().unwrap();
+        let Some(sent) = &work.passed_on else { continue };
+        uneven += 1;
+        for (because, injection) in [(Because::Even, Injection::Queue), (Because::Barrier, Injection::Barrier)] {
+            let steps = Steps::new(&fabric, &*router, &placement, pattern.lockstep().unwrap(), because).unwrap();
+            let (mut counted, mut played) = (Carried::default(), Carried::default());
+            let expected = {
+                let mut player = PatternPlayer::new(pattern.clone(), injection, Time::ZERO, 1);
+                let mut transport = Flows::new(&fabric, &*router, &SharingSpec::default(), true);
+                let simulation = Simulation {
+                    fabric: &fabric,
+                    router: &*router,
+                    placement: &placement,
+                    workload: &mut player,
+                    transport: &mut transport,
+                    resolution: Time::ZERO,
+                };
+                simulation.run(&mut played, None)
+            };
+            let outcome = steps.pass_on(&**sent, &mut counted).unwrap();
+            let (time, wanted) = (outcome.makespan.ps(), expected.makespan.ps());
+            assert!((time - wanted).abs() <= 1e-12 * wanted, "{topology} {workload}: {time}, played {wanted}");
+            assert_eq!((outcome.messages, outcome.bytes), (expected.messages, expected.bytes), "{topology} {workload}");
+            played.links.retain(|_, bytes| *bytes > 0);
+            counted.links.retain(|_, bytes| *bytes > 0);
+            assert_eq!(counted.links, played.links, "{topology} {workload}");
+            assert_eq!(counted.sent, played.sent, "{topology} {workload}");
+            assert!((counted.under_way - played.under_way).abs() <= 1e-9 * played.under_way, "{topology} {workload}");
+        }
+    }
+    assert!(uneven > 12, "{uneven}");
+}
+
+#[test]
+fn blocks_that_meet_are_played() {
+    let mut sources = Sources::default();
+    let fabric = fabric("torus = { dims = [5], bandwidth = \"1 GB/s\" }");
+    let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
+    let ring = "allreduce = { algorithm = \"ring\", size = \"11 B\" }";
+    let pattern = toml::from_str::<PatternSpec>(ring).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
+    let placement = PlacementSpec::parse("random").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
+    let steps = Steps::new(&fabric, &*router, &placement, pattern.lockstep().unwrap(), Because::Even).unwrap();
+    assert_eq!(steps.pass_on(&|_| 1, &mut ()), None);
 }

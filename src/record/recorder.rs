@@ -2,7 +2,7 @@
 
 use super::Fingerprint;
 use super::fingerprint::mix;
-use crate::engine::{Alone, CountedStep, Flight, Observer};
+use crate::engine::{Alone, CountedStep, Flight, Observer, Passed};
 use crate::fabric::{Bisection, Fabric};
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
@@ -125,15 +125,17 @@ impl Observer for Recorder<'_> {
     fn steps(&mut self, steps: &[CountedStep<'_>]) {
         if let Some(on_message) = &mut self.on_message {
             for step in steps {
-                step.flights().for_each(|flight| on_message(step.now, &flight));
+                step.flights().for_each(|(now, flight)| on_message(now, &flight));
             }
         }
         let ranks = self.placement.len();
         for step in steps {
-            self.under_way.add((step.now - step.start).ps(), ranks as u64);
-            match step.alone {
-                Alone::Same(alone) => self.alone.add(alone.ps(), ranks as u64),
-                Alone::Each(alone) => alone.iter().for_each(|alone| self.alone.add(alone.ps(), 1)),
+            for (start, now) in step.times() {
+                self.under_way.add((now - start).ps(), ranks as u64);
+                match step.alone {
+                    Alone::Same(alone) => self.alone.add(alone.ps(), ranks as u64),
+                    Alone::Each(alone) => alone.iter().for_each(|alone| self.alone.add(alone.ps(), 1)),
+                }
             }
         }
         // Senders apart from each other; what is received is added up afterwards, in whole numbers.
@@ -151,6 +153,22 @@ impl Observer for Recorder<'_> {
         }
     }
 
+    fn passed(&mut self, passed: &Passed<'_>) {
+        self.under_way.add(passed.under_way, 1);
+        self.alone.add(passed.under_way, 1);
+        let homes = self.homes();
+        for (rank, &(dst, bytes)) in (0..).map(RankId).zip(passed.sent) {
+            mix(&mut self.fingerprint.senders()[rank.0 as usize], passed.end, passed.steps, dst, bytes);
+            let ((from, side), (to, other_side)) = (homes[rank.0 as usize], homes[dst.0 as usize]);
+            if from != to {
+                self.ranks[rank].0 += bytes;
+                self.ranks[dst].1 += bytes;
+                self.crossed.0 += u64::from(side & !other_side) * bytes;
+                self.crossed.1 += u64::from(!side & other_side) * bytes;
+            }
+        }
+    }
+
     fn carried(&mut self, link: LinkId, bytes: u64) {
         self.bytes[link] += bytes;
     }
@@ -158,6 +176,9 @@ impl Observer for Recorder<'_> {
 
 /// How far below a whole number of bytes a sum of parts may lie by rounding \[B\].
 const ROUNDING: f64 = 1e-6;
+
+/// Messages of steps that are the same again which are mixed into the fingerprint one by one.
+const MOST_MIXED: u64 = 1 << 30;
 
 /// Senders counted by one thread at a time: so many that handing them out does not matter.
 const FEWEST_RANKS: usize = 1024;
@@ -178,15 +199,21 @@ impl Tally {
         let mut tally = Self { ranks: vec![(0, 0); homes.len()], crossed: (0, 0) };
         for step in steps {
             let destinations = &step.destinations[first..][..senders.len()];
+            // Of so many equal steps the last stands for all: its number and time follow from theirs.
+            let is_long = step.ends.len() as u64 * homes.len() as u64 > MOST_MIXED;
+            let skipped = if is_long { step.ends.len() - 1 } else { 0 };
             let homes_of_senders = homes[first..].iter().enumerate();
             for ((sender, &dst), (rank, &(from, side))) in senders.iter_mut().zip(destinations).zip(homes_of_senders) {
-                mix(sender, step.now, step.index, dst, step.bytes);
+                for (index, &now) in (step.index..).zip(step.ends).skip(skipped) {
+                    mix(sender, now, index, dst, step.bytes);
+                }
                 let (to, other_side) = homes[dst.0 as usize];
                 if from != to {
-                    tally.ranks[first + rank].0 += step.bytes;
-                    tally.ranks[dst.0 as usize].1 += step.bytes;
-                    tally.crossed.0 += u64::from(side & !other_side) * step.bytes;
-                    tally.crossed.1 += u64::from(!side & other_side) * step.bytes;
+                    let bytes = step.bytes * step.ends.len() as u64;
+                    tally.ranks[first + rank].0 += bytes;
+                    tally.ranks[dst.0 as usize].1 += bytes;
+                    tally.crossed.0 += u64::from(side & !other_side) * bytes;
+                    tally.crossed.1 += u64::from(!side & other_side) * bytes;
                 }
             }
         }

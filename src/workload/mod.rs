@@ -114,18 +114,26 @@ pub trait Workload {
     }
 }
 
-/// Work in lockstep: in step s every rank sends just one message, its s-th, all messages of one size, after no delay and
-/// for nothing that must have arrived in the same step. The engine counts such steps instead of playing them.
+/// Work in lockstep: in step s every rank sends just one message, its s-th, all messages of one size (or passed on),
+/// after no delay and for nothing that must have arrived in the same step. The engine counts such steps instead of playing them.
 pub struct Lockstep<'a> {
     /// Number of ranks.
     pub ranks: u32,
     /// Number of steps.
     pub steps: u32,
-    /// Size of each message \[B\].
+    /// Size of each message \[B\]; of the largest where they are [passed on](Lockstep::passed_on).
     pub bytes: u64,
+    /// Steps in a row that go to the same destinations: steps s with the same s / `alike` do.
+    pub alike: u32,
     /// Appends where the messages of a step go, by sender.
     pub destinations: Box<Destinations<'a>>,
+    /// What ranks send, where messages are not all of one size: only where all steps are alike and each rank passes on
+    /// what it got in the step before, so that what is large stays so on its way.
+    pub passed_on: Option<Box<PassedOn<'a>>>,
 }
+
+/// By sender: bytes of all its messages \[B\].
+pub type PassedOn<'a> = dyn Fn(RankId) -> u64 + Sync + 'a;
 
 /// Of a step, from 0: appends where its messages go, by sender.
 pub type Destinations<'a> = dyn Fn(u32, &mut Vec<RankId>) + Sync + 'a;

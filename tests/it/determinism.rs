@@ -55,19 +55,28 @@ fn observing_a_run_does_not_change_it() {
 #[test]
 fn even_steps_are_counted_to_the_bit_as_they_are_played() {
     let slow_dimension = "topology.torus.bandwidth=[\"1 GB/s\", \"3 GB/s\"]";
+    let spread = "all-to-all-simple-spread";
     let cases = [
-        ("fat-tree-54", "regular", "queue", None),
-        ("fat-tree-54", "regular", "sendrecv", None),
-        ("fat-tree-54", "random", "queue", None),
-        ("torus-4x4", "regular", "queue", None),
-        ("torus-4x4", "regular", "queue", Some(slow_dimension)),
-        ("torus-8x8", "random", "sendrecv", None),
-        ("crossbar-64", "random", "queue", None),
-        ("crossbar-64", "round-robin", "sendrecv", None),
+        ("fat-tree-54", spread, "regular", "queue", None),
+        ("fat-tree-54", spread, "regular", "sendrecv", None),
+        ("fat-tree-54", spread, "random", "queue", None),
+        ("torus-4x4", spread, "regular", "queue", None),
+        ("torus-4x4", spread, "regular", "queue", Some(slow_dimension)),
+        ("torus-8x8", spread, "random", "sendrecv", None),
+        ("crossbar-64", spread, "random", "queue", None),
+        ("crossbar-64", spread, "round-robin", "sendrecv", None),
+        // The same step again.
+        ("crossbar-64", "ring:rounds=7,size=31B", "random", "queue", None),
+        ("fat-tree-128", "allreduce-ring", "regular", "queue", None),
+        ("fat-tree-54", "allgather-ring:size=123B", "regular", "sendrecv", None),
+        ("torus-4x4", "allreduce-ring:size=1MB", "random", "queue", Some(slow_dimension)),
+        ("torus-4x4", "all-to-all-simple-spread:messages=3", "regular", "queue", None),
+        // Blocks of several sizes.
+        ("fat-tree-54", "allreduce-ring:size=1MB", "regular", "queue", None),
     ];
-    for (topology, placement, injection, set) in cases {
+    for (topology, pattern, placement, injection, set) in cases {
         for sharing in ["equal-share", "max-min"] {
-            let loader = Loader::new().topology(topology).pattern("all-to-all-simple-spread").placement(placement);
+            let loader = Loader::new().topology(topology).pattern(pattern).placement(placement);
             let mut loader = loader.sharing(sharing).injection(injection);
             if let Some(set) = set {
                 loader = loader.set("--set", set);
@@ -75,7 +84,7 @@ fn even_steps_are_counted_to_the_bit_as_they_are_played() {
             let scenario = loader.load_pattern().unwrap();
             let counted = scenario.run(RunOptions::default()).report;
             let played = scenario.run(RunOptions { link_use: true, ..RunOptions::default() }).report;
-            let case = format!("{topology} {placement} {injection} {sharing} {set:?}");
+            let case = format!("{topology} {pattern} {placement} {injection} {sharing} {set:?}");
             assert_eq!(counted.head.fingerprint, played.head.fingerprint, "{case}");
             assert_eq!(counted.head.makespan_s, played.head.makespan_s, "{case}");
             assert_eq!(
@@ -92,7 +101,9 @@ fn even_steps_are_counted_to_the_bit_as_they_are_played() {
 #[test]
 fn a_barrier_counted_step_by_step_ends_when_its_messages_do() {
     for topology in ["fat-tree-54", "fat-tree-128", "torus-4x4", "torus-8x8", "crossbar-64"] {
-        for pattern in ["all-to-all-simple-spread", "all-to-all-random-order"] {
+        let patterns =
+            ["all-to-all-simple-spread", "all-to-all-random-order", "ring:rounds=3", "allgather-ring:size=9B"];
+        for pattern in patterns {
             for sharing in ["equal-share", "max-min"] {
                 let loader = Loader::new().topology(topology).pattern(pattern).placement("random");
                 let loader = loader.sharing(sharing).injection("barrier");

@@ -105,6 +105,13 @@ impl Rounds for Allgather {
         })
     }
 
+    fn kept_on_ring(&self, rank: u32) -> Option<u32> {
+        // Blocks are numbered by places, from the rank that has block 0 on.
+        let (rank, ranks) = (u64::from(rank), u64::from(self.ranks));
+        let next = (rank + 1 + ranks - u64::from(self.root)) % ranks;
+        (self.algorithm == AllgatherAlgorithm::Ring).then_some(next as u32)
+    }
+
     fn is_regular(&self) -> bool {
         true
     }

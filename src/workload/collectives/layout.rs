@@ -92,6 +92,12 @@ impl Layout {
         }
     }
 
+    /// The sizes of the smallest and the largest block \[B\].
+    pub fn sizes(&self) -> (u64, u64) {
+        let sizes = (0..self.blocks()).map(|block| self.bytes(block, 1));
+        sizes.fold((u64::MAX, 0), |(least, most), bytes| (least.min(bytes), most.max(bytes)))
+    }
+
     /// Where block `index` begins \[B\]; of the number of blocks: where the last ends.
     pub fn start(&self, index: u32) -> u64 {
         match self {

@@ -59,7 +59,7 @@ pub use call::{Call, Operation, Sizes};
 pub use expansion::{Cursor, Expansion, Step};
 pub use layout::Blocks;
 pub use options::{CollectivesSpec, Like};
-pub use schedule::{Schedule, Scheduled};
+pub use schedule::{Ring, Schedule, Scheduled};
 
 #[cfg(test)]
 pub(super) use data::Then;

@@ -113,6 +113,11 @@ impl Rounds for ReduceScatter {
         matches!(self.algorithm, ReduceScatterAlgorithm::Ring | ReduceScatterAlgorithm::Pairwise)
     }
 
+    fn kept_on_ring(&self, rank: u32) -> Option<u32> {
+        let block = (u64::from(rank) + u64::from(self.ahead)) % u64::from(self.ranks);
+        (self.algorithm == ReduceScatterAlgorithm::Ring).then_some(block as u32)
+    }
+
     fn sends(&self, rank: u32) -> u64 {
         self.fold().map_or(self.rounds(), |fold| fold.sends(rank, u64::from(fold.log), false))
     }

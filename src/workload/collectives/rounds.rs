@@ -81,6 +81,13 @@ pub(super) trait Rounds {
         false
     }
 
+    /// Around a ring, where a rank sends the next one its own block or what it has, and then in each round what it got
+    /// in the one before: the block that this rank never sends. `None` for what is not such a ring.
+    fn kept_on_ring(&self, rank: u32) -> Option<u32> {
+        let _ = rank;
+        None
+    }
+
     /// Number of messages that a rank sends.
     fn sends(&self, rank: u32) -> u64 {
         if self.is_regular() { self.rounds() } else { by_action::sends(self, rank) }

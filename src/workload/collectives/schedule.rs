@@ -37,6 +37,15 @@ pub struct Scheduled {
     pub round: u64,
 }
 
+/// What goes round a ring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ring {
+    /// Size of the largest block \[B\].
+    pub largest: u64,
+    /// Whether all blocks have that size.
+    pub is_even: bool,
+}
+
 impl Schedule {
     /// The messages of a call by a plan, or by the closest that can do the call.
     ///
@@ -111,6 +120,32 @@ impl Schedule {
             (true, Some(at)) => self.expansion.phases[at].receives(rank, round - self.before[at]),
             _ => 0,
         }
+    }
+
+    /// The blocks that go round, where in every round each rank sends the next one on a ring of all ranks one block, after
+    /// the first round the one that it has just got.
+    ///
+    /// Cost: O(P).
+    pub fn ring(&self) -> Option<Ring> {
+        let phases = &self.expansion.phases;
+        if self.ranks() < 2 || phases.iter().any(|phase| phase.kept_on_ring(0).is_none()) {
+            return None;
+        }
+        // From one phase to the next, too: what rank 0 sends last is what rank 1 sends first.
+        let block = |phase: &Phase, rank, index| Some(phase.action(rank, index)?.sent()?.1);
+        let goes_on = |pair: &[Phase]| block(&pair[0], 0, pair[0].rounds() - 1) == block(&pair[1], 1, 0);
+        let layout = phases.first()?.layout()?;
+        let (least, largest) = layout.sizes();
+        phases.windows(2).all(goes_on).then_some(Ring { largest, is_even: least == largest })
+    }
+
+    /// Bytes of all messages of a rank on a [ring](Schedule::ring) \[B\].
+    pub fn sent_on_ring(&self, rank: u32) -> u64 {
+        let sent = |phase: &Phase| {
+            let (layout, kept) = (phase.layout()?, phase.kept_on_ring(rank)?);
+            Some(layout.total() as u64 - layout.bytes(kept, 1))
+        };
+        self.expansion.phases.iter().filter_map(sent).sum()
     }
 
     /// Bytes of all messages \[B\].

@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Located};
 use crate::divisor::Divisor;
 use crate::ids::RankId;
 use crate::units::Bytes;
+use crate::workload::Lockstep;
 
 table! {
     /// `[workload.ring]`: every rank sends to the next, as often as there are rounds.
@@ -47,6 +48,11 @@ struct Ring {
     rounds: u32,
 }
 
+/// By rank: the next one on the ring.
+pub(super) fn next(ranks: u32) -> impl Iterator<Item = RankId> {
+    (0..ranks).map(move |rank| RankId(add_mod(rank, 1, ranks)))
+}
+
 impl Pattern for Ring {
     fn ranks(&self) -> u32 {
         self.ranks.value()
@@ -67,6 +73,12 @@ impl Pattern for Ring {
 
     fn steps(&self) -> u32 {
         if self.ranks() > 1 { self.rounds } else { 0 }
+    }
+
+    fn lockstep(&self) -> Option<Lockstep<'_>> {
+        let (ranks, steps) = (self.ranks(), self.steps());
+        let destinations = Box::new(move |_, destinations: &mut Vec<RankId>| destinations.extend(next(ranks)));
+        Some(Lockstep { ranks, steps, bytes: self.size, alike: steps.max(1), destinations, passed_on: None })
     }
 
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::options::{finish, too_many};
+use super::ring::next;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::ids::RankId;
 use crate::units::Bytes;
 use crate::workload::collectives::{Algorithm, Call, Plan, Schedule};
 use crate::workload::pattern::{After, Block, Message, Needs, Pattern};
+use crate::workload::{Lockstep, PassedOn};
 
 /// The messages of one call of a collective, on all ranks: those that a program sends for it.
 ///
@@ -84,6 +86,15 @@ impl Pattern for Scheduled {
 
     fn most_to_one(&self) -> u32 {
         self.schedule.most_to_one()
+    }
+
+    fn lockstep(&self) -> Option<Lockstep<'_>> {
+        let ring = self.schedule.ring()?;
+        let (ranks, steps) = (self.ranks(), self.steps);
+        let destinations = Box::new(move |_, destinations: &mut Vec<RankId>| destinations.extend(next(ranks)));
+        let sent = move |rank: RankId| self.schedule.sent_on_ring(rank.0);
+        let passed_on: Option<Box<PassedOn<'_>>> = if ring.is_even { None } else { Some(Box::new(sent)) };
+        Some(Lockstep { ranks, steps, bytes: ring.largest, alike: steps.max(1), destinations, passed_on })
     }
 
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {

@@ -90,7 +90,11 @@ impl<P: Pattern> Pattern for Several<P> {
         let once = self.once.lockstep()?;
         let of_once = once.destinations;
         let destinations = move |step, destinations: &mut Vec<RankId>| of_once(self.place(step).0, destinations);
-        Some(Lockstep { steps: self.steps(), destinations: Box::new(destinations), ..once })
+        let alike = match self.order {
+            MessageOrder::InARow => self.messages.value(),
+            MessageOrder::Rounds => 1,
+        };
+        Some(Lockstep { steps: self.steps(), alike, destinations: Box::new(destinations), ..once })
     }
 
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {

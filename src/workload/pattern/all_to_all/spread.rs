@@ -102,7 +102,8 @@ impl Pattern for Spread {
             destinations.extend((0..self.ranks).map(|rank| RankId(self.destination(rank, step + 1))));
         };
         let (ranks, steps) = (self.ranks, self.steps());
-        Some(Lockstep { ranks, steps, bytes: self.size, destinations: Box::new(destinations) })
+        let destinations = Box::new(destinations);
+        Some(Lockstep { ranks, steps, bytes: self.size, alike: 1, destinations, passed_on: None })
     }
 
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {

@@ -157,24 +157,41 @@ fn what_a_pattern_says_of_itself_is_what_its_messages_say() {
 
 #[test]
 fn in_lockstep_every_rank_sends_its_messages_one_a_step() {
-    let mut seen = 0;
+    let (mut seen, mut passed_on) = (0, 0);
     for (name, pattern) in every() {
         let Some(work) = pattern.lockstep() else { continue };
         assert_eq!((work.ranks, work.steps), (pattern.ranks(), pattern.steps()), "{name}");
-        assert_eq!(pattern.needs(), Needs::NOTHING, "{name}");
+        assert!(!pattern.needs().messages, "{name}");
+        let ranks = || (0..work.ranks).map(RankId);
         for step in 0..work.steps {
             let mut destinations = Vec::new();
-            (work.destinations)(step, &mut destinations);
-            let messages = (0..work.ranks).map(|rank| pattern.message(RankId(rank), step));
-            let expected: Vec<Message> = messages.collect();
-            assert!(expected.iter().all(|message| message.step == step && message.bytes == work.bytes), "{name}");
+            (work.destinations)(step / work.alike * work.alike, &mut destinations);
+            let expected: Vec<Message> = ranks().map(|rank| pattern.message(rank, step)).collect();
+            assert!(expected.iter().all(|message| message.step == step && message.bytes <= work.bytes), "{name}");
+            if work.passed_on.is_none() {
+                assert!(expected.iter().all(|message| message.bytes == work.bytes), "{name}");
+            } else if step > 0 {
+                // What a rank got in the step before it sends now.
+                for (rank, before) in ranks().map(|rank| (rank, pattern.message(rank, step - 1))) {
+                    assert_eq!(expected[before.dst.0 as usize].bytes, before.bytes, "{name}: {rank} step {step}");
+                }
+            } else {
+                assert!(expected.iter().any(|message| message.bytes == work.bytes), "{name}");
+            }
             let expected: Vec<RankId> = expected.iter().map(|message| message.dst).collect();
             assert_eq!(destinations, expected, "{name}: step {step}");
+        }
+        if let Some(sent) = &work.passed_on {
+            for rank in ranks() {
+                let bytes: u64 = (0..work.steps).map(|step| pattern.message(rank, step).bytes).sum();
+                assert_eq!(sent(rank), bytes, "{name}: {rank}");
+            }
+            passed_on += 1;
         }
         assert_eq!(u64::from(work.ranks) * u64::from(work.steps), pattern.messages(), "{name}");
         seen += 1;
     }
-    assert!(seen > 400, "{seen}");
+    assert!(seen > 400 && passed_on > 40, "{seen}, {passed_on} of them passed on");
 }
 
 #[test]
