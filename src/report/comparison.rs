@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::noise::CostOverSeeds;
-use super::{Bounds, ComparedJob, RankBy, SeedStatistics, WorstSlowdown};
+use super::{Bounds, ComparedJob, Estimated, RankBy, SeedStatistics, WorstSlowdown};
 use crate::faults::part;
 
 /// The version of the form of [`Comparison`] in JSON.
@@ -67,6 +67,9 @@ pub struct ComparisonRow {
     pub job: String,
     /// Makespans over the seeds.
     pub makespan: SeedStatistics,
+    /// Where estimates were asked for: that of the mean, with its interval, or why there is none.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub estimated: Option<Estimated>,
     /// Where several jobs share the fabric: what each came to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<ComparedJob>,
@@ -300,7 +303,7 @@ impl SeedStatistics {
     ///
     /// Over the same seeds d is the mean of the differences seed by seed and s their standard deviation (a seed that is
     /// hard for one may be hard for both); where one of the two is not random, s is that of the other. Without two runs
-    /// of anything only equal means are alike.
+    /// of anything only equal means are alike, or estimates whose intervals meet: their halves are added in squares.
     ///
     /// Source: any text book, as Box, Hunter, Hunter: Statistics for Experimenters, chapter 3 (paired comparison).
     pub fn is_like(&self, other: &Self) -> bool {
@@ -316,7 +319,9 @@ impl SeedStatistics {
         let n = of.makespans_s.len();
         // A rounding of the last digits is no difference, though it may be the same one for every seed.
         let rounding = 1e-12 * self.mean_s.abs().max(other.mean_s.abs());
-        of.mean_s.abs() <= rounding.max(half_width(of.sd_s, n))
+        // What is estimated is known within its own interval, beside what seeds tell.
+        let squares = [half_width(of.sd_s, n), self.half_s(), other.half_s()].map(|half| half * half);
+        of.mean_s.abs() <= rounding.max(squares.iter().sum::<f64>().sqrt())
     }
 }
 

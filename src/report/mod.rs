@@ -5,6 +5,7 @@
 mod benchmark;
 mod compared_jobs;
 mod comparison;
+mod estimate;
 mod farm;
 mod faults;
 mod jobs;
@@ -27,6 +28,7 @@ pub use farm::{
 };
 pub use jobs::{Carried, Interference, JOBS_SCHEMA, JobReport, JobsLink, JobsReport, Meeting};
 
+pub use estimate::{Estimate, Estimated};
 pub use faults::{FaultsReport, Parts};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};
 
@@ -62,6 +64,9 @@ pub struct Head {
     /// What slow processors cost, where there are any and that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<Box<NoiseReport>>,
+    /// Where an estimate was asked for: `estimate`, with `estimate_reason` where it is none.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub estimated: Option<Estimated>,
     /// A number that differs where anything happened at another time.
     pub fingerprint: String,
 }
@@ -253,6 +258,12 @@ pub struct SeedStatistics {
     /// Seeds with which what failed left messages without a way.
     #[serde(skip_serializing_if = "is_zero")]
     pub cut_off: usize,
+    /// Where makespans are estimates: half of the 95 % interval of each \[s\], 0 of those that are exact.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub halves_s: Vec<f64>,
+    /// And the interval of their mean \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_s: Option<[f64; 2]>,
 }
 
 impl SeedStatistics {
@@ -264,7 +275,34 @@ impl SeedStatistics {
         let sd_s = if makespans_s.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
         let min_s = makespans_s.iter().copied().fold(f64::INFINITY, f64::min);
         let max_s = makespans_s.iter().copied().fold(0.0, f64::max);
-        Self { seeds, makespans_s, mean_s, sd_s, min_s, max_s, missing: 0, cut_off: 0 }
+        Self {
+            seeds,
+            makespans_s,
+            mean_s,
+            sd_s,
+            min_s,
+            max_s,
+            missing: 0,
+            cut_off: 0,
+            halves_s: Vec::new(),
+            interval_s: None,
+        }
+    }
+
+    /// The same of makespans that are estimates, with half of the interval of each; nothing where all are exact. Errors
+    /// of estimates are independent, so that half of the interval of their mean is `sqrt(sum h^2) / n`.
+    #[must_use]
+    pub fn estimated(self, halves_s: Vec<f64>) -> Self {
+        if halves_s.iter().all(|&half| half == 0.0) {
+            return self;
+        }
+        let half = halves_s.iter().map(|half| half * half).sum::<f64>().sqrt() / halves_s.len().max(1) as f64;
+        Self { interval_s: Some([self.mean_s - half, self.mean_s + half]), halves_s, ..self }
+    }
+
+    /// Half of the interval of the mean \[s\], as far as makespans are estimates.
+    pub fn half_s(&self) -> f64 {
+        self.interval_s.map_or(0.0, |[low, high]| (high - low) / 2.0)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::estimated::estimated;
 use super::read::{Section, Sections};
 use super::slow::slowed;
 use super::{Scenario, guard, paths};
@@ -238,6 +239,7 @@ pub(super) fn scenario(
         let at = sections.workload.span();
         let system = placed(routed, sections, work.pattern.ranks(), at, &mut sources, &mut diagnostics)?;
         let system = slowed(system, sections, work.pattern.ranks(), &[], &mut diagnostics);
+        let system = estimated(system, sections);
         check_routes(&system, &work, sections, &mut diagnostics);
         let Workload { workload, pattern } = work;
         let traffic = workload.traffic();

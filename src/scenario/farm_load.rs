@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::build;
+use super::estimated::estimated;
 use super::links::Links;
 use super::load::{Needs, Understood};
 use super::read::{Section, Sections};
@@ -226,7 +227,7 @@ fn built(
             spec: Some(written(&spec.of_point(point))),
         };
         let before = diagnostics.len();
-        let system = slowed(system, sections, work.ranks(), &[], diagnostics);
+        let system = estimated(slowed(system, sections, work.ranks(), &[], diagnostics), sections);
         if diagnostics.len() == before {
             let at = sections.noise.span().or(sections.stragglers.span());
             diagnostics.extend(build::at_section(work.fits(&system).err().into_iter().collect(), at));

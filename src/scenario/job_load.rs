@@ -5,7 +5,7 @@ use super::job::{JobSection, JobSpec, Offered};
 use super::links::Links;
 use super::read::{Section, Sections};
 use super::slow::slowed;
-use super::{Scenario, farm_load, guard, paths, program_load};
+use super::{Scenario, estimated, farm_load, guard, paths, program_load};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::node::NodeSpec;
 use crate::placement::{Joint, JointPart, Placement, PlacementSpec};
@@ -91,6 +91,7 @@ fn built(
     let jobs = all.into_iter().map(|built| finished(built, sources)).collect();
     let work = JobsWork::new(jobs);
     let system = slowed(system, sections, work.ranks(), &work.crews(), diagnostics);
+    diagnostics.extend(estimated::of_jobs(sections));
     if diagnostics.is_empty() {
         diagnostics.extend(work.fits(&system).err());
     }
@@ -153,6 +154,7 @@ fn sections_of(index: usize, section: &JobSection, sections: &Sections) -> Secti
     own.placement = Section::Absent;
     // Who is slow is said of all ranks.
     (own.noise, own.stragglers) = (Section::Absent, Section::Absent);
+    own.estimate = Section::Absent;
     if index > 0 {
         let at = sections.seed.span().or(section.at()).unwrap_or(Span::new(0, 0));
         own.seed = Section::Is(seed_of_job(build::seed(sections), index), at);

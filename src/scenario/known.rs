@@ -12,7 +12,7 @@ use crate::workload::farm::FarmSpec;
 use crate::workload::pattern::PatternSpec;
 
 /// The tables and keys that a scenario can have.
-pub const KEYS: [&str; 15] = [
+pub const KEYS: [&str; 16] = [
     "seed",
     "resolution",
     "topology",
@@ -26,6 +26,7 @@ pub const KEYS: [&str; 15] = [
     "faults",
     "noise",
     "straggler",
+    "estimate",
     "workload",
     "job",
 ];

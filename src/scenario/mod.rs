@@ -6,6 +6,7 @@
 mod build;
 mod collective_names;
 mod contents;
+mod estimated;
 mod farm_load;
 mod guard;
 mod init;

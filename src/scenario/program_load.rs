@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::estimated::estimated;
 use super::links::Links;
 use super::read::{Section, Sections};
 use super::shared::SharedProgram;
@@ -225,5 +226,5 @@ pub(super) fn system(
     // A model that is a network, beside another one, has been refused.
     let system = system.with_node(node).ok()?;
     let system = system.with_collectives(collectives).comparing_links(own_links);
-    Some(slowed(system, sections, ranks, &[], diagnostics))
+    Some(estimated(slowed(system, sections, ranks, &[], diagnostics), sections))
 }

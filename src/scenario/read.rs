@@ -23,6 +23,7 @@ use crate::reading::tree::{Entry, Kind, Step, Table, Tree};
 use crate::reading::typed::{Mismatch, What, typed};
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
+use crate::system::Target;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
@@ -61,6 +62,11 @@ impl<T> Section<T> {
         }
     }
 
+    /// Whether it is not there.
+    fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
     /// Where it stands.
     pub fn span(&self) -> Option<Span> {
         match self {
@@ -94,6 +100,8 @@ pub(super) struct Sections {
     pub faults: Section<FaultsSpec>,
     pub noise: Section<NoiseSpec>,
     pub stragglers: Section<Vec<Located<StragglerSpec>>>,
+    #[serde(skip_serializing_if = "Section::is_absent")]
+    pub estimate: Section<Located<Target>>,
     pub workload: Section<WorkloadSpec>,
     pub jobs: Section<Vec<JobSection>>,
     /// Where fabrics and programs are kept that others have as well.
@@ -141,6 +149,7 @@ pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, i
         faults: reader.value("faults"),
         noise: reader.value("noise"),
         stragglers: reader.stragglers(),
+        estimate: reader.value("estimate"),
         workload: reader.workload(),
         jobs: reader.jobs(),
         shared: None,

@@ -71,6 +71,7 @@ impl FarmOutcome {
             gridlock: None,
             stopped: None,
             faults: None,
+            estimated: None,
             undone: row.map_or(0, |row| row.undone),
             jobs: Vec::new(),
         }

@@ -199,6 +199,7 @@ impl JobsOutcome {
             gridlock: self.report.gridlock.clone(),
             stopped: head.stopped,
             faults: head.faults.clone(),
+            estimated: None,
             undone: 0,
             jobs: self.report.jobs.clone(),
         }
@@ -547,6 +548,7 @@ impl Playing<'_> {
                 }),
                 seeds: None,
                 noise: None,
+                estimated: None,
                 faults: (self.network.faults.as_ref())
                     .map(|faults| Box::new(FaultsReport::new(faults, outcome.mishaps.as_deref()))),
                 fingerprint: recorder.fingerprint.to_string(),

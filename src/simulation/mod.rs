@@ -5,6 +5,7 @@
 //! on is a [`System`]. Each kind of work says in its own file how it is played and what its report holds; whoever does
 //! not care which it is asks [`Work`].
 
+mod estimate;
 mod farm;
 mod interference;
 mod job_links;
@@ -164,7 +165,9 @@ impl Work {
     /// which takes a second run; of jobs with each by itself, which takes one for each.
     pub fn measured(&self, system: &System, watch: Option<&dyn Watch>) -> Summary {
         let Self::Program(program) = self else {
-            return self.play(system, RunOptions { watch, alone: true, ..RunOptions::default() }).summary();
+            let summary = self.play(system, RunOptions { watch, alone: true, ..RunOptions::default() }).summary();
+            let estimated = summary.estimated.clone().or_else(|| estimate::not_of(system, "farms and jobs"));
+            return Summary { estimated, ..summary };
         };
         let play = |system: &System| {
             program.play(system, RunOptions { watch, room: Some(0), ..RunOptions::default() }).summary()

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::estimate::{self, Pilot};
 use super::program::KEPT;
 use super::ranks::{Waits, of_pattern};
 use super::rates;
@@ -16,7 +17,8 @@ use crate::noise::Added;
 use crate::player::{Activity, Observers, OnActivity, OnTransfer, RankTimes, Transfer};
 use crate::record::{History, PathStep, PatternRanks, Recorder, critical_path};
 use crate::report::{
-    self, Bounds, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped,
+    self, Bounds, Estimate, Estimated, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA,
+    Status, Stopped,
 };
 use crate::routing::Manner;
 use crate::sharing::SharingSpec;
@@ -93,6 +95,7 @@ impl PatternOutcome {
             gridlock: report.gridlock.clone(),
             stopped: report.head.stopped,
             faults: report.head.faults.clone(),
+            estimated: report.head.estimated.clone(),
             undone: 0,
             jobs: Vec::new(),
         }
@@ -256,11 +259,24 @@ impl Playing<'_> {
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
         // Links and messages can be looked at only while they are played.
         let counted = if link_use || wants_messages || wants_ranks { None } else { self.count(recorder(false), watch) };
+        let mut estimated = (system.estimate().is_some() && counted.is_some())
+            .then(|| Estimated::Full("its steps are counted, which is exact, and sooner done".to_owned()));
         let (recorder, outcome) = match counted {
             Some(counted) => counted,
             None => {
                 let outcome = match &mut seen {
-                    None => self.play(&mut watched, watch, added),
+                    None => match self.wanted() {
+                        None => self.play(&mut watched, watch, added),
+                        Some(Err(reason)) => {
+                            estimated = Some(Estimated::Full(reason.to_owned()));
+                            self.play(&mut watched, watch, added)
+                        }
+                        Some(Ok(wanted)) => {
+                            let (outcome, came) = self.play_part(wanted, &mut watched, watch, added);
+                            estimated = Some(came).filter(|_| outcome.stop == Stop::Done);
+                            outcome
+                        }
+                    },
                     Some(seen) => self.play_seen(seen, &mut watched, watch, added),
                 };
                 // Under a barrier only what messages do within a step needs events: the figures are those of the steps
@@ -286,6 +302,10 @@ impl Playing<'_> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let mut report = self.report(&recorder, &outcome, bounds, &links, meta);
+        if let Some(estimate) = estimated.as_ref().and_then(Estimated::estimate) {
+            self.make_whole(&mut report, estimate, &recorder);
+        }
+        report.head.estimated = estimated;
         report.head.scenario = work.to_json(system);
         report.workload = work.name.clone();
         let done = outcome.stop == Stop::Done;
@@ -348,6 +368,55 @@ impl Playing<'_> {
         self.network.simulate(&mut player, recorder, watch)
     }
 
+    /// How well the makespan is to be known, as a part of it, where it may be an estimate; or why it cannot be one.
+    fn wanted(&self) -> Option<Result<f64, &'static str>> {
+        let target = self.system.estimate()?;
+        Some(match estimate::obstacle(&**self.pattern, self.injection, self.system) {
+            None => Ok(target.part()),
+            Some(reason) => Err(reason),
+        })
+    }
+
+    /// Plays as much of the workload as its makespan is to be known from.
+    fn play_part(
+        &self,
+        wanted: f64,
+        recorder: &mut Recorder<'_>,
+        watch: Option<&dyn Watch>,
+        added: Option<Arc<Added>>,
+    ) -> (Outcome, Estimated) {
+        let Network { fabric, router, placement, .. } = self.network;
+        let (pattern, router, seed) = (&**self.pattern, &**router, self.system.seed());
+        let ground = estimate::Ground { pattern, fabric, router, placement, seed };
+        let whole = estimate::Whole { ranks: pattern.ranks(), messages: pattern.sends(RankId(0)) };
+        let mut alike = |played: u32| ground.is_alike(played, wanted);
+        let mut pilot = Pilot::new(self.player(added), whole, wanted, &mut alike);
+        let outcome = self.network.simulate(&mut pilot, recorder, watch);
+        let estimated = match pilot.finish() {
+            Ok((forecast, played)) => Estimated::By(estimate::reported(forecast, played, whole.messages)),
+            Err(reason) => Estimated::Full(reason),
+        };
+        (outcome, estimated)
+    }
+
+    /// Has a report be about all of a pattern of which a part was played: makespan, messages, bytes and bandwidth are
+    /// estimated or known. Of bounds only that of the senders is known; links are those of the part.
+    fn make_whole(&self, report: &mut Report, estimate: &Estimate, recorder: &Recorder<'_>) {
+        let makespan_s = estimate.makespan_s;
+        let (messages, bytes) = (self.pattern.messages(), self.pattern.bytes() as u64);
+        let sent = |rank: RankId| {
+            let (out, _) = self.network.capacity_of(self.network.placement[rank]);
+            let bytes = recorder.ranks[rank].0 as f64 / estimate.simulated_part;
+            if bytes > 0.0 { out.time_for(bytes).seconds() } else { 0.0 }
+        };
+        let injection_s = Some(recorder.ranks.ids().map(sent).fold(0.0, f64::max));
+        report.bounds = Bounds { injection_s, computation_s: self.computation(), ..Bounds::default() };
+        report.ratio_to_bound = ratio(makespan_s, report.bounds.largest());
+        (report.head.makespan_s, report.head.messages, report.head.bytes) = (makespan_s, messages, bytes);
+        report.bandwidth_bps = ratio_or(bytes as f64, makespan_s, 0.0);
+        report.bandwidth_per_node_bps = report.bandwidth_bps / f64::from(self.pattern.ranks().max(1));
+    }
+
     /// Counts the workload step by step, if it goes in steps.
     fn count<'a>(&self, mut recorder: Recorder<'a>, watch: Option<&dyn Watch>) -> Option<(Recorder<'a>, Outcome)> {
         let because = match self.injection {
@@ -394,6 +463,7 @@ impl Playing<'_> {
                 bytes: outcome.bytes,
                 seeds: None,
                 noise: None,
+                estimated: None,
                 status: match outcome.stop {
                     Stop::Done => Status::Complete,
                     Stop::Interrupted => Status::Interrupted,

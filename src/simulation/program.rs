@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::program_path;
 use super::ranks::{Waits, breakdown, late_ranks, rank_report};
 use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors};
 use super::summary::Summary;
+use super::{estimate, program_path};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Mishaps, Progress, Stop, Watch};
 use crate::ids::RankId;
@@ -85,6 +85,7 @@ impl ProgramOutcome {
             gridlock: None,
             stopped: report.head.stopped,
             faults: report.head.faults.clone(),
+            estimated: report.head.estimated.clone(),
             undone: 0,
             jobs: Vec::new(),
         }
@@ -422,6 +423,7 @@ impl Playing<'_> {
                 }),
                 seeds: None,
                 noise: None,
+                estimated: estimate::not_of(self.system, "programs"),
                 faults: None,
                 fingerprint: fingerprint(&played.ranks),
             },

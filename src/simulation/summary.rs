@@ -1,6 +1,6 @@
 //! What a run of any work came to, in the figures that all have in common.
 
-use crate::report::{Bounds, FaultsReport, Gridlock, JobReport, Status, Stopped};
+use crate::report::{Bounds, Estimate, Estimated, FaultsReport, Gridlock, JobReport, Status, Stopped};
 use crate::workload::Blocked;
 
 /// What a run came to, whatever the work.
@@ -32,6 +32,8 @@ pub struct Summary {
     pub stopped: Option<Stopped>,
     /// What failed, and what became of messages for it, where anything does.
     pub faults: Option<Box<FaultsReport>>,
+    /// What became of an estimate, where one was asked for.
+    pub estimated: Option<Estimated>,
     /// Tasks of a farm that are not done, since all workers were lost.
     pub undone: u32,
     /// Of several jobs: what became of each.
@@ -39,6 +41,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Half of the 95 % interval of the makespan \[s\], where it is an estimate; else 0.
+    pub fn half_s(&self) -> f64 {
+        self.estimated.as_ref().and_then(Estimated::estimate).map_or(0.0, Estimate::half_s)
+    }
+
     /// Whether what failed left messages without a way from the start on.
     pub fn is_cut_off(&self) -> bool {
         self.faults.as_ref().is_some_and(|faults| faults.stranded > 0 && !faults.events)

@@ -2,7 +2,9 @@
 
 use super::{Outcome, Point, Sweep};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
-use crate::report::{Bounds, ComparedJob, ComparisonRow, FAULTS, JobReport, SeedStatistics, WorstSlowdown};
+use crate::report::{
+    Bounds, ComparedJob, ComparisonRow, Estimate, Estimated, FAULTS, JobReport, SeedStatistics, WorstSlowdown,
+};
 use crate::scenario::{Loader, Scenario};
 use crate::simulation::{Simulated, Work};
 use crate::units::grouped;
@@ -208,6 +210,8 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
     let n = runs.len() as f64;
     let seeds = runs.iter().map(|outcome| outcome.seed).collect();
     let mut makespan = SeedStatistics::new(seeds, runs.iter().map(|outcome| outcome.run.makespan_s).collect());
+    let halves = runs.iter().map(|outcome| outcome.run.half_s()).collect();
+    makespan = makespan.estimated(halves);
     makespan.missing = point.seeds.len() - runs.len() - cut_off as usize;
     let where_known = |of: fn(&Bounds) -> Option<f64>| {
         let all = runs.iter().map(|outcome| of(&outcome.run.bounds)).sum::<Option<f64>>();
@@ -228,6 +232,7 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
     let of_jobs: Vec<&[JobReport]> = runs.iter().map(|outcome| outcome.run.jobs.as_slice()).collect();
     let jobs = ComparedJob::over(&of_jobs);
     ComparisonRow {
+        estimated: estimated(&makespan, runs),
         worst_slowdown: WorstSlowdown::over(&of_jobs, &jobs),
         jobs,
         topology: point.topology.clone(),
@@ -259,6 +264,20 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
             _ => fingerprint.finalize().to_hex()[..16].to_owned(),
         },
     }
+}
+
+/// What became of the estimates of a row: that of the mean, or the first reason why there is none.
+fn estimated(makespan: &SeedStatistics, runs: &[Outcome]) -> Option<Estimated> {
+    let all = || runs.iter().filter_map(|outcome| outcome.run.estimated.as_ref());
+    let first = all().next()?;
+    let Some([low_s, high_s]) = makespan.interval_s else {
+        // None is one, or all are exact.
+        return Some(first.clone());
+    };
+    let part = |estimated: &Estimated| estimated.estimate().map_or(1.0, |estimate| estimate.simulated_part);
+    let simulated_part = all().map(part).sum::<f64>() / runs.len() as f64;
+    let confidence = all().find_map(|estimated| Some(estimated.estimate()?.confidence))?;
+    Some(Estimated::By(Estimate { makespan_s: makespan.mean_s, low_s, high_s, confidence, simulated_part }))
 }
 
 /// What is done, by a name that all have that do the same: collective operations by their kind and size, whatever an

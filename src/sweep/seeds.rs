@@ -27,7 +27,12 @@ pub fn over_seeds<W: Simulated>(
         return Ok(SeedStatistics::new(Vec::new(), Vec::new()));
     };
     if !scenario.depends_on_seed() {
-        return Ok(SeedStatistics::new(seeds.to_vec(), vec![first.makespan_s; seeds.len()]));
+        return Ok(SeedStatistics::new(seeds.to_vec(), vec![first.makespan_s; seeds.len()]).estimated(vec![
+            first
+                .half_s(
+                );
+            seeds.len()
+        ]));
     }
     let done = AtomicUsize::new(0);
     let runs: Vec<Result<Seeded, Invalid>> = rest
@@ -50,17 +55,19 @@ pub fn over_seeds<W: Simulated>(
                 progress(SweepProgress { runs, total_runs: rest.len(), messages, total_messages });
             }
             Ok(match run.status {
-                Status::Complete => Seeded::Took(run.makespan_s),
+                Status::Complete => Seeded::Took(run.makespan_s, run.half_s()),
                 Status::Deadlocked if run.is_cut_off() => Seeded::CutOff,
                 _ => Seeded::Missing,
             })
         })
         .collect();
     let mut complete = (vec![first_seed], vec![first.makespan_s]);
+    let mut halves = vec![first.half_s()];
     let (mut missing, mut cut_off) = (0, 0);
     for (seed, run) in rest.iter().zip(runs) {
         match run? {
-            Seeded::Took(makespan) => {
+            Seeded::Took(makespan, half) => {
+                halves.push(half);
                 complete.0.push(*seed);
                 complete.1.push(makespan);
             }
@@ -68,13 +75,14 @@ pub fn over_seeds<W: Simulated>(
             Seeded::Missing => missing += 1,
         }
     }
-    Ok(SeedStatistics { missing, cut_off, ..SeedStatistics::new(complete.0, complete.1) })
+    let statistics = SeedStatistics::new(complete.0, complete.1).estimated(halves);
+    Ok(SeedStatistics { missing, cut_off, ..statistics })
 }
 
 /// What a run with another seed came to.
 enum Seeded {
-    /// Its makespan \[s\].
-    Took(f64),
+    /// Its makespan \[s\], and half of its interval where it is an estimate.
+    Took(f64, f64),
     /// What failed left messages no way.
     CutOff,
     /// It was not run to its end.

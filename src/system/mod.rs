@@ -6,9 +6,13 @@
 
 mod network;
 #[cfg(feature = "simulator")]
+mod target;
+#[cfg(feature = "simulator")]
 mod whole;
 
 pub use network::Network;
+#[cfg(feature = "simulator")]
+pub use target::Target;
 #[cfg(feature = "simulator")]
 pub use whole::System;
 #[cfg(feature = "simulator")]

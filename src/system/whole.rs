@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Network;
+use super::target::Target;
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::faults::{Faults, FaultsSpec};
 use crate::ids::NodeId;
@@ -34,6 +35,7 @@ pub struct System {
     seed: u64,
     own_links: Option<String>,
     noise: NoiseTables,
+    estimate: Option<Target>,
 }
 
 /// What was written of a network that was built from specifications: reports hold it, and what is random in it is drawn
@@ -77,6 +79,8 @@ struct File<'a> {
     noise: Option<&'a NoiseSpec>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     straggler: &'a [Located<StragglerSpec>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<Target>,
 }
 
 impl Default for System {
@@ -90,6 +94,7 @@ impl Default for System {
             seed: Self::SEED,
             own_links: None,
             noise: NoiseTables::default(),
+            estimate: None,
         }
     }
 }
@@ -129,6 +134,17 @@ impl System {
     #[must_use]
     pub fn with_noise(self, noise: NoiseTables) -> Self {
         Self { noise, ..self }
+    }
+
+    /// The same where the makespan is wanted to within this part of it, and no better.
+    #[must_use]
+    pub fn with_estimate(self, estimate: Option<Target>) -> Self {
+        Self { estimate, ..self }
+    }
+
+    /// How well the makespan is to be known; exactly where nothing is said.
+    pub fn estimate(&self) -> Option<Target> {
+        self.estimate
     }
 
     /// What is written of slow processors.
@@ -312,6 +328,7 @@ impl System {
             workload,
             noise: self.noise.noise.as_ref(),
             straggler: &self.noise.stragglers,
+            estimate: self.estimate,
         };
         let mut value = serde_json::to_value(file).unwrap_or_default();
         drop_nulls(&mut value);

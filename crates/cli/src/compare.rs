@@ -11,7 +11,7 @@ use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, RunsMonitor};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
-use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, pictures};
+use super::{End, Failure, Voice, complain, deadlock, estimate, extension, interrupt, pictures};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::faults::part;
 use hayase::report::RankBy;
@@ -131,6 +131,10 @@ pub struct CompareArgs {
     /// Run what is random with so many seeds; means and standard deviations are over them.
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
+    /// Makespans to within this part of them (1%), as estimates with their 95 % intervals: the beginning of each run is
+    /// simulated, and the rest worked out from it. What is not alike from step to step is run in full.
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
+    pub estimate: Option<String>,
     /// By what rows are ranked: makespan, or slowdown (of jobs: the largest of one against running alone).
     #[arg(long, value_name = "FIGURE", default_value = "makespan", hide_default_value = true)]
     pub rank: Rank,
@@ -200,6 +204,9 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
             return Ok(End::Deadlocked);
         }
     };
+    for row in &comparison.rows {
+        estimate::say_reason_of(&row.pattern, row.estimated.as_ref(), voice);
+    }
     for (kind, file) in files {
         // What says of itself that it is incomplete is written; rows of a table cannot, and a chart of nothing is none.
         let marked = matches!(kind, Kind::Json | Kind::Markdown | Kind::Chart | Kind::Faults);
@@ -265,6 +272,7 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     // Which seeds there are is said below.
     base = CommonArgs { seed: None, ..args.common.clone() }.on(args.messages.on(base));
     base = args.job.iter().fold(base, |base, job| base.job(job));
+    base = args.estimate.iter().fold(base, |base, percent| base.estimate(percent));
     let seeds = match (args.common.seed, args.seeds) {
         // As the scenario file says.
         (None, None) => Vec::new(),

@@ -13,6 +13,7 @@ mod check;
 mod compare;
 mod deadlock;
 mod end;
+mod estimate;
 mod files;
 mod init;
 mod interrupt;

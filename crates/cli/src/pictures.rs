@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::Voice;
 use hayase::fabric::Fabric;
-use hayase::report::{Comparison, Head, LinkUse, MessageRecord, Rate, Report};
+use hayase::report::{Comparison, Estimated, Head, LinkUse, MessageRecord, Rate, Report};
 use hayase::simulation::{PatternOutcome, PatternWork};
 use hayase_output::svg::{self, FabricOptions, LinkLoad, Window};
 use hayase_output::{csv, table};
@@ -22,7 +22,12 @@ pub fn fabric(fabric: &Fabric, name: Option<&str>, mut w: impl Write, voice: Voi
 /// How loaded each link was in a run.
 pub fn loads(fabric: &Fabric, links: &[LinkUse], report: &Report, mut w: impl Write) -> io::Result<()> {
     let loads: Vec<LinkLoad> = links.iter().map(LinkLoad::from).collect();
-    let subtitle = format!("{}, makespan {}", report.workload, table::seconds(report.head.makespan_s));
+    let mut subtitle = format!("{}, makespan {}", report.workload, table::seconds(report.head.makespan_s));
+    if let Some(estimate) = report.head.estimated.as_ref().and_then(Estimated::estimate) {
+        // Too long a line would be cut.
+        let (error, part) = (table::percent(estimate.error()), table::percent(estimate.simulated_part));
+        subtitle += &format!(" (estimate, \u{b1} {error}; links: of the {part} simulated)");
+    }
     w.write_all(svg::link_loads(fabric, &loads, &report.fabric, &subtitle).as_bytes())
 }
 

@@ -15,8 +15,8 @@ use super::scenario::ScenarioArgs;
 use super::seeds::{SeedsArgs, over, seeds};
 use super::window::WindowArgs;
 use super::{
-    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, jobs, noise, pictures, predict, regions,
-    replay,
+    End, Failure, Voice, caveats, complain, deadlock, estimate, extension, interrupt, jobs, noise, pictures, predict,
+    regions, replay,
 };
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
@@ -39,6 +39,7 @@ Examples:
   hayase run -t torus-8x8 -p messages.csv --injection window=4
   hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
   hayase run -t fat-tree-54 --job a=all-to-all-pairwise:16@random --job b=ring:20
+  hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random --estimate 1%
   hayase run -t torus-8x8 -p messages.csv --straggler 3=50% -o noise.svg
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes), farm.toml
@@ -72,6 +73,10 @@ pub struct RunArgs {
     /// Of jobs: also tell which delays which, the time that messages of each lost to those of each other.
     #[arg(long)]
     pub interference: bool,
+    /// The makespan to within this part of it (1%), as an estimate with its 95 % interval: the beginning is simulated,
+    /// and the rest is worked out from it. What is not alike from step to step is run in full.
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, help_heading = "Scenario")]
+    pub estimate: Option<String>,
     /// With how many seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,
@@ -158,7 +163,10 @@ const OFFER: Offer<Kind> = Offer {
 pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&ANY)?;
     let loader = args.job.iter().fold(args.scenario.loader(), |loader, job| loader.job(job));
-    match loader.on_read(progress::reading(voice.show)).load_all()? {
+    let loader = args.estimate.iter().fold(loader, |loader, percent| loader.estimate(percent));
+    let loaded = loader.on_read(progress::reading(voice.show)).load_all()?;
+    estimate::say(&loaded, voice);
+    match loaded {
         Loaded::Jobs(scenario) => {
             let seeds = seeds(scenario.seed(), args.seeds.seeds)?;
             jobs::play(&scenario, &seeds, args.interference, &args.out, &args.window, voice)
@@ -200,6 +208,8 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
     let timeline = args.out.file_of(&OFFER, Kind::Timeline);
     let window = args.window.window(timeline.is_some())?;
     let seeds = seeds(scenario.seed(), args.seeds.seeds)?;
+    let whole = [Kind::Messages, Kind::Ranks, Kind::Activities, Kind::Path, Kind::Timeline];
+    estimate::check(scenario.system(), whole.into_iter().find_map(|kind| args.out.file_of(&OFFER, kind)))?;
     check_timeline(scenario, timeline)?;
     for kind in [Kind::Noise, Kind::NoiseTable] {
         noise::check(scenario.system(), args.out.file_of(&OFFER, kind))?;
@@ -214,6 +224,7 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
         }
         run.report.head.seeds = Some(statistics);
     }
+    estimate::say_reason(run.report.head.estimated.as_ref(), voice);
     noise::cost(scenario, &mut run.report.head, voice)?;
     if run.report.head.status != Status::Complete {
         // A part of a table looks like a whole one; the report says what it is.
@@ -278,7 +289,10 @@ fn observe(
     let timeline = asks(Kind::Timeline);
     let link_use = asks(Kind::Links) || scenario.work().messages() <= MESSAGES_WITH_LINK_TIMES;
     let mut records = Vec::new();
-    let late = waits(scenario.work()) || timeline || asks(Kind::Ranks) || asks(Kind::Path);
+    let late = (waits(scenario.work()) && scenario.system().estimate().is_none())
+        || timeline
+        || asks(Kind::Ranks)
+        || asks(Kind::Path);
     let keep = timeline || asks(Kind::Path);
     let mut activities = Vec::new();
     for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Activities) {
@@ -389,7 +403,11 @@ fn cost(report: &Report) -> String {
     let mut text = format!("simulated in {}", table::seconds(meta.wall_s));
     if meta.wall_s > 0.0 {
         let per_second = |count: u64, of: &str| table::rate_of(count as f64 / meta.wall_s, of);
-        text += &format!(", {}, {}", per_second(report.head.messages, "messages"), per_second(meta.events, "events"));
+        text += &format!(
+            ", {}, {}",
+            per_second(estimate::simulated(&report.head), "messages"),
+            per_second(meta.events, "events")
+        );
     }
     if let Some(bytes) = meta.peak_rss_bytes {
         text += &format!(", peak memory {}", Bytes(bytes));

@@ -17,7 +17,7 @@ use hayase::record::{Matrix, PathStep};
 use hayase::report::replay::{LateRank, RankReport};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
-    Benchmark, Comparison, Interference, JobsReport, LinkUse, MessageRecord, NoiseReport, PATTERN, Rate,
+    Benchmark, Comparison, Estimated, Interference, JobsReport, LinkUse, MessageRecord, NoiseReport, PATTERN, Rate,
 };
 use hayase::workload::program::Program;
 
@@ -408,7 +408,9 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
     let compares_faults = comparison.rows.iter().any(|row| row.faults.is_some());
     let compares_jobs = comparison.rows.iter().any(|row| row.worst_slowdown.is_some());
     w.write_all(if compares_faults { b",slowdown,slowdown_low,slowdown_high,cut_off_seeds" } else { b"" })?;
-    w.write_all(if compares_jobs { b",worst_slowdown,worst_job\n" } else { b"\n" })?;
+    w.write_all(if compares_jobs { b",worst_slowdown,worst_job" } else { b"" })?;
+    let estimates = comparison.rows.iter().any(|row| row.estimated.is_some());
+    w.write_all(if estimates { b",estimate,estimate_low_s,estimate_high_s,simulated_part\n" } else { b"\n" })?;
     for row in &comparison.rows {
         for name in row.choices().into_iter().take(PATTERN + 1) {
             text(w, name)?;
@@ -455,6 +457,15 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
             known(w, row.worst_slowdown.as_ref().map(|worst| worst.mean))?;
             w.write_all(b",")?;
             text(w, row.worst_slowdown.as_ref().map_or("", |worst| &worst.job))?;
+        }
+        if estimates {
+            let estimate = row.estimated.as_ref().and_then(Estimated::estimate);
+            write!(w, ",{}", estimate.is_some())?;
+            let values = estimate.map(|estimate| [estimate.low_s, estimate.high_s, estimate.simulated_part]);
+            for value in values.map_or([None, None, Some(1.0)], |values| values.map(Some)) {
+                w.write_all(b",")?;
+                known(w, value)?;
+            }
         }
         w.write_all(b"\n")?;
     }

@@ -15,6 +15,7 @@ use crate::noise::{NoiseSpec, StragglerSpec};
 use crate::placement::PlacementSpec;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
+use crate::system::Target;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
@@ -63,6 +64,10 @@ struct ScenarioFile {
     /// Ranks that compute slower than the others (default: none).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     straggler: Vec<StragglerSpec>,
+    /// How well the makespan is to be known, as a part of it: a beginning is simulated then, and the rest estimated
+    /// (default: exactly); "1 %"
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    estimate: Option<Target>,
     /// What ranks send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     workload: Option<WorkloadSpec>,

@@ -58,6 +58,10 @@ impl<D: Draw> Pattern for Drawn<D> {
         if self.ranks > 1 { self.messages } else { 0 }
     }
 
+    fn is_steady(&self) -> bool {
+        true
+    }
+
     fn bytes(&self) -> u128 {
         u128::from(self.messages()) * u128::from(self.size)
     }

@@ -145,6 +145,18 @@ impl PatternPlayer {
         self
     }
 
+    /// The most messages that any rank has sent so far.
+    pub fn most_sent(&self) -> u32 {
+        self.ranks.iter().map(|rank| rank.next).max().unwrap_or(0)
+    }
+
+    /// Ends the pattern early: ranks send no message from this one on. None of them may have.
+    pub fn end_after(&mut self, messages: u32) {
+        for rank in self.ranks.as_mut_slice() {
+            rank.count = rank.count.min(messages);
+        }
+    }
+
     /// How many messages of one rank may be under way.
     pub fn window(&self) -> u32 {
         match self.injection {

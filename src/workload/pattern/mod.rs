@@ -154,6 +154,12 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Whether every rank sends the same number of messages, all of one size, none of which waits for what another rank
+    /// has sent: so that their times settle, and a part of them tells of the rest.
+    fn is_steady(&self) -> bool {
+        self.lockstep().is_some()
+    }
+
     /// Whether any of its messages has a delay.
     fn delays(&self) -> bool {
         false

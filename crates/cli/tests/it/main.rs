@@ -9,6 +9,7 @@ mod bench;
 mod calibrate;
 mod check;
 mod environment;
+mod estimate;
 mod examples;
 mod farms;
 mod faults;

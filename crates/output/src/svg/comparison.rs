@@ -97,6 +97,12 @@ fn bar(canvas: &mut Canvas, row: &ComparisonRow, axis: &Axis, left: f64, y: f64)
         canvas.rect(left, y + 5.0, x(mean) - left, ROW - 10.0, &bar);
     }
     canvas.close();
+    if let Some([low, high]) = row.makespan.interval_s {
+        // A box about the end of the bar: what an estimate leaves open.
+        let (from, to) = (x(low.max(0.0)), x(high));
+        let open = r##"fill="#e8a33d" fill-opacity="0.55" stroke="#7a4a00" stroke-width="0.7""##;
+        canvas.rect(from, middle - 4.0, (to - from).max(1.5), 8.0, open);
+    }
     if sd > 0.0 && sd.is_finite() {
         let line = format!(r#"stroke="{INK}" stroke-width="1.3""#);
         let (from, to) = (x((mean - sd).max(0.0)), x(mean + sd));
@@ -166,6 +172,9 @@ fn subtitle(comparison: &Comparison) -> String {
     }
     // What is not random is run once, whatever the number of seeds: blocks may differ.
     let seeds = || comparison.rows.iter().map(|row| row.makespan.seeds.len());
+    if comparison.rows.iter().any(|row| row.makespan.interval_s.is_some()) {
+        parts.push("estimates".to_owned());
+    }
     parts.push(match (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0)) {
         (1, 1) => "1 seed".to_owned(),
         (least, most) if least == most => format!("{most} seeds"),
@@ -248,6 +257,12 @@ fn legend(canvas: &mut Canvas, comparison: &Comparison, logarithmic: bool, y: f6
             for end in [x + 2.0, x + 26.0] {
                 canvas.line(Point::new(end, y - 4.0), Point::new(end, y + 4.0), &line);
             }
+        });
+    }
+    if comparison.rows.iter().any(|row| row.makespan.interval_s.is_some()) {
+        entry(canvas, "95 % interval of an estimate", &|canvas, x| {
+            let open = r##"fill="#e8a33d" fill-opacity="0.55" stroke="#7a4a00" stroke-width="0.7""##;
+            canvas.rect(x + 4.0, y - 4.0, 20.0, 8.0, open);
         });
     }
     entry(canvas, "largest lower bound", &|canvas, x| marker(canvas, x + 14.0, y - 12.0));

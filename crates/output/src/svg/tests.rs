@@ -181,6 +181,7 @@ fn comparison_of(blocks: &[(&str, &str)], patterns: &[&str], seeds: u64, factor:
                 transport: "flow".into(),
                 faults: None,
                 jobs: Vec::new(),
+                estimated: None,
                 worst_slowdown: None,
                 slowdown: None,
                 cut_off: 0,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, count, counted, fixed, grouped, percent, seconds};
 use super::{Answer, Cell, Grid, compared_jobs, models, printable};
-use hayase::report::{Bounds, Comparison, ComparisonRow, FAULTS, PATTERN, RankBy, varying};
+use hayase::report::{Bounds, Comparison, ComparisonRow, Estimated, FAULTS, PATTERN, RankBy, varying};
 
 /// The position of the topology among the choices, which like the pattern is named in a way of its own.
 const TOPOLOGY: usize = 0;
@@ -148,11 +148,15 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     let slowed = rows.iter().any(|row| row.slowdown.is_some());
     let cut_off = rows.iter().any(|row| row.cut_off > 0);
     let of_jobs = rows.iter().any(|row| row.worst_slowdown.is_some());
+    let estimated = rows.iter().any(|row| row.estimated.is_some());
     let mut grid = Grid::new().keys(names.len());
     for &choice in &names {
         grid = grid.text(rows[0].names()[choice]);
     }
     grid = grid.time("mean");
+    if estimated {
+        grid = grid.text("estimate: 95 % interval");
+    }
     if spread {
         grid = grid.time("sd");
     }
@@ -181,6 +185,9 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     for row in rows {
         let mut cells: Vec<Cell> = names.iter().map(|&choice| row.choices()[choice].into()).collect();
         cells.push(row.makespan.mean_s.into());
+        if estimated {
+            cells.push(interval(row).into());
+        }
         if spread {
             cells.push((row.makespan.seeds.len() > 1).then_some(row.makespan.sd_s).into());
         }
@@ -222,6 +229,15 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
         grid.row(cells);
     }
     grid
+}
+
+/// `1.23 ms to 1.25 ms`; of what was simulated in full `exact`.
+fn interval(row: &ComparisonRow) -> String {
+    match row.estimated.as_ref().map(Estimated::estimate) {
+        None => String::new(),
+        Some(None) => "exact".to_owned(),
+        Some(Some(estimate)) => format!("{} to {}", seconds(estimate.low_s), seconds(estimate.high_s)),
+    }
 }
 
 /// `43 times as long`.
@@ -300,7 +316,13 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
         let (best, of_tied) = (rows[0].makespan.seeds.len(), first.makespan.seeds.len());
         let names = listed(tied.iter().map(|row| name(row, &varying)).collect(), ", ");
         let seeds = count(best.max(of_tied) as u64, "seed", "seeds");
-        let _ = write!(sentence, "; a tie with {names}: the difference lies within its 95 % interval over {seeds}");
+        let estimated = rows[0].makespan.interval_s.or(first.makespan.interval_s).is_some();
+        let by = match (estimated, best.max(of_tied)) {
+            (true, 1) => "by estimate".to_owned(),
+            (true, _) => format!("by estimate, over {seeds}"),
+            (false, _) => format!("over {seeds}"),
+        };
+        let _ = write!(sentence, "; a tie with {names}: the difference lies within its 95 % interval {by}");
     }
     let mut sentences = vec![sentence + "."];
     if varying.len() > 1 {

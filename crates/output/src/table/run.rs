@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::figures::{Quantity, bandwidth, count, fixed, grouped, percent, seconds};
 use super::{Answer, Cell, Grid, early, late, printable};
-use hayase::report::{FaultsReport, LinkUse, Report, SeedStatistics, Status};
+use hayase::report::{Estimated, FaultsReport, LinkUse, Report, SeedStatistics, Status};
 use hayase::units::Bytes;
 
 /// How many links are shown.
@@ -50,7 +50,9 @@ pub fn run(report: &Report) -> Answer {
     let links = links(&report.links);
     if !links.is_empty() {
         let shown = report.links.len().min(BUSIEST);
-        let _ = writeln!(text, "\nThe {shown} busiest links");
+        let part = report.head.estimated.as_ref().and_then(Estimated::estimate);
+        let of = part.map_or("", |_| ", of what was simulated for the estimate");
+        let _ = writeln!(text, "\nThe {shown} busiest links{of}");
         text.table(links);
     }
     text
@@ -59,7 +61,7 @@ pub fn run(report: &Report) -> Answer {
 /// Names and values, a line each.
 fn figures(report: &Report) -> Vec<(&'static str, String)> {
     let mut lines = vec![
-        ("makespan", seconds(report.head.makespan_s)),
+        ("makespan", seconds(report.head.makespan_s) + &estimated(report.head.estimated.as_ref())),
         ("messages", grouped(report.head.messages)),
         ("bytes", Bytes(report.head.bytes).to_string()),
         (
@@ -113,6 +115,22 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     }
     lines.push(("fingerprint", report.head.fingerprint.clone()));
     lines
+}
+
+/// What is to be said of a makespan where an estimate was asked for.
+pub fn estimated(estimated: Option<&Estimated>) -> String {
+    match estimated {
+        None => String::new(),
+        Some(Estimated::Full(_)) => "  (no estimate: all was simulated)".to_owned(),
+        Some(Estimated::By(estimate)) => format!(
+            "  (an estimate, \u{b1} {}: {} to {} at {} confidence, of {} of all messages)",
+            percent(estimate.error()),
+            seconds(estimate.low_s),
+            seconds(estimate.high_s),
+            percent(estimate.confidence),
+            percent(estimate.simulated_part),
+        ),
+    }
 }
 
 /// What failed, and what became of messages for it.

@@ -1,0 +1,63 @@
+//! Estimates: a makespan with its interval, or why there is none.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// A makespan that is estimated from the beginning of a run.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Estimate {
+    /// The makespan \[s\].
+    pub makespan_s: f64,
+    /// The low end of its interval \[s\].
+    pub low_s: f64,
+    /// The high end \[s\].
+    pub high_s: f64,
+    /// How sure the interval is to hold the makespan of the full run: 0.95.
+    pub confidence: f64,
+    /// The part of all messages that was simulated.
+    pub simulated_part: f64,
+}
+
+impl Estimate {
+    /// Half of its interval \[s\].
+    pub fn half_s(&self) -> f64 {
+        (self.high_s - self.low_s) / 2.0
+    }
+
+    /// Half of its interval, over the makespan.
+    pub fn error(&self) -> f64 {
+        if self.makespan_s > 0.0 { self.half_s() / self.makespan_s } else { 0.0 }
+    }
+}
+
+/// What became of an estimate that was asked for.
+///
+/// Written as `estimate`: the estimate, or `null` with `estimate_reason`.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Estimated {
+    /// The makespan is one.
+    By(Estimate),
+    /// All was simulated, for this reason: the makespan is exact.
+    Full(String),
+}
+
+impl Estimated {
+    /// The estimate, where there is one.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        match self {
+            Self::By(estimate) => Some(estimate),
+            Self::Full(_) => None,
+        }
+    }
+}
+
+impl Serialize for Estimated {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("estimate", &self.estimate())?;
+        if let Self::Full(reason) = self {
+            map.serialize_entry("estimate_reason", reason)?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,27 @@
+//! `estimate`: how well the makespan is to be known, where less than exactly is enough.
+
+use super::Loader;
+use super::read::Sections;
+use crate::diagnostic::Diagnostic;
+use crate::system::System;
+
+impl Loader {
+    /// `--estimate PERCENT`: the makespan to within this part of it (`1%`), by estimate where that is shorter.
+    #[must_use]
+    pub fn estimate(self, percent: &str) -> Self {
+        self.set("--estimate", &format!("estimate={percent}"))
+    }
+}
+
+/// The system with what the scenario says of that.
+pub(super) fn estimated(system: System, sections: &Sections) -> System {
+    system.with_estimate(sections.estimate.get().map(|target| **target))
+}
+
+/// The mistake of an estimate of several jobs.
+pub(super) fn of_jobs(sections: &Sections) -> Option<Diagnostic> {
+    let target = sections.estimate.get()?;
+    let message = "jobs have no makespan that could be estimated: each ends at a time of its own";
+    let diagnostic = Diagnostic::new("wrong-choice", message).at_value(target).label("of several jobs");
+    Some(diagnostic.help("leave `estimate` out, or estimate one pattern by itself"))
+}

@@ -1,0 +1,104 @@
+//! Whether the messages to come are like those that were played, as far as their routes tell.
+//!
+//! Of a step, all its messages under way together, `L` is the mean over its messages of the most that any link of theirs
+//! carries, as the time it takes that link [ps]. Steps played and steps to come are drawn, and their means of L set
+//! against each other: under random placement they agree but for chance, on a torus whose ranks are in order they do not
+//! (near ranks come first).
+
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, LinkId, RankId};
+use crate::placement::Placement;
+use crate::rng::Mix;
+use crate::routing::Router;
+use crate::workload::pattern::Pattern;
+
+/// Routes looked at, at most, and the fewest steps on each side.
+const ROUTES: usize = 4_000_000;
+const FEWEST: usize = 24;
+
+/// By how many standard errors the means differ where steps are not alike.
+const ERRORS: f64 = 3.0;
+
+/// A pattern on a network.
+pub struct Ground<'a> {
+    pub pattern: &'a dyn Pattern,
+    pub fabric: &'a Fabric,
+    pub router: &'a dyn Router,
+    pub placement: &'a Placement,
+    pub seed: u64,
+}
+
+/// Mean, and the variance of the mean.
+type Seen = (f64, f64);
+
+impl Ground<'_> {
+    /// Whether steps from `played` on are like those before: L differs by no more than chance explains, or by less than
+    /// half of what is `wanted`, which is relative.
+    ///
+    /// # Errors
+    /// By how much they differ, in words.
+    pub fn is_alike(&self, played: u32, wanted: f64) -> Result<(), String> {
+        let all = self.pattern.sends(RankId(0));
+        let steps = (ROUTES / self.placement.len().max(1)).max(3 * FEWEST);
+        let early = (steps / 3).max(FEWEST);
+        let (before, of_before) = self.of_steps(0, played, early);
+        let (after, of_after) = self.of_steps(played, all, steps - early);
+        if before <= 0.0 {
+            return Ok(());
+        }
+        let change = after / before - 1.0;
+        let error = (of_before + of_after).sqrt() / before;
+        if change.abs() > (ERRORS * error).max(wanted / 2.0) {
+            let (percent, more) = (100.0 * change.abs(), if change > 0.0 { "more" } else { "less" });
+            return Err(format!(
+                "the steps after the first {played} load their links {percent:.1} % {more} than these"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Of `count` of these steps, or all if they are not more: one out of each of `count` equal parts.
+    fn of_steps(&self, first: u32, end: u32, count: usize) -> Seen {
+        let steps = (end - first) as usize;
+        let random = Mix::new(self.seed, "estimate");
+        let mut load = IdVec::filled(self.fabric.links().len(), 0.0);
+        let count = count.min(steps);
+        let values: Vec<f64> = (0..count)
+            .map(|part| {
+                let (from, to) = (part * steps / count, (part + 1) * steps / count);
+                let step = from as u64 + random.two_below(u64::from(first), part as u64, (to - from) as u64);
+                self.of_step(first + step as u32, &mut load)
+            })
+            .collect();
+        let n = count.max(1) as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+        (mean, squares / (n - 1.0).max(1.0) / n)
+    }
+
+    /// L of a step.
+    fn of_step(&self, step: u32, load: &mut IdVec<LinkId, f64>) -> f64 {
+        let ranks = self.placement.len() as u32;
+        let mut routes: Vec<LinkId> = Vec::new();
+        let mut ends = Vec::with_capacity(ranks as usize);
+        for src in (0..ranks).map(RankId) {
+            let message = self.pattern.message(src, step);
+            let (from, to) = (self.placement[src], self.placement[message.dst]);
+            let begin = routes.len();
+            if from != to {
+                // Routers begin with an empty route.
+                let mut route = Vec::new();
+                self.router.route(from, to, &mut route);
+                for &link in &route {
+                    load[link] += self.fabric.link(link).capacity.time_for(message.bytes as f64).ps();
+                }
+                routes.append(&mut route);
+            }
+            ends.push((begin, routes.len()));
+        }
+        let of_route = |&(begin, end): &(usize, usize)| routes[begin..end].iter().map(|&l| load[l]).fold(0.0, f64::max);
+        let sum: f64 = ends.iter().map(of_route).sum();
+        routes.iter().for_each(|&link| load[link] = 0.0);
+        sum / f64::from(ranks.max(1))
+    }
+}

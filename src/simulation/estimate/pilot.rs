@@ -1,0 +1,166 @@
+//! A pattern of which only a beginning is played: as many messages of each rank as it takes to know the rest.
+
+use std::ops::ControlFlow;
+
+use super::forecast::{End, Forecast, Known, Sample, Whole};
+use crate::ids::{IdVec, RankId, WakeId};
+use crate::units::Time;
+use crate::workload::pattern::PatternPlayer;
+use crate::workload::{Blocked, Load, Requests, Send, Workload};
+
+/// Steps before the first look, and by how much more there are at each further one.
+const FIRST: usize = 40;
+const FURTHER: f64 = 1.15;
+
+/// A look finds the interval narrow enough if the end that is still to be played may be a little longer than usual.
+const ROOM: f64 = 0.9;
+
+/// Where so much of all would be played, the rest is, too.
+const MOST: f64 = 0.5;
+
+/// Asked once, before a beginning of so many messages a rank is cut off: whether the other messages are like those, and
+/// if not, why.
+pub type Alike<'a> = &'a mut dyn FnMut(u32) -> Result<(), String>;
+
+/// A player that stops its ranks after so many messages as soon as the makespan is known well enough.
+///
+/// It counts what is delivered of each rank, a few words a rank and a sample for each step; nothing of it changes what
+/// ranks do until they are stopped, all after the same number of messages, which none of them has passed.
+pub struct Pilot<'a> {
+    player: PatternPlayer,
+    whole: Whole,
+    /// Half of the interval that is wanted, over the makespan.
+    wanted: f64,
+    alike: Alike<'a>,
+    delivered: IdVec<RankId, u32>,
+    /// Sum of these, and of their squares.
+    sum: u64,
+    squares: u64,
+    /// The sum at which the next sample is taken.
+    next: u64,
+    samples: Vec<Sample>,
+    /// Samples at the next look.
+    look: usize,
+    now: Time,
+    /// Messages of each rank that are played, once that is decided.
+    cut: Option<u32>,
+    /// Why all are.
+    full: Option<String>,
+}
+
+impl<'a> Pilot<'a> {
+    /// This player, whose ranks have so many messages each.
+    pub fn new(player: PatternPlayer, whole: Whole, wanted: f64, alike: Alike<'a>) -> Self {
+        Self {
+            delivered: IdVec::filled(whole.ranks as usize, 0),
+            player,
+            whole,
+            wanted,
+            alike,
+            sum: 0,
+            squares: 0,
+            next: u64::from(whole.ranks),
+            samples: Vec::new(),
+            look: FIRST,
+            now: Time::ZERO,
+            cut: None,
+            full: None,
+        }
+    }
+
+    /// The makespan and how many messages of each rank were played for it, or why all were.
+    pub fn finish(self) -> Result<(Forecast, u32), String> {
+        let Some(messages) = self.cut else {
+            return Err(self.full.clone().unwrap_or_else(|| self.too_short()));
+        };
+        match Known::of(&self.samples, self.whole) {
+            Some(known) => Ok((known.forecast(End { messages, time: self.now.ps() }), messages)),
+            None => Err(self.too_short()),
+        }
+    }
+
+    fn too_short(&self) -> String {
+        let Whole { messages, .. } = self.whole;
+        format!("{messages} messages a rank are too few to be known better by a part of them")
+    }
+
+    /// Counts what has arrived; a sample is taken whenever as many messages have as there are ranks.
+    fn count(&mut self, now: Time, messages: &[Send]) {
+        for message in messages {
+            let count = &mut self.delivered[message.id.src];
+            self.squares += 2 * u64::from(*count) + 1;
+            *count += 1;
+        }
+        self.sum += messages.len() as u64;
+        let ranks = u64::from(self.whole.ranks);
+        if self.sum >= self.next {
+            self.next = (self.sum / ranks + 1) * ranks;
+            let progress = self.sum as f64 / ranks as f64;
+            let variance = (self.squares as f64 / ranks as f64 - progress * progress).max(0.0);
+            self.samples.push(Sample { time: now.ps(), progress, variance });
+        }
+    }
+
+    /// Whether enough is known; then ranks are stopped.
+    fn look(&mut self) -> ControlFlow<()> {
+        let most = self.player.most_sent();
+        if f64::from(most) > MOST * f64::from(self.whole.messages) {
+            return ControlFlow::Break(());
+        }
+        self.look = (self.samples.len() as f64 * FURTHER) as usize + 1;
+        let Some(known) = Known::of(&self.samples, self.whole) else { return ControlFlow::Continue(()) };
+        let outlook = known.outlook(most);
+        if outlook.half <= ROOM * self.wanted * outlook.makespan {
+            if let Err(why) = (self.alike)(most) {
+                self.full = Some(why);
+                return ControlFlow::Break(());
+            }
+            self.player.end_after(most);
+            self.cut = Some(most);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Workload for Pilot<'_> {
+    fn ranks(&self) -> u32 {
+        self.player.ranks()
+    }
+
+    fn messages(&self) -> u64 {
+        self.player.messages()
+    }
+
+    fn load(&self) -> Load {
+        self.player.load()
+    }
+
+    fn begin(&mut self, requests: &mut Requests) {
+        self.player.begin(requests);
+    }
+
+    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+        self.now = now;
+        // Once ranks run out of messages, they are no measure of a step any more.
+        if self.look < usize::MAX {
+            self.count(now, messages);
+            if self.samples.len() >= self.look && self.look().is_break() {
+                self.look = usize::MAX;
+            }
+        }
+        self.player.delivered(now, messages, requests);
+    }
+
+    fn departed(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+        self.player.departed(now, messages, requests);
+    }
+
+    fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
+        self.player.woke(now, wake, requests);
+    }
+
+    fn blocked(&self) -> Vec<Blocked> {
+        self.player.blocked()
+    }
+}
