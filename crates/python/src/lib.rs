@@ -7,6 +7,7 @@
 
 mod mistake;
 mod outcome;
+mod program;
 mod table;
 mod texts;
 mod work;
@@ -19,6 +20,7 @@ fn _hayase(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ScenarioError", py.get_type::<mistake::ScenarioError>())?;
     module.add("Deadlock", py.get_type::<mistake::Deadlock>())?;
+    module.add_function(wrap_pyfunction!(program::main, module)?)?;
     module.add_class::<outcome::Played>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<texts::Texts>()?;

@@ -3,6 +3,8 @@ from typing import Any
 
 __version__: str
 
+def main(words: list[str], program: list[str]) -> int: ...
+
 class ScenarioError(ValueError):
     mistakes: list[tuple[str, str, str | None, str | None, int | None, int | None]]
 
