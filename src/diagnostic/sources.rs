@@ -43,6 +43,8 @@ pub type BuiltIn = &'static [(&'static str, &'static [u8])];
 pub struct Sources {
     texts: Vec<Source>,
     built_in: BuiltIn,
+    /// Files that are in memory: name and content.
+    attached: Vec<(Arc<str>, Arc<[u8]>)>,
     on_read: Option<OnRead>,
 }
 
@@ -67,6 +69,16 @@ impl Sources {
     /// Who is told how far the reading of a file is.
     pub(crate) fn hook(&self) -> Option<OnRead> {
         self.on_read.clone()
+    }
+
+    /// A file that is in memory: whatever text names it by exactly this name finds it, before any file on disk.
+    pub fn attach(&mut self, name: impl Into<Arc<str>>, content: impl Into<Arc<[u8]>>) {
+        self.attached.push((name.into(), content.into()));
+    }
+
+    /// The content of the file in memory that has this name; the last one of several.
+    pub(crate) fn find_attached(&self, name: &str) -> Option<&Arc<[u8]>> {
+        self.attached.iter().rev().find(|(known, _)| **known == *name).map(|(_, content)| content)
     }
 
     /// The file that `path` names: relative to the directory of the file in which it is written.

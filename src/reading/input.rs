@@ -191,6 +191,12 @@ impl Sources {
     /// # Errors
     /// The file is missing, a directory or unreadable: a diagnostic at the place that names it.
     pub fn open(&self, path: &Located<String>) -> Result<Input, Diagnostic> {
+        if let Some(content) = self.find_attached(path) {
+            let (name, content) = (path.as_str().to_owned(), Arc::clone(content));
+            let total = content.len() as u64;
+            return Input::new(name.clone(), io::Cursor::new(content), total, self.hook())
+                .map_err(|error| Input::failed(&name, &error));
+        }
         if let Some(content) = self.find_built_in(path) {
             let name = format!("<built in>/{}", path.as_str());
             return Input::new(name.clone(), content, content.len() as u64, self.hook())
@@ -325,6 +331,23 @@ mod tests {
         assert_eq!(read(&named_in(base, "Cargo.toml")), "built in");
         assert_eq!(read(&"only.csv".to_owned().into()), "here");
         assert!(read(&"Cargo.toml".to_owned().into()).contains("[package]"));
+    }
+
+    #[test]
+    fn an_attached_file_is_found_before_all_others_and_as_its_name_is_written() {
+        let mut sources = Sources::default();
+        sources.built_in(&[("m.csv", b"built in")]);
+        sources.attach("m.csv", *b"first");
+        sources.attach("m.csv", *b"attached");
+        sources.attach("Cargo.toml", zstd::encode_all(&b"packed"[..], 1).unwrap());
+        let base = sources.add("dir/scenario.toml", "x".repeat(100));
+        let read = |name: &str| {
+            let mut text = String::new();
+            sources.open(&named_in(base, name)).map(|mut input| input.read_to_string(&mut text).map(|_| text).unwrap())
+        };
+        assert_eq!(read("m.csv").unwrap(), "attached");
+        assert_eq!(read("Cargo.toml").unwrap(), "packed");
+        assert!(read("./m.csv").unwrap_err().message.contains("there is no file `dir/./m.csv`"));
     }
 
     #[test]

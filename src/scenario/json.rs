@@ -144,7 +144,7 @@ fn no_scenario() -> JsonError {
 }
 
 /// Writes a table: plain values first, then tables with a header each.
-fn write_table(toml: &mut String, header: &str, map: &Map<String, Value>) {
+pub(super) fn write_table(toml: &mut String, header: &str, map: &Map<String, Value>) {
     for (key, value) in map.iter().filter(|(_, value)| !value.is_object()) {
         toml.push_str(&quoted_key(key));
         toml.push_str(" = ");

@@ -26,6 +26,7 @@ const DEPTH: u32 = 8;
 #[derive(Clone, Default)]
 pub struct Loader {
     parts: Vec<Part>,
+    attached: Vec<(Arc<str>, Arc<[u8]>)>,
     on_read: Option<OnRead>,
 }
 
@@ -33,6 +34,7 @@ pub struct Loader {
 pub(super) enum Part {
     File(PathBuf),
     Text { name: String, text: String },
+    Over { name: String, text: String },
     Named { shelf: Shelf, flag: String, name: String },
     Choice { flag: String, table: &'static str, value: String },
     Option { flag: String, key: &'static str, value: String },
@@ -49,7 +51,7 @@ impl Part {
             Self::File(_) | Self::Text { .. } => 1,
             Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 2,
             Self::Named { shelf: Shelf::Patterns, .. } | Self::Job { .. } => 3,
-            Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } | Self::Slow(_) => 4,
+            Self::Over { .. } | Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } | Self::Slow(_) => 4,
         }
     }
 }
@@ -76,6 +78,20 @@ impl Loader {
     #[must_use]
     pub fn text(self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.with(Part::Text { name: name.into(), text: text.into() })
+    }
+
+    /// A scenario as a text that overrides all others, as flags do: what it says of a table is laid over what is there.
+    #[must_use]
+    pub fn over(self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.with(Part::Over { name: name.into(), text: text.into() })
+    }
+
+    /// A file in memory, for whatever text names a file by exactly this name: a graph, a list of messages, a placement,
+    /// a trace, or a scenario for [`Loader::file`]. It comes before a file on disk of that name, and may be compressed.
+    #[must_use]
+    pub fn attach(mut self, name: impl Into<Arc<str>>, content: impl Into<Arc<[u8]>>) -> Self {
+        self.attached.push((name.into(), content.into()));
+        self
     }
 
     /// `--preset`: a named preset, or a file like those of `presets/`; all else overrides it. It takes the place of the
@@ -229,6 +245,9 @@ impl Loader {
         if let Some(hook) = self.on_read {
             texts.sources.on_read(hook);
         }
+        for (name, content) in self.attached {
+            texts.sources.attach(name, content);
+        }
         let mut parts = self.parts;
         parts.sort_by_key(Part::rank);
         texts.preset_is_given = parts.iter().any(|part| matches!(part, Part::Named { shelf: Shelf::Presets, .. }));
@@ -285,7 +304,7 @@ impl Texts {
     fn layer(&mut self, part: Part) -> Option<Table> {
         Some(match part {
             Part::File(path) => return self.file(&file_names::text_of(&path), None, 0),
-            Part::Text { name, text } => self.text(name, text, 0),
+            Part::Text { name, text } | Part::Over { name, text } => self.text(name, text, 0),
             Part::Named { shelf, flag, name } => {
                 let at = self.flag(flag, &name);
                 self.whole.extend(shelf.table());
@@ -454,6 +473,8 @@ impl Texts {
         let key = shelf.table();
         let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
         let path = self.sources.resolve(&Located::new(name.to_owned(), at));
+        let attached = self.sources.find_attached(name).is_some();
+        let is_file = attached || path.is_file();
         let single = |kind: &str, file: &str| Some(one(key?.to_owned(), at, choice(kind, file, name, at)));
         match (shelf, extension) {
             (Shelf::Topologies, Some("json")) if self.is_graph(name, at) => return single("graph", "file"),
@@ -463,14 +484,14 @@ impl Texts {
                 return single("program", "rule");
             }
             (Shelf::Patterns, _)
-                if shelf.get(name).is_none() && (Format::of_name(&path).is_some() || path.is_dir()) =>
+                if shelf.get(name).is_none() && (Format::of_name(&path).is_some() || path.is_dir() && !attached) =>
             {
                 return single("trace", "path");
             }
             (Shelf::Patterns, Some("csv" | "zst")) => return single("file", "path"),
             _ => {}
         }
-        if let Some(named) = WithOptions::of(shelf, name).filter(|_| !path.is_file()) {
+        if let Some(named) = WithOptions::of(shelf, name).filter(|_| !is_file) {
             return self.named_with_options(shelf, &named, at, depth);
         }
         let outer = std::mem::take(&mut self.presets);
@@ -479,7 +500,7 @@ impl Texts {
         self.preset_is_given &= key.is_some();
         let read = match shelf.get(name) {
             Some(named) => Some(self.text(named.source_name(), named.text.to_owned(), depth)),
-            None if is_path(name) || path.is_file() => self.file(name, Some(at), depth),
+            None if is_path(name) || is_file => self.file(name, Some(at), depth),
             None => shelf.find(name).err().and_then(|mut unknown| {
                 if let Some(rule) = Generator::meant(name).filter(|_| shelf == Shelf::Patterns && name.contains(':')) {
                     unknown = unknown.help(format!("did you mean the program by rule `{rule}`?"));
@@ -541,9 +562,7 @@ impl Texts {
     /// Whether the file of this name is a graph as networkx writes it, and no report. What cannot be read is reported
     /// by whoever reads it in earnest.
     fn is_graph(&self, name: &str, at: Span) -> bool {
-        let path = self.sources.resolve(&Located::new(name.to_owned(), at));
-        let path: Located<String> = file_names::text_of(&path).into();
-        Sources::default().read_text(&path).is_ok_and(|(_, text)| is_graph(&text))
+        self.sources.clone().read_text(&Located::new(name.to_owned(), at)).is_ok_and(|(_, text)| is_graph(&text))
     }
 
     /// Where `packet:MODEL` chooses another model than the texts so far, what they say of theirs has no meaning for it;

@@ -25,6 +25,7 @@ mod presets;
 mod program_load;
 mod read;
 mod schema;
+mod settings;
 mod shared;
 mod slow;
 mod tasks;
@@ -50,6 +51,7 @@ pub use known::{KEYS, node_parameters};
 pub use links::LinkSpec;
 pub use loader::Loader;
 pub use schema::schema;
+pub use settings::settings_as_toml;
 pub(crate) use varied::{Base, Identity, Setting, Variant};
 
 /// A system and what runs on it: complete, checked and built.

@@ -108,6 +108,13 @@ impl Node {
         listed.chain(single).filter_map(Value::as_str).collect()
     }
 
+    /// The name of the type of quantities that it is, or a list of: `Time`, `Size`, `Bandwidth`, `TimePerByte`.
+    pub fn quantity(&self) -> Option<&'static str> {
+        let named = |schema: &&'static Map<String, Value>| schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/");
+        let quantities = ["Time", "Size", "Bandwidth", "TimePerByte"];
+        self.alternatives.iter().filter_map(named).find(|name| quantities.contains(name))
+    }
+
     /// The name of its type in JSON, if there is one.
     pub fn type_name(&self) -> Option<&'static str> {
         // An optional value is of one of two types, the second being nothing.

@@ -35,6 +35,13 @@ const MOST_USED: usize = 10;
 /// Messages of a run whose critical path is looked for, at most: they are played once more, without contention.
 const MOST_ON_PATH: u64 = 10_000_000;
 
+/// The longest run in which the times of links (busy, number of flows) are recorded without being asked for: it costs a
+/// tenth of the run time.
+const MESSAGES_WITH_LINK_TIMES: u64 = 2_000_000;
+
+/// Messages of a run of which it is said who is late without being asked for.
+const LATE: u64 = 100_000;
+
 /// Lets a run be stopped after its messages have been delivered, while its critical path is looked for.
 struct Whole<'a> {
     watch: &'a dyn Watch,
@@ -103,6 +110,15 @@ impl PatternOutcome {
 }
 
 impl PatternWork {
+    /// What is recorded of a run that nobody asks anything more of: the times of links, and where ranks wait for each
+    /// other or compute who is late, in runs that are short enough for that.
+    pub fn usual(&self) -> RunOptions<'static> {
+        let (needs, messages) = (self.pattern.needs(), self.pattern.messages());
+        let waits = needs.steps || needs.messages || matches!(self.injection, Injection::SendRecv | Injection::Barrier);
+        let late = (waits || self.pattern.delays() || self.jitter > Time::ZERO) && messages <= LATE;
+        RunOptions { link_use: messages <= MESSAGES_WITH_LINK_TIMES, late, ..RunOptions::default() }
+    }
+
     /// This pattern, by its own rule of injection.
     pub fn new(pattern: Arc<dyn Pattern>, name: impl Into<String>, injection: Injection) -> Self {
         Self { pattern, name: name.into(), injection, jitter: Time::ZERO, spec: None }

@@ -17,7 +17,7 @@ use super::files::unknown;
 use super::listing::Listing;
 use super::options::{self, Format, Offer, OutputArgs};
 use super::progress::StepsMonitor;
-use super::{End, Failure, Voice, complain, extension, interrupt, print_with};
+use super::{End, Failure, Voice, complain, extension, interrupt, print_with, process};
 use hayase::diagnostic::{Diagnostic, closest, failure};
 use hayase::report::{BENCHMARK_SCHEMA, Benchmark, BenchmarkRow, Measurement};
 use hayase_bench::{Length, Load, Tier, growth, loads, machine};
@@ -247,9 +247,9 @@ enum Child {
 
 /// Measures a load once, in a process of its own; words for why that failed.
 fn in_a_process(load: &Load, args: &BenchArgs, stop: &AtomicBool) -> Result<Child, String> {
-    let program = std::env::current_exe().map_err(|error| super::reason(&error))?;
-    let mut command = Command::new(program);
-    command.args(["bench", load.name(), "--alone", "--threads", &threads(args).to_string()]);
+    let program = process::words().map_err(|error| super::reason(&error))?;
+    let mut command = Command::new(&program[0]);
+    command.args(&program[1..]).args(["bench", load.name(), "--alone", "--threads", &threads(args).to_string()]);
     match length(args) {
         Length::Usual => {}
         Length::Messages(messages) => {

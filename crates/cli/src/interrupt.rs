@@ -23,3 +23,8 @@ pub fn stop_flag() -> &'static AtomicBool {
     });
     &STOP
 }
+
+/// Nothing has been stopped yet: for a process in which the program runs more than once.
+pub fn forget() {
+    STOP.store(false, Ordering::Relaxed);
+}

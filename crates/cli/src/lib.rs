@@ -30,6 +30,7 @@ mod pattern;
 mod pictures;
 mod predict;
 mod preset;
+mod process;
 mod program;
 mod progress;
 mod range;
@@ -58,7 +59,8 @@ mod window;
 #[cfg(unix)]
 mod wrap;
 
-use std::io;
+use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -70,9 +72,27 @@ use hayase::diagnostic::{self, Invalid};
 use hayase::scenario as scenarios;
 pub(crate) use voice::{Voice, complain, print, print_with, show};
 
-/// Runs the program.
+/// Runs the program: all that the binary `hayase` does.
 pub fn main() -> ExitCode {
-    let words = usage::words();
+    ExitCode::from(answer(std::env::args_os()))
+}
+
+/// Runs the program inside a process that is another one: `words` are those of its command line without its name, and
+/// `program` are the words that start it again. Returns the exit code; the process goes on.
+///
+/// Ctrl-C ends a verb as it does in the program, by a handler that stays.
+pub fn main_of_another(words: impl IntoIterator<Item = OsString>, program: Vec<OsString>) -> u8 {
+    process::is_started_by(program);
+    interrupt::forget();
+    let code = answer(std::iter::once(OsString::from("hayase")).chain(words));
+    // A program of Rust does this when it ends.
+    let _ = io::stdout().flush();
+    code
+}
+
+/// Does what these words ask for, the first being the program's name; the exit code.
+fn answer(words: impl Iterator<Item = OsString>) -> u8 {
+    let words = usage::words(words);
     let matches = match usage::command(&words).try_get_matches_from(&words) {
         Ok(matches) => matches,
         Err(error) => return usage::answer(&error),
@@ -82,11 +102,10 @@ pub fn main() -> ExitCode {
         Err(error) => return usage::answer(&error),
     };
     let voice = Voice::new(cli.global);
-    let code = match dispatch(&cli.verb, voice) {
+    match dispatch(&cli.verb, voice) {
         Ok(end) => end.code(),
         Err(failure) => report(&failure, voice),
-    };
-    ExitCode::from(code)
+    }
 }
 
 fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueHint};
 
 use super::options::{Offer, OutputArgs};
-use super::{End, Failure, Voice, extension, files, interrupt, progress};
+use super::{End, Failure, Voice, extension, files, interrupt, process, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::prediction::communication::Origin;
 use hayase::units::Bytes;
@@ -151,7 +151,7 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
     let outputs = args.out.open(&OFFER)?;
     let machine: Vec<PathBuf> = args.node_out.iter().cloned().collect();
     let machine = files::open(&machine, machine_name)?;
-    let program = std::env::current_exe().map_err(|error| {
+    let program = process::words().map_err(|error| {
         Diagnostic::new("no-program", format!("this program cannot be found on disk: {}", super::reason(&error)))
     })?;
     let libraries = args.mpi.clone().map_or_else(|| launcher::libraries(&args.launcher[0]), |library| vec![library]);

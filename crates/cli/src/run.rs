@@ -24,8 +24,7 @@ use hayase::player::Activity;
 use hayase::report::{MessageRecord, Report, Status};
 use hayase::scenario::{Loaded, Scenario};
 use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
-use hayase::units::{Bytes, Time};
-use hayase::workload::pattern::Injection;
+use hayase::units::Bytes;
 use hayase_output::svg::Window;
 use hayase_output::{csv, json, table};
 
@@ -265,10 +264,6 @@ fn check_timeline(scenario: &Scenario<PatternWork>, timeline: Option<&Path>) -> 
     }
 }
 
-/// The longest run in which the times of links (busy, number of flows) are recorded without being asked for: it costs a
-/// tenth of the run time.
-const MESSAGES_WITH_LINK_TIMES: u64 = 2_000_000;
-
 /// A run with what was seen of it.
 struct Observed {
     run: PatternOutcome,
@@ -287,12 +282,12 @@ fn observe(
 ) -> Result<Observed, Failure> {
     let asks = |wanted: Kind| files.iter().any(|(kind, _)| *kind == wanted);
     let timeline = asks(Kind::Timeline);
-    let link_use = asks(Kind::Links) || scenario.work().messages() <= MESSAGES_WITH_LINK_TIMES;
+    let usual = scenario.work().usual();
+    let link_use = asks(Kind::Links) || usual.link_use;
     let mut records = Vec::new();
-    let late = (waits(scenario.work()) && scenario.system().estimate().is_none())
-        || timeline
-        || asks(Kind::Ranks)
-        || asks(Kind::Path);
+    // What is estimated is not played whole, so nobody is late in it.
+    let usual_late = usual.late && scenario.system().estimate().is_none();
+    let late = usual_late || timeline || asks(Kind::Ranks) || asks(Kind::Path);
     let keep = timeline || asks(Kind::Path);
     let mut activities = Vec::new();
     for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Activities) {
@@ -352,16 +347,6 @@ fn observe(
         }
     }
     Ok(Observed { run, files, records })
-}
-
-/// Messages of a run of which it is said who is late without being asked for.
-const LATE: u64 = 100_000;
-
-/// Whether ranks wait for each other, or compute, in a run that is short enough to look at what they do.
-fn waits(work: &PatternWork) -> bool {
-    let needs = work.pattern.needs();
-    let waits = needs.steps || needs.messages || matches!(work.injection, Injection::SendRecv | Injection::Barrier);
-    (waits || work.pattern.delays() || work.jitter > Time::ZERO) && work.messages() <= LATE
 }
 
 fn write(

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use clap::{ColorChoice, Command, CommandFactory};
 
@@ -16,8 +15,8 @@ const HAND_ON: [&str; 4] = ["cc", "fc", "wrap", "record"];
 
 /// The words that were typed, each as a text ([`file_names`]); a negative value is joined to its option (`--size=-5`),
 /// so that it is taken for a value that may be wrong and not for an option that nobody knows.
-pub fn words() -> Vec<OsString> {
-    joined(std::env::args_os().map(|word| file_names::text(&word)).collect())
+pub fn words(typed: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    joined(typed.map(|word| file_names::text(&word)).collect())
 }
 
 fn joined(words: Vec<String>) -> Vec<OsString> {
@@ -69,19 +68,19 @@ pub fn command(words: &[OsString]) -> Command {
     })
 }
 
-/// Prints what clap has to say: help that was asked for, or a mistake of usage.
-pub fn answer(error: &clap::Error) -> ExitCode {
+/// Prints what clap has to say, help that was asked for or a mistake of usage; the exit code.
+pub fn answer(error: &clap::Error) -> u8 {
     let printed = error.print();
     if error.use_stderr() {
-        return ExitCode::from(2);
+        return 2;
     }
     // Help is a result: that it cannot be written is a failure, unless its reader has read enough.
     match printed.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             complain(failure(&format!("cannot write to standard output: {}", reason(&error)), false));
-            ExitCode::from(1)
+            1
         }
-        _ => ExitCode::SUCCESS,
+        _ => 0,
     }
 }
 

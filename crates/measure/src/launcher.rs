@@ -1,5 +1,6 @@
 //! Starting the two processes, and hearing what they say.
 
+use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -93,7 +94,8 @@ fn folders(launcher: &str) -> Vec<PathBuf> {
     ["lib", "lib64"].iter().map(|name| prefix.join(name)).collect()
 }
 
-/// Starts `command` with this program's benchmark as what it launches, and collects what that says.
+/// Starts `command` with this program's benchmark as what it launches, and collects what that says; `program` are the
+/// words that start this program.
 ///
 /// `on_progress` hears how far it is, from 0 to 1; `on_other` every line that is none of ours.
 ///
@@ -101,7 +103,7 @@ fn folders(launcher: &str) -> Vec<PathBuf> {
 /// The launcher cannot be started, fails, or the benchmark fails.
 pub fn run(
     command: &[String],
-    program: &Path,
+    program: &[OsString],
     libraries: &[String],
     plan: &Plan,
     mut on_progress: impl FnMut(f64),
@@ -109,7 +111,7 @@ pub fn run(
 ) -> Result<Measured, Trouble> {
     let name = command.first().cloned().unwrap_or_default();
     let mut starting = Command::new(&name);
-    starting.args(&command[1.min(command.len())..]).arg(program).arg("measure-agent");
+    starting.args(&command[1.min(command.len())..]).args(program).arg("measure-agent");
     let sizes = &plan.sizes;
     starting.arg(format!("--smallest={}", sizes.smallest)).arg(format!("--largest={}", sizes.largest));
     starting.args(sizes.increment.map(|increment| format!("--increment={increment}")));
@@ -175,7 +177,7 @@ mod tests {
     #[test]
     fn a_launcher_that_is_not_there_is_named() {
         let command = ["no-such-launcher".to_owned()];
-        let found = run(&command, Path::new("x"), &[], &Plan::default(), |_| (), |_| ());
+        let found = run(&command, &["x".into()], &[], &Plan::default(), |_| (), |_| ());
         assert!(matches!(found, Err(Trouble::Start(name, _)) if name == "no-such-launcher"));
     }
 
@@ -192,7 +194,7 @@ mod tests {
         let mut start = |status: &str| {
             let command = ["sh".to_owned(), script.display().to_string(), status.to_owned()];
             let plan = Plan::default();
-            run(&command, Path::new("x"), &[], &plan, |done| part = done, |line| other.push(line.to_owned()))
+            run(&command, &["x".into()], &[], &plan, |done| part = done, |line| other.push(line.to_owned()))
         };
         assert_eq!(start("0").unwrap().eager, Some(7));
         std::fs::write(folder.path().join("said"), "").unwrap();

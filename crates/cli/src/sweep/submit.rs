@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::super::{End, Failure, Voice, interrupt, print, progress, reason};
+use super::super::{End, Failure, Voice, interrupt, print, process, progress, reason};
 use super::args::{Engine, SweepArgs};
 use super::failure::store;
 use hayase::diagnostic::Diagnostic;
@@ -56,7 +56,7 @@ pub(super) fn submit(
     let each = counts.wall_s.unwrap_or(0.0);
     let threads = args.threads.map_or(1, |threads| u64::from(threads.get()));
     let chunks = Chunks::of(each * counts.missing as f64, counts.missing, threads);
-    let program = std::env::current_exe().map_or_else(|_| "hayase".to_owned(), |path| path.display().to_string());
+    let program = process::texts();
     let (name, command, text) = match engine {
         Engine::Slurm => ("submit.slurm", "sbatch", slurm(&program, args, folder, chunks)),
         Engine::Hq => ("submit.hq.sh", "sh", hyper_queue(&program, args, folder, chunks)),
@@ -92,12 +92,13 @@ fn word(text: &str) -> String {
     }
 }
 
-fn words(program: &str, args: &SweepArgs, folder: &Path) -> String {
-    let [program, plan, folder] = [program, &args.plan.display().to_string(), &folder.display().to_string()].map(word);
+fn words(program: &[String], args: &SweepArgs, folder: &Path) -> String {
+    let program = program.iter().map(|text| word(text)).collect::<Vec<_>>().join(" ");
+    let [plan, folder] = [args.plan.display(), folder.display()].map(|path| word(&path.to_string()));
     format!("{program} sweep {plan} -o {folder}")
 }
 
-fn slurm(program: &str, args: &SweepArgs, folder: &Path, chunks: Chunks) -> String {
+fn slurm(program: &[String], args: &SweepArgs, folder: &Path, chunks: Chunks) -> String {
     let Chunks { shards, threads, minutes } = chunks;
     let words = words(program, args, folder);
     let (last, log) = (shards - 1, folder.join("slurm-%A_%a.log"));
@@ -115,7 +116,7 @@ fn slurm(program: &str, args: &SweepArgs, folder: &Path, chunks: Chunks) -> Stri
     )
 }
 
-fn hyper_queue(program: &str, args: &SweepArgs, folder: &Path, chunks: Chunks) -> String {
+fn hyper_queue(program: &[String], args: &SweepArgs, folder: &Path, chunks: Chunks) -> String {
     let Chunks { shards, threads, minutes } = chunks;
     let words = words(program, args, folder);
     let shard = format!("exec {words} --shard \"$HQ_TASK_ID/{shards}\" -j {threads}");

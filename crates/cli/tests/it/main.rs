@@ -7,6 +7,7 @@ mod any_work;
 mod bad_inputs;
 mod bench;
 mod calibrate;
+mod carried;
 mod check;
 mod environment;
 mod estimate;

@@ -1,0 +1,54 @@
+//! Mistakes as exceptions of Python.
+
+use hayase::diagnostic::Invalid;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    hayase,
+    ScenarioError,
+    PyValueError,
+    "What is wrong with a scenario: all mistakes at once.\n\n`str()` of it is what the command line prints; `.mistakes` \
+     is a list of tuples\n(code, message, help, file, line, column), the last three `None` where a mistake is in no text."
+);
+create_exception!(
+    hayase,
+    Deadlock,
+    PyRuntimeError,
+    "The simulated program, or the packets of a run, wait for each other for ever; `.report` is the report of what had\n\
+     happened by then, where there is one."
+);
+
+/// All mistakes as one `ScenarioError`; of what cannot run because of what failed, a `Deadlock`.
+pub fn invalid(py: Python<'_>, invalid: &Invalid) -> PyErr {
+    let text = invalid.show(false);
+    if invalid.is_cut_off() {
+        return Deadlock::new_err(text);
+    }
+    let error = ScenarioError::new_err(text);
+    let mistakes: Vec<_> = invalid
+        .diagnostics
+        .iter()
+        .map(|mistake| {
+            let (file, line, column) = match mistake.place(&invalid.sources) {
+                Some(place) => (Some(place.file), Some(place.line), Some(place.column)),
+                None => (None, None, None),
+            };
+            (mistake.code, mistake.message.clone(), mistake.help.clone(), file, line, column)
+        })
+        .collect();
+    match error.value(py).setattr("mistakes", mistakes) {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}
+
+/// A deadlock with this explanation and the report, as JSON.
+pub fn deadlock(py: Python<'_>, why: &str, report: &str) -> PyErr {
+    let error = Deadlock::new_err(why.trim_end().to_owned());
+    match error.value(py).setattr("_report_json", report) {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}

@@ -1,0 +1,120 @@
+//! Tables by columns that numpy sees without a copy.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+/// The values of a column.
+#[derive(Debug)]
+pub enum Column {
+    /// Numbers of ranks, nodes, links.
+    U32(Vec<u32>),
+    /// Bytes.
+    U64(Vec<u64>),
+    /// Times \[s\] and rates.
+    F64(Vec<f64>),
+    /// Names: all of them behind each other, and where each ends.
+    Text(Vec<i64>, Vec<u8>),
+}
+
+impl Column {
+    /// Names as a column.
+    pub fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let (mut ends, mut bytes) = (vec![0], Vec::new());
+        for text in texts {
+            bytes.extend_from_slice(text.as_bytes());
+            ends.push(bytes.len() as i64);
+        }
+        Self::Text(ends, bytes)
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U32(values) => values.len(),
+            Self::U64(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::Text(ends, _) => ends.len() - 1,
+        }
+    }
+}
+
+/// Memory of a column, as numpy asks for it: kept as long as any array looks at it.
+#[pyclass(frozen, module = "hayase._hayase")]
+pub struct Memory {
+    columns: Arc<Vec<(&'static str, Column)>>,
+    index: usize,
+}
+
+#[pymethods]
+impl Memory {
+    /// Where the numbers are: see "The array interface protocol" of numpy, version 3.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (address, kind) = match &self.columns[self.index].1 {
+            Column::U32(values) => (values.as_ptr() as usize, "u4"),
+            Column::U64(values) => (values.as_ptr() as usize, "u8"),
+            Column::F64(values) => (values.as_ptr() as usize, "f8"),
+            Column::Text(..) => return Err(PyTypeError::new_err("a column of texts is no array of numbers")),
+        };
+        let order = if cfg!(target_endian = "big") { '>' } else { '<' };
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("shape", (self.columns[self.index].1.len(),))?;
+        interface.set_item("typestr", format!("{order}{kind}"))?;
+        interface.set_item("data", (address, true))?;
+        Ok(interface)
+    }
+}
+
+/// A table by columns.
+#[pyclass(frozen, module = "hayase._hayase")]
+pub struct Table {
+    columns: Arc<Vec<(&'static str, Column)>>,
+}
+
+impl Table {
+    /// A table of these columns, which are equally long.
+    ///
+    /// # Errors
+    /// Where Python has no memory for it.
+    pub fn new(py: Python<'_>, columns: Vec<(&'static str, Column)>) -> PyResult<Py<Self>> {
+        Py::new(py, Self { columns: Arc::new(columns) })
+    }
+}
+
+#[pymethods]
+impl Table {
+    #[getter]
+    fn columns(&self) -> Vec<&'static str> {
+        self.columns.iter().map(|(name, _)| *name).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.columns.first().map_or(0, |(_, column)| column.len())
+    }
+
+    /// A column as a numpy array that cannot be written to; numbers are not copied.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let Some(index) = self.columns.iter().position(|(known, _)| *known == name) else {
+            let known: Vec<&str> = self.columns();
+            return Err(PyKeyError::new_err(format!("there is no column {name:?}; there are {}", known.join(", "))));
+        };
+        let numpy = py.import("numpy")?;
+        match &self.columns[index].1 {
+            Column::Text(ends, bytes) => {
+                let text = |pair: &[i64]| String::from_utf8_lossy(&bytes[pair[0] as usize..pair[1] as usize]);
+                let texts = PyList::new(py, ends.windows(2).map(text))?;
+                let array = numpy.call_method1("array", PyTuple::new(py, [texts])?)?;
+                array.call_method1("setflags", (false,))?;
+                Ok(array)
+            }
+            _ => {
+                let memory = Memory { columns: Arc::clone(&self.columns), index };
+                numpy.call_method1("asarray", (Py::new(py, memory)?,))
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Settings as values of a programming language: numbers are in base units (s, B, B/s, s/B), and keys are names.
+
+use serde_json::{Map, Number, Value};
+
+use super::json::write_table;
+use super::schema::Node;
+use crate::reading::nulls::drop_nulls;
+
+/// A scenario, or a part of one, as TOML for [`Loader::text`](super::Loader::text): a number where a quantity stands is
+/// one of seconds, bytes, bytes per second or seconds per byte, and gets that unit; `_` in a key stands for the `-` that
+/// the key has; what is `null` is left out. What the schema does not know is written as it is, for the reader to report.
+pub fn settings_as_toml(settings: &Map<String, Value>) -> String {
+    let mut settings = Value::Object(settings.clone());
+    drop_nulls(&mut settings);
+    let mut toml = String::new();
+    if let Value::Object(map) = with_units(settings, Some(&Node::root())) {
+        write_table(&mut toml, "", &map);
+    }
+    toml
+}
+
+/// The value, which stands where the schema has this.
+fn with_units(value: Value, node: Option<&Node>) -> Value {
+    match value {
+        Value::Object(map) => Value::Object(map.into_iter().map(|(key, value)| with_key(key, value, node)).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| with_units(item, node)).collect()),
+        Value::Number(number) => match node.and_then(Node::quantity) {
+            Some(quantity) => Value::String(text_of(&number, quantity)),
+            None => Value::Number(number),
+        },
+        other => other,
+    }
+}
+
+fn with_key(key: String, value: Value, node: Option<&Node>) -> (String, Value) {
+    let Some(node) = node else { return (key, value) };
+    if let Some(below) = node.key(&key) {
+        return (key, with_units(value, Some(&below)));
+    }
+    let dashed = key.replace('_', "-");
+    match node.key(&dashed) {
+        Some(below) => (dashed, with_units(value, Some(&below))),
+        None => (key, value),
+    }
+}
+
+/// A size, a time or a bandwidth that is given as a number in its base unit, as a text with its unit.
+fn text_of(number: &Number, quantity: &str) -> String {
+    let unit = match quantity {
+        "Time" => return time(number),
+        "TimePerByte" => return format!("{}/B", time(number)),
+        "Bandwidth" => "B/s",
+        _ => "B",
+    };
+    match number.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < 1e18) {
+        // A whole number has no point, whatever type it had.
+        Some(value) if !number.is_u64() => format!("{value:.0} {unit}"),
+        _ => format!("{number} {unit}"),
+    }
+}
+
+/// Units of time with their powers of ten.
+const UNITS: [(i32, &str); 5] = [(0, "s"), (-3, "ms"), (-6, "us"), (-9, "ns"), (-12, "ps")];
+
+/// A number of seconds with the unit that brings it to 1 or more: the decimal point is moved, so that 1.5e-6 is the same
+/// as "1.5 us" to the last bit.
+fn time(seconds: &Number) -> String {
+    let Some(value) = seconds.as_f64().filter(|value| *value > 0.0) else { return format!("{seconds} s") };
+    let written = format!("{value:e}");
+    let Some((digits, exponent)) = written.split_once('e') else { return format!("{seconds} s") };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (power, unit) = UNITS.into_iter().find(|(power, _)| exponent >= *power).unwrap_or((-12, "ps"));
+    match exponent - power {
+        0 => format!("{digits} {unit}"),
+        up @ 1..=2 => {
+            let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+            let up = up as usize;
+            let moved = format!("{part:0<up$}");
+            let rest = if moved.len() > up { format!(".{}", &moved[up..]) } else { String::new() };
+            format!("{whole}{}{rest} {unit}", &moved[..up])
+        }
+        other => format!("{digits}e{other} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Loader;
+    use crate::units::{Bandwidth, Time};
+
+    fn toml(json: &str) -> String {
+        settings_as_toml(serde_json::from_str::<Value>(json).unwrap().as_object().unwrap())
+    }
+
+    #[test]
+    fn numbers_are_in_base_units_where_quantities_stand() {
+        let text = toml(
+            r#"{ "topology": { "torus": { "dims": [4, 2], "bandwidth": [1e9, 2e9], "host_bandwidth": 12.5e9,
+                "latency": 1.5e-6 } }, "workload": { "all-to-all": { "algorithm": "pairwise", "size": 20000 } },
+                "seed": 3, "node": { "loggp": { "G": 8e-11 } }, "placement": null }"#,
+        );
+        assert_eq!(
+            text,
+            "seed = 3\n\n[topology.torus]\ndims = [4, 2]\nbandwidth = [\"1000000000 B/s\", \"2000000000 B/s\"]\n\
+             host-bandwidth = \"12500000000 B/s\"\nlatency = \"1.5 us\"\n\n[workload.all-to-all]\n\
+             algorithm = \"pairwise\"\nsize = \"20000 B\"\n\n[node.loggp]\nG = \"80 ps/B\"\n"
+        );
+        assert!(Loader::new().text("settings", text).check().is_ok());
+    }
+
+    #[test]
+    fn a_time_in_seconds_is_the_one_that_is_written_with_its_unit() {
+        for (number, written) in [
+            ("1", "1 s"),
+            ("1.5e-6", "1.5 us"),
+            ("0.00002", "20 us"),
+            ("12.5e-9", "12.5 ns"),
+            ("1.2345e-7", "123.45 ns"),
+            ("4e-13", "4e-1 ps"),
+            ("3600", "3.6e3 s"),
+            ("60", "60 s"),
+            ("0", "0 s"),
+            ("-1e-6", "-1e-6 s"),
+        ] {
+            let number: Number = serde_json::from_str(number).unwrap();
+            let text = time(&number);
+            assert_eq!(text.parse::<Time>().ok(), written.parse().ok(), "{text} is not {written}");
+            if !written.contains('e') {
+                assert_eq!(text, written);
+            }
+        }
+        for value in [1e9 / 3.0, 1.0, 12.5e9, 0.1] {
+            let text = text_of(&Number::from_f64(value).unwrap(), "Bandwidth");
+            assert_eq!(text.parse(), Ok(Bandwidth::from_bytes_per_second(value)));
+        }
+    }
+
+    #[test]
+    fn what_the_schema_does_not_know_is_left_to_the_reader() {
+        let text =
+            toml(r#"{ "topology": { "torus": { "dims": [4], "no_such_key": 3, "bandwidth": -5 } }, "what_is": 1 }"#);
+        let mistakes = Loader::new().text("settings", text).check().unwrap_err().to_string();
+        for said in ["no_such_key", "what_is", "-5 B/s"] {
+            assert!(mistakes.contains(said), "{mistakes}");
+        }
+    }
+}
