@@ -1,0 +1,222 @@
+"""Arrays as the tables that the simulator reads: messages, traffic matrices, placements.
+
+What is wrong with an array is said in terms of it: which row, what was expected there. A ``TypeError`` says that
+something of another kind was expected, a ``ValueError`` that a value or a shape does not do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Names of the columns of messages; the first of each is what the simulator calls it.
+_NAMES: dict[str, tuple[str, ...]] = {
+    "src": ("src", "source"),
+    "dst": ("dst", "target", "destination"),
+    "bytes": ("bytes", "size"),
+    "start": ("start", "start_s"),
+}
+_EXPECTED = (
+    "messages are an array of shape (n, 3): source, destination, bytes; or (n, 4) with the start in seconds; "
+    "or a structured array, a DataFrame or a dict of columns with these names"
+)
+_NUMBERS = "iuf"
+
+
+def messages(array: object) -> tuple[str, bool]:
+    """The CSV text of messages to send, and whether they have starts of their own.
+
+    >>> print(messages([(0, 1, 20_000), (1, 0, 20_000)])[0], end="")
+    src,dst,bytes
+    0,1,20000
+    1,0,20000
+    """
+    columns = _columns(array)
+    counts = {name: len(column) for name, column in columns.items()}
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"columns of messages have one length, unlike {_listed(f'{n}: {c}' for n, c in counts.items())}")
+    if counts["src"] == 0:
+        raise ValueError(f"{_EXPECTED}; this one has no message")
+    whole = [_whole(columns[name], f"{_NAMES[name][-1] if name != 'bytes' else name} of message", name).tolist()
+             for name in ("src", "dst", "bytes")]
+    if "start" not in columns:
+        rows = map("{},{},{}\n".format, *whole)
+        return "src,dst,bytes\n" + "".join(rows), False
+    start = _finite(columns["start"], "start of message")
+    order, delay = _delays(whole[0], start)
+    sorted_columns = [[column[i] for i in order] for column in whole]
+    rows = map("{},{},{},{!r} s\n".format, *sorted_columns, delay)
+    return "src,dst,bytes,delay\n" + "".join(rows), True
+
+
+def matrix(array: object, order: str = "shift") -> tuple[str, int]:
+    """The CSV text of the messages of a traffic matrix, and its number of ranks.
+
+    Row i, column j is what rank i sends to rank j in bytes; where it is 0 there is no message. With ``order="shift"``
+    rank i sends to i + 1 first, then to i + 2 and so on (modulo n), as in a simple spread; with ``"row"`` to 0, 1, 2.
+
+    >>> print(matrix([[0, 5], [7, 0]])[0], end="")
+    src,dst,bytes
+    0,1,5
+    1,0,7
+    """
+    import numpy as np
+
+    if order not in ("shift", "row"):
+        raise ValueError(f'order is "shift" or "row", unlike {order!r}')
+    values = _array(array, "a traffic matrix is an array of shape (n, n): what rank i sends to rank j, in bytes")
+    if values.ndim != 2 or values.shape[0] != values.shape[1]:
+        raise ValueError(f"a traffic matrix has a row and a column for each rank, unlike an array of shape {values.shape}")
+    ranks = values.shape[0]
+    if ranks == 0:
+        raise ValueError("a traffic matrix has at least one rank, unlike an array of shape (0, 0)")
+    sizes = _whole(values, "bytes at", "bytes")
+    src, dst = np.nonzero(sizes)
+    if len(src) == 0:
+        raise ValueError("a traffic matrix has at least one entry above 0")
+    if order == "shift":
+        by = np.lexsort(((dst - src - 1) % ranks, src))
+        src, dst = src[by], dst[by]
+    rows = map("{},{},{}\n".format, src.tolist(), dst.tolist(), sizes[src, dst].tolist())
+    return "src,dst,bytes\n" + "".join(rows), ranks
+
+
+def placement(array: object) -> dict[str, Any]:
+    """The table of a placement: on which node each rank is.
+
+    >>> placement([3, 1, 2])
+    {'nodes': {'list': '3,1,2'}}
+    """
+    import numpy as np
+
+    expected = "a placement is an array of shape (ranks,) of whole numbers: the node of each rank"
+    values = _array(array, expected)
+    if values.ndim != 1:
+        raise ValueError(f"{expected}, unlike one of shape {values.shape}")
+    if len(values) == 0:
+        raise ValueError(f"{expected}; this one has no rank")
+    nodes = _whole(values, "node of rank", "placement")
+    different, counts = np.unique(nodes, return_counts=True)
+    if len(different) < len(nodes):
+        twice = different[counts > 1][0]
+        ranks = np.flatnonzero(nodes == twice)
+        raise ValueError(f"no node has two ranks, unlike node {twice}: ranks {_listed(map(str, ranks.tolist()))}")
+    return {"nodes": {"list": ",".join(map(str, nodes.tolist()))}}
+
+
+def is_array(value: object) -> bool:
+    """Whether something is taken for an array: it is one, a DataFrame, or a list or tuple of numbers or rows."""
+    if isinstance(value, (str, bytes, Mapping)):
+        return False
+    return hasattr(value, "__array__") or (hasattr(value, "columns") and hasattr(value, "__getitem__")) \
+        or isinstance(value, (list, tuple, range))
+
+
+def _columns(array: object) -> dict[str, NDArray[Any]]:
+    """The columns of messages by the simulator's names."""
+    import numpy as np
+
+    named: Mapping[str, Any] | None = None
+    if isinstance(array, Mapping):
+        named = array
+    elif hasattr(array, "columns") and hasattr(array, "__getitem__"):
+        named = {str(name): array[name] for name in array.columns}
+    else:
+        values = _array(array, _EXPECTED)
+        if values.dtype.names is not None:
+            if values.ndim != 1:
+                raise ValueError(f"a structured array of messages has shape (n,), unlike {values.shape}")
+            named = {name: values[name] for name in values.dtype.names}
+    if named is not None:
+        known = {each: name for name, names in _NAMES.items() for each in names}
+        unknown = [name for name in named if name not in known]
+        if unknown:
+            raise ValueError(f"columns of messages are source, destination, bytes and start (or src, dst, size), unlike "
+                             f"{_listed(map(repr, unknown))}")
+        found: dict[str, NDArray[Any]] = {}
+        for name, column in named.items():
+            if known[name] in found:
+                raise ValueError(f"two columns say the {_NAMES[known[name]][-1]} of messages; one of them is {name!r}")
+            found[known[name]] = np.asarray(column)
+        missing = [_NAMES[name][-1] if name != "bytes" else name for name in ("src", "dst", "bytes") if name not in found]
+        if missing:
+            raise ValueError(f"messages have a source, a destination and bytes; there is no column {_listed(missing)}")
+        for name, column in found.items():
+            if column.ndim != 1 or column.dtype.kind not in _NUMBERS:
+                raise TypeError(f"column {name!r} holds numbers, one a message, unlike {column.dtype} of shape {column.shape}")
+        return found
+    if values.ndim != 2 or values.shape[1] not in (3, 4):
+        raise ValueError(f"{_EXPECTED}; this one has shape {values.shape}")
+    return dict(zip(("src", "dst", "bytes", "start"), values.T))
+
+
+def _array(array: object, expected: str) -> NDArray[Any]:
+    """An array of numbers, or a structured one."""
+    import numpy as np
+
+    try:
+        values = np.asarray(array)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{expected} ({error})") from None
+    if values.dtype.names is None and values.dtype.kind not in _NUMBERS and values.size:
+        raise TypeError(f"{expected}; this one holds {values.dtype}")
+    return values
+
+
+def _whole(values: NDArray[Any], what: str, name: str) -> NDArray[Any]:
+    """The values as whole numbers from 0 on."""
+    import numpy as np
+
+    if values.dtype.kind == "f":
+        wrong = ~np.isfinite(values) | (values != np.rint(values)) | (np.abs(values) >= 2.0**63)
+        if wrong.any():
+            place, value = _first(values, wrong)
+            raise ValueError(f"{what} {place} is a whole number, unlike {value}")
+    if (values < 0).any():
+        place, value = _first(values, values < 0)
+        raise ValueError(f"{what} {place} is not negative, unlike {int(value)}")
+    return values.astype(np.int64) if values.dtype.kind == "f" else values
+
+
+def _finite(values: NDArray[Any], what: str) -> NDArray[np.float64]:
+    """The values as seconds from 0 on."""
+    import numpy as np
+
+    values = values.astype(np.float64)
+    wrong = ~np.isfinite(values) | (values < 0)
+    if wrong.any():
+        place, value = _first(values, wrong)
+        raise ValueError(f"{what} {place} is a time in seconds that is not negative, unlike {value}")
+    return values
+
+
+def _delays(src: list[int], start: NDArray[np.float64]) -> tuple[list[int], list[float]]:
+    """Messages in the order in which each sender sends them, and how long each waits behind the one before [s]."""
+    import numpy as np
+
+    senders = np.asarray(src)
+    order = np.lexsort((start, senders))
+    senders, times = senders[order], start[order]
+    delay = times.copy()
+    if len(times):
+        delay[1:] -= np.where(senders[1:] == senders[:-1], times[:-1], 0.0)
+    return order.tolist(), delay.tolist()
+
+
+def _first(values: NDArray[Any], wrong: NDArray[Any]) -> tuple[str, Any]:
+    """Where the first wrong value is, and what it is."""
+    import numpy as np
+
+    place = [int(i) for i in np.argwhere(wrong)[0]]
+    return (str(place[0]) if len(place) == 1 else f"[{', '.join(map(str, place))}]"), values[tuple(place)]
+
+
+def _listed(words: Iterable[str], most: int = 5) -> str:
+    """Words with commas between them, and how many more there are."""
+    words = list(words)
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
