@@ -6,6 +6,7 @@
 //! ([`RESULTS`]). [`run`] appends a row for each point to a file of a folder, its *store*; what is there by its id is
 //! not run again. [`merge`] reads the rows in the order of the plan.
 
+mod columns;
 mod means;
 mod merge;
 mod outlook;

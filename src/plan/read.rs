@@ -1,7 +1,7 @@
 //! What a plan says beside its scenario: `[grid]`, `[[zip]]`, `[[skip]]`, `[[only]]` and `[sweep]`.
 
+use super::columns;
 use super::points::{Filter, Group, Key, Points, Wanted};
-use super::row;
 use super::values::{Number, Unit, Values};
 use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::reading::tree::{Entry, Kind, Table, Tree};
@@ -254,7 +254,7 @@ impl Reader {
                 ("keep", _) => match names(value) {
                     Some(names) => {
                         let met = |(i, name): &(usize, String)| {
-                            let is_usual = row::is_usual(name) || varied.contains(name);
+                            let is_usual = columns::is_usual(name) || varied.contains(name);
                             is_usual || names[..*i].contains(name)
                         };
                         if let Some((_, name)) = names.iter().cloned().enumerate().find(met) {

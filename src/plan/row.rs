@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::columns::{ERROR, RESULTS, WALL};
 use super::store::{INVALID, hex};
 use super::values;
 use super::{Configuration, Visit};
@@ -12,29 +13,6 @@ use crate::report::Status;
 use crate::scenario::Scenario;
 use crate::simulation::{Outcome, RunOptions, Summary, Work};
 use crate::units::count;
-
-/// The first of them, and the only one that is no number: `complete`, or why not.
-pub(super) const STATUS: &str = "status";
-/// The columns of every row behind those of the keys: what came out.
-pub(super) const RESULTS: [&str; 7] = [
-    STATUS,
-    "makespan_s",
-    "injection_bound_s",
-    "busiest_link_bound_s",
-    "bisection_bound_s",
-    "path_bound_s",
-    "ratio_to_bound",
-];
-/// The last column: why there is no makespan.
-pub(super) const ERROR: &str = "error";
-
-/// How long a point took: rows of a store have it, merged ones have not.
-const WALL: &str = "wall_s";
-
-/// Whether every row has a column of this name.
-pub(super) fn is_usual(name: &str) -> bool {
-    RESULTS.contains(&name) || ["id", ERROR, WALL].contains(&name)
-}
 
 /// What became of a point.
 pub(super) struct Result {

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 
 use serde_json::value::RawValue;
 
+use super::columns::{ERROR, RESULTS, STATUS};
 use super::points::Key;
-use super::row::{ERROR, RESULTS, STATUS, kind_of_summary};
+use super::row::kind_of_summary;
 use super::store::hex;
 use super::values::{Number, Unit, Values, json};
 use super::{Configuration, Plan, Visit};
