@@ -41,6 +41,8 @@ pub mod memory;
 #[cfg(feature = "simulator")]
 pub mod node;
 pub mod noise;
+#[cfg(feature = "simulator")]
+pub mod parquet;
 pub mod placement;
 #[cfg(feature = "simulator")]
 pub mod plan;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::merge::over;
@@ -103,29 +104,32 @@ pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
         return Err(Diagnostic::new("too-many-points", message).help("leave some out: [[only]], [[skip]]").into());
     }
     let mut keys: Vec<VariedKey> = Vec::new();
+    // Of each key: of each of its values the position among those that differ.
+    let mut positions: Vec<Vec<usize>> = Vec::new();
     for (i, group) in plan.points.groups.iter().enumerate() {
-        keys.extend(group.keys.iter().zip(&group.values).map(|(key, values)| varied(&key.name, values, i)));
+        for (key, values) in group.keys.iter().zip(&group.values) {
+            let (key, position) = varied(&key.name, values, i);
+            keys.push(key);
+            positions.push(position);
+        }
     }
     let store = Store::read(folder, plan)?;
     let mut rows = store.reader()?;
-    let mut sums: Vec<Summed> = Vec::new();
+    let mut means: Vec<MeanRow> = Vec::new();
+    let mut summed = Summed::of(u64::MAX, plan.settings.keep.len());
     let mut counts = Counts::default();
     let kept = &plan.settings.keep;
-    over(plan, Some(&store), &mut counts, |configuration, visit, found| {
+    let choice = |summed: &Summed| -> Vec<usize> {
+        let numbers = plan.points.numbers(summed.configuration);
+        let values = keys.iter().zip(&positions).map(|(key, positions)| positions[numbers[key.group] as usize]);
+        values.collect()
+    };
+    over(plan, Some(&store), &mut counts, |configuration, _, found| {
         let Some(makespan) = found.makespan_s else { return Ok(()) };
-        let choice: Vec<usize> = configuration
-            .values
-            .iter()
-            .zip(&keys)
-            .map(|((_, value), key)| {
-                let value = text(&json(value));
-                key.values.iter().position(|known| *known == value).unwrap_or(0)
-            })
-            .collect();
-        if visit.is_first || sums.last().is_none_or(|known| known.choice != choice) {
-            sums.push(Summed { choice, makespans: Vec::new(), figures: vec![Vec::new(); kept.len()] });
+        if summed.configuration != configuration.number {
+            let before = std::mem::replace(&mut summed, Summed::of(configuration.number, kept.len()));
+            means.extend(before.mean(&choice));
         }
-        let Some(summed) = sums.last_mut() else { return Ok(()) };
         summed.makespans.push(makespan);
         if !kept.is_empty() {
             let row: Value = serde_json::from_str(rows.text(found)?).unwrap_or_default();
@@ -135,22 +139,34 @@ pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
         }
         Ok(())
     })?;
-    let rows = sums.into_iter().map(|Summed { choice, makespans, figures }| {
-        let (mean_s, half_s) = interval(&makespans);
-        let kept = figures.iter().map(|all| (!all.is_empty()).then(|| interval(all).0)).collect();
-        MeanRow { choice, seeds: makespans.len() as u64, mean_s, half_s, kept }
-    });
-    Ok(Means { plan: plan.name.clone(), rows: rows.collect(), keys, kept: kept.clone(), counts })
+    means.extend(summed.mean(&choice));
+    Ok(Means { plan: plan.name.clone(), rows: means, keys, kept: kept.clone(), counts })
 }
 
 /// The runs of a configuration.
 struct Summed {
-    /// By key: which of its values.
-    choice: Vec<usize>,
+    /// Its number.
+    configuration: u64,
     /// By seed \[s\].
     makespans: Vec<f64>,
     /// By figure that is kept, then by seed.
     figures: Vec<Vec<f64>>,
+}
+
+impl Summed {
+    fn of(configuration: u64, kept: usize) -> Self {
+        Self { configuration, makespans: Vec::new(), figures: vec![Vec::new(); kept] }
+    }
+
+    /// Their means, where there are any.
+    fn mean(self, choice: impl Fn(&Self) -> Vec<usize>) -> Option<MeanRow> {
+        if self.makespans.is_empty() {
+            return None;
+        }
+        let (mean_s, half_s) = interval(&self.makespans);
+        let kept = self.figures.iter().map(|all| (!all.is_empty()).then(|| interval(all).0)).collect();
+        Some(MeanRow { choice: choice(&self), seeds: self.makespans.len() as u64, mean_s, half_s, kept })
+    }
 }
 
 /// Mean, and half of its 95 % interval.
@@ -161,7 +177,8 @@ fn interval(values: &[f64]) -> (f64, f64) {
     (mean, half_width((squares / (n - 1.0)).sqrt(), values.len()))
 }
 
-fn varied(name: &str, values: &Values, group: usize) -> VariedKey {
+/// A key, and of each of its values the position among those that differ.
+fn varied(name: &str, values: &Values, group: usize) -> (VariedKey, Vec<usize>) {
     let trees: Vec<_> = (0..values.len()).map(|i| values.value(i)).collect();
     let numbers: Option<Vec<Number>> = trees.iter().map(Number::of).collect();
     let numbers = numbers.filter(|all| all.windows(2).all(|pair| pair[0].is_like(pair[1])));
@@ -175,14 +192,19 @@ fn varied(name: &str, values: &Values, group: usize) -> VariedKey {
     };
     let mut texts: Vec<String> = Vec::new();
     let mut distinct: Vec<f64> = Vec::new();
+    let mut known: FxHashMap<String, usize> = FxHashMap::default();
+    let mut positions: Vec<usize> = Vec::with_capacity(trees.len());
     for (i, tree) in trees.iter().enumerate() {
         let text = text(&json(tree));
-        if !texts.contains(&text) {
-            texts.push(text);
+        let position = *known.entry(text).or_insert_with_key(|text| {
+            texts.push(text.clone());
             distinct.extend(numbers.as_ref().map(|all| all[i].value * factor));
-        }
+            texts.len() - 1
+        });
+        positions.push(position);
     }
-    VariedKey { name: name.to_owned(), values: texts, numbers: numbers.map(|_| distinct), unit, group }
+    let numbers = numbers.map(|_| distinct);
+    (VariedKey { name: name.to_owned(), values: texts, numbers, unit, group }, positions)
 }
 
 fn text(value: &Value) -> String {
@@ -289,15 +311,12 @@ impl Means {
         let mut crossings = Vec::new();
         for (rest, rows) in self.panels([over, of]) {
             // By number, the rows at it.
-            let mut columns: Vec<(f64, Vec<&MeanRow>)> = Vec::new();
-            for row in rows {
-                let at = numbers[row.choice[over]];
-                match columns.iter_mut().find(|(number, _)| *number == at) {
-                    Some((_, column)) => column.push(row),
-                    None => columns.push((at, vec![row])),
-                }
-            }
-            columns.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let mut numbered: Vec<(f64, &MeanRow)> = rows.iter().map(|row| (numbers[row.choice[over]], *row)).collect();
+            numbered.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let columns: Vec<(f64, Vec<&MeanRow>)> = numbered
+                .chunk_by(|a, b| a.0 == b.0)
+                .map(|column| (column[0].0, column.iter().map(|(_, row)| *row).collect()))
+                .collect();
             let best = |column: &[&MeanRow]| -> Option<usize> {
                 column.iter().min_by(|a, b| a.mean_s.total_cmp(&b.mean_s)).map(|row| row.choice[of])
             };

@@ -1,21 +1,15 @@
 //! The rows of all shards, in the order of the plan.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use rustc_hash::FxHashSet;
-use serde_json::value::RawValue;
 
-use super::row::{ERROR, RESULTS};
 use super::rule::Mean;
-use super::store::{Faults, Store, StoreError, hex};
-use super::{Plan, Visit, values};
+use super::store::{Faults, Store, StoreError};
+use super::table::{Columns, Kept, Table};
+use super::{Plan, Visit};
 use crate::diagnostic::Diagnostic;
-
-/// The version of the form of merged rows in JSON.
-const SCHEMA: &str = "hayase-sweep-1";
 
 /// How many points there are, and how many are done.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -53,15 +47,6 @@ pub struct Merged {
     pub faults: Faults,
 }
 
-/// How rows are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Columns {
-    /// A header, and a line for each point.
-    Csv,
-    /// An object with the rows as objects.
-    Json,
-}
-
 /// Counts what is done of a plan; without a folder nothing is.
 ///
 /// # Errors
@@ -89,56 +74,20 @@ pub fn merge(plan: &Plan, folder: &Path, columns: Columns, writer: &mut dyn Writ
         let help = "move one of the shards away: they were not written by the same version of the program";
         return Err(Diagnostic::new("differing-rows", message).help(help).into());
     }
-    let fail = |error: io::Error| StoreError::Failed(folder.to_owned(), error);
-    let names = names(plan);
-    match columns {
-        Columns::Csv => {
-            let header: Vec<Cow<'_, str>> = names.iter().map(|name| quoted(name)).collect();
-            writeln!(writer, "{}", header.join(",")).map_err(fail)?;
-        }
-        Columns::Json => {
-            let head = serde_json::json!({ "schema": SCHEMA, "plan": plan.name, "keys": plan.keys() }).to_string();
-            write!(writer, "{},\n\"rows\": [", head.trim_end_matches('}')).map_err(fail)?;
-        }
-    }
     let mut rows = store.reader()?;
-    let (mut counts, mut is_first) = (Counts::default(), true);
-    over(plan, Some(&store), &mut counts, |configuration, visit, found| {
-        let text = rows.text(found)?;
-        let row: BTreeMap<&str, &RawValue> =
-            serde_json::from_str(text).map_err(|error| fail(io::Error::other(error)))?;
-        let keys = configuration.values.iter().chain(&visit.seed).map(|(_, value)| values::json(value));
-        let id = serde_json::Value::from(hex(visit.id));
-        let begin = std::iter::once(id).chain(keys).map(|value| value.to_string());
-        let results =
-            names[1 + plan.keys().len()..].iter().map(|name| row.get(name).map_or("null", |value| value.get()));
-        let cells = begin.chain(results.map(str::to_owned));
-        match columns {
-            Columns::Csv => {
-                let cells: Vec<String> = cells.map(|cell| plain(&cell)).collect();
-                writeln!(writer, "{}", cells.join(",")).map_err(fail)
-            }
-            Columns::Json => {
-                let cells: Vec<String> = names
-                    .iter()
-                    .zip(cells)
-                    .map(|(name, cell)| format!("{}:{cell}", serde_json::Value::from(*name)))
-                    .collect();
-                let comma = if std::mem::take(&mut is_first) { "" } else { "," };
-                write!(writer, "{comma}\n{{{}}}", cells.join(",")).map_err(fail)
-            }
-        }
-    })?;
-    if columns == Columns::Json {
-        writeln!(writer, "\n]}}").map_err(fail)?;
+    let mut kept = Kept::of(plan);
+    if columns == Columns::Parquet && !kept.is_known() {
+        over(plan, Some(&store), &mut Counts::default(), |_, _, found| {
+            kept.see(plan, rows.text(found)?).map_err(StoreError::Unwritten)
+        })?;
     }
+    let mut table = Table::begin(plan, columns, &kept, writer).map_err(StoreError::Unwritten)?;
+    let mut counts = Counts::default();
+    over(plan, Some(&store), &mut counts, |configuration, visit, found| {
+        table.row(configuration, visit, rows.text(found)?).map_err(StoreError::Unwritten)
+    })?;
+    table.end().map_err(StoreError::Unwritten)?;
     Ok(Merged { counts, faults: store.faults })
-}
-
-/// The names of the columns.
-fn names(plan: &Plan) -> Vec<&str> {
-    let kept = plan.settings.keep.iter().map(String::as_str);
-    std::iter::once("id").chain(plan.keys()).chain(RESULTS).chain(kept).chain([ERROR]).collect()
 }
 
 /// Goes over the points of a plan that count, in order, with their rows.
@@ -151,13 +100,19 @@ pub(super) fn over(
     let (mut mean, mut finished) = (Mean::default(), true);
     let (mut wall_s, mut seen) = (0.0, FxHashSet::default());
     let rule = plan.settings.within;
+    // Seeds of a range differ: then configurations are the same, with all their seeds, or none of their points are.
+    let by_configuration = plan.points.has_distinct_seeds() && !plan.points.is_filtered();
+    let mut is_new = true;
     plan.each(|configuration, visit| -> Result<bool, StoreError> {
         if visit.is_first {
             counts.unfinished += u64::from(!finished);
             (mean, finished) = (Mean::default(), rule.is_none());
         }
         counts.points += 1;
-        counts.repeated += u64::from(!seen.insert(visit.id));
+        if visit.is_first || !by_configuration {
+            is_new = seen.insert(if by_configuration { configuration.identity.with_seed(0) } else { visit.id });
+        }
+        counts.repeated += u64::from(!is_new);
         let Some(found) = store.and_then(|store| store.get(visit.id)) else {
             counts.missing += 1;
             // Seeds come one after another: behind a missing one nothing is known.
@@ -178,22 +133,4 @@ pub(super) fn over(
     counts.unfinished += u64::from(!finished);
     counts.wall_s = (counts.done > 0).then(|| wall_s / counts.done as f64);
     Ok(())
-}
-
-/// A cell of CSV from a value of JSON.
-fn plain(cell: &str) -> String {
-    match cell.as_bytes().first() {
-        Some(b'"') => quoted(&serde_json::from_str::<String>(cell).unwrap_or_default()).into_owned(),
-        _ if cell == "null" => String::new(),
-        _ => quoted(cell).into_owned(),
-    }
-}
-
-/// With quotes where CSV needs them.
-fn quoted(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\"")).into()
-    } else {
-        text.into()
-    }
 }

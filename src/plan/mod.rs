@@ -6,14 +6,17 @@
 //! ([`RESULTS`]). [`run`] appends a row for each point to a file of a folder, its *store*; what is there by its id is
 //! not run again. [`merge`] reads the rows in the order of the plan.
 
+mod columns;
 mod means;
 mod merge;
+mod outlook;
 mod points;
 mod read;
 mod row;
 mod rule;
 mod run;
 mod store;
+mod table;
 mod values;
 
 use std::path::Path;
@@ -26,9 +29,11 @@ use crate::scenario::{Base, Identity, Loader, OF_PLANS, Variant};
 use crate::units::grouped;
 
 pub use means::{Crossing, MeanRow, Means, Sensitivity, VariedKey, means, refine};
-pub use merge::{Columns, Counts, Merged, count, merge};
+pub use merge::{Counts, Merged, count, merge};
+pub use outlook::{Outlook, Wrong};
 pub use run::{Progress, Ran, RunControl, run};
 pub use store::{Faults, Shard, StoreError};
+pub use table::Columns;
 
 /// The version of results: it is part of the id of each point, so that what another version simulated is not taken for
 /// what this one would. It is the number of changes that CHANGELOG.md lists under "Results".
@@ -48,8 +53,13 @@ pub struct Plan {
     settings: read::Settings,
 }
 
+/// A key with one of its values.
+type Value<'a> = (&'a points::Key, Tree);
+
 /// All that a configuration, a combination of everything but the seed, has.
 struct Configuration<'a> {
+    /// Its number among all, from 0 on.
+    number: u64,
     values: Vec<(&'a points::Key, Tree)>,
     /// What is wrong with its form leaves it an identity as well.
     identity: Identity,
@@ -88,8 +98,8 @@ impl Plan {
         let lengths = self.points.groups.iter().map(points::Group::len).chain([self.points.seeds()]);
         let factors: Vec<String> = lengths.filter(|len| *len > 1).map(grouped).collect();
         let all = self.points.len().map_or_else(|| "more than can be counted".to_owned(), grouped);
-        let message =
-            format!("this plan has {all} points ({}), and {} are the most", factors.join(" x "), grouped(MOST_POINTS));
+        let factors = if factors.len() > 1 { format!(" ({})", factors.join(" x ")) } else { String::new() };
+        let message = format!("this plan has {all} points{factors}, and {} are the most", grouped(MOST_POINTS));
         let diagnostic = Diagnostic::new("too-many-points", message);
         let diagnostic = match self.points.keys().next() {
             Some(key) => diagnostic.at(key.at),
@@ -177,7 +187,7 @@ impl Plan {
                 .map(|number| {
                     let values = self.points.values(number);
                     let identity = self.identity(&values, &self.variant(&values));
-                    Configuration { values, identity }
+                    Configuration { number, values, identity }
                 })
                 .collect();
             for configuration in &part {

@@ -1,5 +1,7 @@
 //! The points of a plan: every combination of what is varied, one after another, without a list of them.
 
+use smallvec::SmallVec;
+
 use super::values::{Number, Values, normal};
 use crate::diagnostic::Span;
 use crate::reading::tree::{Kind, Tree};
@@ -97,6 +99,11 @@ impl Points {
         self.seeds.as_ref().map_or(1, |(_, seeds)| seeds.len())
     }
 
+    /// Whether they are a range, in which none is there twice.
+    pub fn has_distinct_seeds(&self) -> bool {
+        matches!(&self.seeds, Some((_, Values::Range(_))))
+    }
+
     /// All of them, filters aside.
     pub fn len(&self) -> Option<u64> {
         self.configurations()?.checked_mul(self.seeds())
@@ -113,16 +120,29 @@ impl Points {
         self.groups.iter().flat_map(|group| &group.keys).chain(seed)
     }
 
+    /// The same with all the values of each.
+    pub fn varied(&self) -> impl Iterator<Item = (&Key, &Values)> {
+        let seed = self.seeds.iter().map(|(key, values)| (key, values));
+        self.groups.iter().flat_map(|group| group.keys.iter().zip(&group.values)).chain(seed)
+    }
+
+    /// Of each group the number of its values in the combination of this number.
+    pub fn numbers(&self, configuration: u64) -> SmallVec<[u64; 8]> {
+        let mut rest = configuration;
+        let mut numbers: SmallVec<[u64; 8]> = SmallVec::from_elem(0, self.groups.len());
+        for (group, number) in self.groups.iter().zip(&mut numbers).rev() {
+            *number = rest % group.len();
+            rest /= group.len();
+        }
+        numbers
+    }
+
     /// The values of the combination of this number.
     pub fn values(&self, configuration: u64) -> Vec<(&Key, Tree)> {
-        let mut rest = configuration;
         let mut values = Vec::new();
-        for group in self.groups.iter().rev() {
-            let i = rest % group.len();
-            rest /= group.len();
-            values.extend(group.keys.iter().zip(&group.values).rev().map(|(key, all)| (key, all.value(i))));
+        for (group, number) in self.groups.iter().zip(self.numbers(configuration)) {
+            values.extend(group.keys.iter().zip(&group.values).map(|(key, all)| (key, all.value(number))));
         }
-        values.reverse();
         values
     }
 

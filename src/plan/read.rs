@@ -1,5 +1,6 @@
 //! What a plan says beside its scenario: `[grid]`, `[[zip]]`, `[[skip]]`, `[[only]]` and `[sweep]`.
 
+use super::columns;
 use super::points::{Filter, Group, Key, Points, Wanted};
 use super::values::{Number, Unit, Values};
 use crate::diagnostic::{Diagnostic, Span, closest};
@@ -60,7 +61,7 @@ pub(super) fn read(apart: &Table) -> Result<(Points, Settings), Vec<Diagnostic>>
     if let Some(only) = apart.get("only") {
         points.only = reader.filters("only", only, &names);
     }
-    let settings = reader.settings(apart.get("sweep"), points.seeds.is_some());
+    let settings = reader.settings(apart.get("sweep"), &names, points.seeds.is_some());
     if reader.mistakes.is_empty() { Ok((points, settings)) } else { Err(reader.mistakes) }
 }
 
@@ -235,7 +236,7 @@ impl Reader {
         filters
     }
 
-    fn settings(&mut self, entry: Option<&Entry>, has_seeds: bool) -> Settings {
+    fn settings(&mut self, entry: Option<&Entry>, varied: &[String], has_seeds: bool) -> Settings {
         let mut settings = Settings { keep: Vec::new(), within: None, least: LEAST };
         let Some(entry) = entry else { return settings };
         let Some(table) = entry.value.table() else {
@@ -251,7 +252,18 @@ impl Reader {
             };
             match (name.as_str(), Number::of(value)) {
                 ("keep", _) => match names(value) {
-                    Some(names) => settings.keep = names,
+                    Some(names) => {
+                        let met = |(i, name): &(usize, String)| {
+                            let is_usual = columns::is_usual(name) || varied.contains(name);
+                            is_usual || names[..*i].contains(name)
+                        };
+                        if let Some((_, name)) = names.iter().cloned().enumerate().find(met) {
+                            let message = format!("`{name}` is a column of every row already");
+                            let diagnostic = Diagnostic::new("duplicate-name", message).at(value.span);
+                            self.mistakes.push(diagnostic.help("leave it out of `keep`"));
+                        }
+                        settings.keep = names;
+                    }
                     None => self.mistakes.push(wrong("a list of keys of the report, like [\"contention\"],")),
                 },
                 ("within", Some(number)) if number.value > 0.0 => {

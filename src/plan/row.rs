@@ -2,28 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
+use super::columns::{ERROR, RESULTS, WALL};
 use super::store::{INVALID, hex};
 use super::values;
 use super::{Configuration, Visit};
 use crate::diagnostic::Invalid;
 use crate::engine::Watch;
+use crate::parquet::Kind;
 use crate::report::Status;
 use crate::scenario::Scenario;
 use crate::simulation::{Outcome, RunOptions, Summary, Work};
 use crate::units::count;
-
-/// The columns of every row behind those of the keys: what came out.
-pub(super) const RESULTS: [&str; 7] = [
-    "status",
-    "makespan_s",
-    "injection_bound_s",
-    "busiest_link_bound_s",
-    "bisection_bound_s",
-    "path_bound_s",
-    "ratio_to_bound",
-];
-/// The last column: why there is no makespan.
-pub(super) const ERROR: &str = "error";
 
 /// What became of a point.
 pub(super) struct Result {
@@ -105,7 +94,7 @@ impl Result {
         if let Some(error) = &self.error {
             row.insert(ERROR.to_owned(), error.as_str().into());
         }
-        row.insert("wall_s".to_owned(), json!((wall_s * 1e6).round() / 1e6));
+        row.insert(WALL.to_owned(), json!((wall_s * 1e6).round() / 1e6));
         let mut line = Value::Object(row).to_string();
         line.push('\n');
         line
@@ -121,6 +110,11 @@ fn of_summary(key: &str, summary: Option<&Summary>) -> Option<Value> {
         "fingerprint" => json!(summary.map(|summary| &summary.fingerprint)),
         _ => return None,
     })
+}
+
+/// What such a figure is.
+pub(super) fn kind_of_summary(key: &str) -> Option<Kind> {
+    of_summary(key, None).map(|_| if key == "fingerprint" { Kind::Text } else { Kind::Whole })
 }
 
 /// What stands in a report behind names with dots between them.

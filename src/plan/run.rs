@@ -65,8 +65,13 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
     std::fs::create_dir_all(folder).map_err(|error| StoreError::Failed(folder.to_owned(), error))?;
     let store = Store::read(folder, plan)?;
     let writer = store.writer(plan, shard)?;
-    // What somebody else has written between the reading and the lock.
-    let mut store = Store::read(folder, plan)?;
+    // What somebody else has written between the reading and the lock; two readings at a time would take twice the memory.
+    let mut store = if store.is_current()? {
+        store
+    } else {
+        drop(store);
+        Store::read(folder, plan)?
+    };
     if control.retry_failed {
         store.forget_failed();
     }
@@ -133,7 +138,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
 }
 
 /// A step over so many numbers that meets each of them once, near the golden section.
-fn far(all: u64) -> u64 {
+pub(super) fn far(all: u64) -> u64 {
     let divisor = |mut a: u64, mut b: u64| {
         while b > 0 {
             (a, b) = (b, a % b);
@@ -214,7 +219,7 @@ impl<'a> Work<'a> {
             let variant = self.plan.variant(&values);
             let identity = self.plan.identity(&values, &variant);
             Arc::new(Running {
-                configuration: Configuration { values, identity },
+                configuration: Configuration { number, values, identity },
                 variant: Mutex::new(Some(variant)),
                 scenario: OnceLock::new(),
             })

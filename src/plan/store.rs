@@ -66,6 +66,9 @@ pub enum StoreError {
     /// It cannot be read or written.
     #[error("{}: {}", .0.display(), .1)]
     Failed(PathBuf, io::Error),
+    /// What was made of it cannot be written.
+    #[error("{0}")]
+    Unwritten(io::Error),
 }
 
 impl From<Diagnostic> for StoreError {
@@ -128,10 +131,29 @@ pub struct Faults {
 pub(super) struct Store {
     folder: PathBuf,
     files: Vec<PathBuf>,
+    /// How long each of them was when it was read \[B\].
+    lengths: Vec<u64>,
     rows: FxHashMap<u128, Found>,
     pub faults: Faults,
     /// Whether the plan was run here before, as it is.
     is_known: bool,
+}
+
+/// Lines after which it is known about how many a file has.
+const SAMPLE: usize = 1000;
+
+/// The files of shards in a folder, in order.
+fn shards(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let mut files: Vec<((u32, u32), PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| failed(folder, error))? {
+        let path = entry.map_err(|error| failed(folder, error))?.path();
+        // What is no file (a pipe, a device) may have no end.
+        if let Some(shard) = shard_of_name(&path).filter(|_| path.is_file()) {
+            files.push(((shard.of, shard.index), path));
+        }
+    }
+    files.sort();
+    Ok(files.into_iter().map(|(_, path)| path).collect())
 }
 
 /// Digits of an id.
@@ -145,22 +167,14 @@ impl Store {
         let mut store = Self {
             folder: folder.to_owned(),
             files: Vec::new(),
+            lengths: Vec::new(),
             rows: FxHashMap::default(),
             faults: Faults::default(),
             is_known: false,
         };
         let plans = store.plans()?;
         store.is_known = plans.iter().any(|(digest, _)| *digest == plan.digest);
-        let mut files: Vec<((u32, u32), PathBuf)> = Vec::new();
-        for entry in fs::read_dir(folder).map_err(|error| failed(folder, error))? {
-            let path = entry.map_err(|error| failed(folder, error))?.path();
-            // What is no file (a pipe, a device) may have no end.
-            if let Some(shard) = shard_of_name(&path).filter(|_| path.is_file()) {
-                files.push(((shard.of, shard.index), path));
-            }
-        }
-        files.sort();
-        for (_, path) in files {
+        for path in shards(folder)? {
             store.read_file(path, plan, &plans)?;
         }
         if !store.is_known && !store.rows.is_empty() && !store.has_any(plan) {
@@ -174,6 +188,20 @@ impl Store {
             return Err(diagnostic.help("give the plan a folder of its own: -o DIR").into());
         }
         Ok(store)
+    }
+
+    /// Whether the files of the folder are as they were when they were read, but for shards that are begun and empty.
+    pub fn is_current(&self) -> Result<bool, StoreError> {
+        let mut known = 0;
+        for path in shards(&self.folder)? {
+            let length = fs::metadata(&path).map_err(|error| failed(&path, error))?.len();
+            match self.files.iter().position(|file| *file == path) {
+                Some(i) if self.lengths[i] == length => known += 1,
+                None if lines_between(&path, 0, length.min(LONGEST)) == 1 => {}
+                _ => return Ok(false),
+            }
+        }
+        Ok(known == self.files.len())
     }
 
     /// The row of a point.
@@ -243,6 +271,13 @@ impl Store {
                 return Err(diagnostic.help("it is no shard of a sweep: move the file away").into());
             }
             number += 1;
+            if number == SAMPLE {
+                // Growing by doubling, the table would be there one and a half times.
+                let size = reader.get_ref().metadata().map_or(0, |metadata| metadata.len());
+                let rows = (size.saturating_sub(offset) * SAMPLE as u64).checked_div(offset).unwrap_or(0);
+                // But no line of less is a row.
+                self.rows.reserve(rows.min(size / 64) as usize);
+            }
             let text = std::str::from_utf8(&line).ok();
             if number == 1 {
                 let head = text.and_then(|text| serde_json::from_str::<Head<'_>>(text).ok());
@@ -292,6 +327,7 @@ impl Store {
             offset += length as u64;
         }
         self.files.push(path);
+        self.lengths.push(offset);
         Ok(())
     }
 

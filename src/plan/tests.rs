@@ -100,6 +100,35 @@ fn a_point_is_another_when_a_file_that_it_reads_holds_something_else() {
 }
 
 #[test]
+fn configurations_that_are_the_same_are_counted_with_all_their_seeds() {
+    let folder = Folder::new();
+    for seeds in ["\"1..=3\"", "[1, 2, 3]"] {
+        let plan = format!("{TORUS}[grid]\nsize = [\"16 KB\", \"16000 B\", \"1 KB\"]\nseed = {seeds}\n");
+        let counts = count(&folder.plan(&plan), None).unwrap().counts;
+        assert_eq!((counts.points, counts.repeated, counts.missing), (9, 3, 9), "{seeds}");
+    }
+}
+
+#[test]
+fn the_files_that_a_list_of_a_trace_names_are_part_of_a_point() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("run")).unwrap();
+    let text = "[workload.trace]\npath = \"run/all.txt\"\n[grid]\n\"node.loggps.L\" = [\"1 us\"]\n";
+    let with = |name: &str, actions: &str| {
+        fs::write(folder.path("run").join(name), actions).unwrap();
+        ids(&folder.plan(text))
+    };
+    with("all.txt", "0.txt\n1.txt\n");
+    with("1.txt", "1 init\n1 recv 0 0 100\n1 finalize\n");
+    let first = with("0.txt", "0 init\n0 send 1 0 100\n0 finalize\n");
+    assert_ne!(with("0.txt", "0 init\n0 compute 5\n0 send 1 0 100\n0 finalize\n"), first);
+    assert_eq!(with("0.txt", "0 init\n0 send 1 0 100\n0 finalize\n"), first);
+    // A file that is not named is none of it, and one that names itself or is not there does no harm.
+    assert_eq!(with("2.txt", "2 init\n"), first);
+    assert_ne!(with("all.txt", "all.txt\n0.txt\nnone.txt\n"), first);
+}
+
+#[test]
 fn points_are_all_combinations_and_the_last_key_changes_fastest_but_for_the_seed() {
     let folder = Folder::new();
     let plan = folder.plan(&format!(

@@ -268,6 +268,16 @@ impl Values {
         }
     }
 
+    /// The numbers of those that show what all are of: all of a list, the ends of a range.
+    pub fn representatives(&self) -> impl Iterator<Item = u64> {
+        let last = self.len() - 1;
+        let step = match self {
+            Self::Listed(_) => 1,
+            Self::Range(_) => last.max(1),
+        };
+        (0..=last).step_by(step as usize)
+    }
+
     /// Those that are looked at before anything runs: all of a short list, the ends of a range.
     pub fn looked_at(&self) -> Vec<u64> {
         let most = self.len();

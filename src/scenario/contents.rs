@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::json;
-use super::known::KEYS;
+use super::known::{KEYS, OF_PLANS};
 use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
 use crate::node::calibrate;
 use crate::placement;
@@ -20,6 +20,8 @@ use crate::workload::trace::Format;
 pub enum Contents {
     /// All that is run, or a report of it.
     Scenario,
+    /// A scenario with what is varied of it.
+    Plan,
     /// What lies below scenarios: it has defaults for choices of others.
     Preset,
     /// A fabric: a `[topology.*]` table, a SimGrid platform, an InfraGraph, or a graph as networkx writes
@@ -190,6 +192,7 @@ fn tables(text: &str) -> Contents {
     let alone = work.is_some_and(|work| ALONE.iter().any(|name| work.contains_key(*name)));
     match (has("topology"), has("workload")) {
         _ if has("defaults") => Contents::Preset,
+        _ if OF_PLANS.into_iter().any(has) => Contents::Plan,
         _ if has("preset") || has("job") => Contents::Scenario,
         (true, false) => Contents::Topology,
         (false, true) if !alone => Contents::Pattern,

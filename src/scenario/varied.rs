@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -15,13 +15,14 @@ use super::overlay::one;
 use super::read::{Section, Sections};
 use super::shared::Shared;
 use super::{Loader, Scenario, build, jobs, paths};
-use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span, file_names};
 use crate::node::NodeSpec;
 use crate::placement::{PlacementSpec, RegularSpec};
 use crate::reading::nulls::drop_nulls;
 use crate::reading::tree::{Entry, Kind, Table, Tree};
 use crate::workload::WorkloadSpec;
 use crate::workload::program::collectives::CollectivesSpec;
+use crate::workload::trace::{Format, Trace};
 
 /// Words of which the hashes of files are kept; more are forgotten and looked up again.
 const MOST_WORDS: usize = 100_000;
@@ -262,7 +263,7 @@ impl Files {
     }
 }
 
-/// The hash of a file, or of all files in a folder.
+/// The hash of a file, or of all files in a folder; of a list of the files of a trace that of these files, too.
 fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
     let mut hasher = blake3::Hasher::new();
     if path.is_dir() {
@@ -273,8 +274,23 @@ fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
         }
     } else if path.is_file() {
         io::copy(&mut fs::File::open(path)?, &mut hasher)?;
+        for part in listed(path) {
+            // One behind the other, as they are read; what is named in them is not followed.
+            io::copy(&mut fs::File::open(part)?, &mut hasher)?;
+        }
     }
     Ok(*hasher.finalize().as_bytes())
+}
+
+/// The files that a list of the files of a trace names.
+fn listed(path: &Path) -> Vec<PathBuf> {
+    if Format::of_name(path) != Some(Format::TimeIndependent) {
+        return Vec::new();
+    }
+    let sources = Sources::default();
+    let parts = Trace::open(&sources, &file_names::text_of(path).into()).ok().and_then(|trace| trace.parts().ok());
+    let parts = parts.unwrap_or_default().into_iter().map(|part| file_names::path(&part));
+    parts.filter(|part| part != path && part.is_file()).collect()
 }
 
 /// Keys of plans that are words of the command line, and texts as there.

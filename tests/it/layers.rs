@@ -6,7 +6,19 @@ use std::path::{Path, PathBuf};
 
 /// The rooms of `src`, lowest level first. A room uses only rooms of lower levels.
 const LEVELS: &[&[&str]] = &[
-    &["units", "ids", "rng", "memory", "divisor", "threads", "atomic_file", "wall_clock", "diagnostic", "portable"],
+    &[
+        "units",
+        "ids",
+        "rng",
+        "memory",
+        "divisor",
+        "threads",
+        "atomic_file",
+        "wall_clock",
+        "diagnostic",
+        "portable",
+        "parquet",
+    ],
     &["reading", "fabric", "noise"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
     &["transport", "player", "prediction", "throughput", "faults"],

@@ -10,7 +10,8 @@ use super::options::{Format, OutputArgs};
 use super::pattern::{self, totals};
 use super::{End, Failure, Voice, complain, extension, print, program, progress};
 use hayase::System;
-use hayase::diagnostic::{Diagnostic, Invalid, file_names};
+use hayase::diagnostic::{At, Diagnostic, Invalid, file_names};
+use hayase::plan::{Outlook, Plan, Wrong};
 use hayase::prediction::communication::Communication;
 use hayase::prediction::program::{Blocks, unfold};
 use hayase::scenario::{Contents, Loaded, Loader, Scenario, contents};
@@ -26,6 +27,7 @@ Examples:
   hayase check scenario.toml
   hayase check fabric.toml messages.csv platform.xml
   hayase check machine.toml program.goal run/
+  hayase check plan.toml                      every point of a plan for `hayase sweep` is built, and none is run
 
 Yours: all of these
 
@@ -39,7 +41,7 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// Any file that is read: scenarios, topologies, patterns, machines, presets, tasks (.toml), messages, placements,
+    /// Any file that is read: scenarios, plans of sweeps, topologies, patterns, machines, presets, tasks (.toml), messages, placements,
     /// cables and other tables (.csv), SimGrid platforms (.xml), InfraGraphs (.yaml), reports (.json), data sets (.prog,
     /// .comp, .comm), traces and schedules.
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -52,6 +54,8 @@ pub struct CheckArgs {
     pub out: OutputArgs,
 }
 
+/// Fabrics of a plan that are named.
+const MOST_FABRICS: usize = 4;
 /// Ranks of a pattern that is checked without a fabric: a square, a cube and a power of two.
 const RANKS: u32 = 64;
 
@@ -128,6 +132,7 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
     };
     match found {
         Contents::Scenario => scenario(loader.file(path)),
+        Contents::Plan => plan(&Plan::read(path, loader)?.outlook()),
         Contents::Preset => {
             let preset = Loader::new().preset(&named);
             // It need not name a fabric and work.
@@ -193,6 +198,53 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
             Ok(format!("{}, {}", kind.name, count(lines, kind.lines[0], kind.lines[1])))
         }
     }
+}
+
+/// What a plan would run.
+fn plan(outlook: &Outlook) -> Result<String, Invalid> {
+    let Outlook { points, is_exact, keys, fabrics, built, configurations, wrong } = outlook;
+    if !wrong.is_empty() {
+        let diagnostics = wrong.iter().flat_map(|wrong| mistakes(wrong, *built)).collect();
+        return Err(Invalid { diagnostics, ..Invalid::default() });
+    }
+    let most = if *is_exact { "" } else { "at most " };
+    let keys: Vec<String> = keys.iter().map(|(key, values)| format!("{key} ({})", grouped(*values))).collect();
+    let mut text = format!("a plan, {most}{}: {}", count(*points, "point", "points"), keys.join(" x "));
+    if let Some(first) = fabrics.first() {
+        text += &match fabrics.len() {
+            1 => format!("; on {first}"),
+            all if all <= MOST_FABRICS => format!("; on {}", fabrics.join(", on ")),
+            all => format!("; on {} fabrics, the first of them {first}", grouped(all as u64)),
+        };
+    }
+    if built < configurations {
+        text += &format!("; {} of {} combinations were built", grouped(*built), grouped(*configurations));
+    }
+    Ok(text)
+}
+
+/// What is wrong with some points of a plan: with the first of them, and which that is.
+fn mistakes(wrong: &Wrong, built: u64) -> Vec<Diagnostic> {
+    let values: Vec<String> = wrong.first.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let which = format!(
+        "{} of {} combinations are no scenario for this reason, the first one with {}; [[skip]] leaves points out",
+        grouped(wrong.configurations),
+        grouped(built),
+        values.join(", ")
+    );
+    let Invalid { diagnostics, sources } = &wrong.mistakes;
+    let placed = diagnostics.iter().map(|diagnostic| {
+        let mut diagnostic = diagnostic.clone();
+        if let Some(place) = diagnostic.place(sources) {
+            diagnostic.at = At::Place(Box::new(place));
+        }
+        diagnostic
+    });
+    let mut placed: Vec<Diagnostic> = placed.collect();
+    if let Some(first) = placed.first_mut() {
+        first.help = Some(first.help.take().map_or_else(|| which.clone(), |help| format!("{help}; {which}")));
+    }
+    placed
 }
 
 /// What a whole scenario is.

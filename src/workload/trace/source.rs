@@ -180,6 +180,25 @@ impl<'a> Trace<'a> {
         &self.name
     }
 
+    /// The names of all files that it is made of, as they are read: a list of files is followed.
+    ///
+    /// # Errors
+    /// A list that cannot be read.
+    pub fn parts(&self) -> Result<Vec<String>, Vec<Diagnostic>> {
+        match self.format {
+            Format::TimeIndependent => time_independent::files(&self.name, &|name| self.open_part(name)),
+            _ => Ok(self.files.iter().map(|file| file.to_string()).collect()),
+        }
+    }
+
+    /// One of the files of a list, or the list.
+    fn open_part(&self, name: &str) -> Result<Input, Diagnostic> {
+        match name == self.name {
+            true => self.open_file(&self.files[0]),
+            false => self.open_file(&name.to_owned().into()),
+        }
+    }
+
     /// Hands all calls to `calls`; `false` for a schedule, which holds no calls.
     ///
     /// # Errors
@@ -189,12 +208,7 @@ impl<'a> Trace<'a> {
             Format::Goal | Format::GoalBinary => return Ok(false),
             Format::Npb => npb::read(&|| self.open_file(&self.files[0]), calls)?,
             Format::TimeIndependent => {
-                let open = |name: &str| -> Result<Input, Diagnostic> {
-                    match name == self.name {
-                        true => self.open_file(&self.files[0]),
-                        false => self.open_file(&name.to_owned().into()),
-                    }
-                };
+                let open = |name: &str| self.open_part(name);
                 time_independent::read(&self.name, &open, options.flop_rate, calls)?;
             }
             Format::Hayase => {

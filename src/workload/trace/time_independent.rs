@@ -39,6 +39,27 @@ pub type Open<'a> = dyn Fn(&str) -> Result<Input, Diagnostic> + 'a;
 /// All mistakes, with file, line and column.
 pub fn read(path: &str, open: &Open<'_>, flop_rate: f64, calls: &mut impl Calls) -> Result<(), Vec<Diagnostic>> {
     let one = |diagnostic| vec![diagnostic];
+    let files = files(path, open)?;
+    let mut dialect = Dialect::default();
+    for file in &files {
+        each_line(open(file).map_err(one)?, |line| dialect.look(&line))?;
+    }
+    let Some(ranks) = dialect.ranks() else {
+        return Err(one(Diagnostic::new("no-calls", format!("`{path}` holds no actions"))));
+    };
+    let mut replay = Replay { ranks: BTreeMap::new(), world: ranks, old: dialect.is_old(), flop_rate };
+    for file in &files {
+        each_line(open(file).map_err(one)?, |line| replay.line(&line, calls).map(ControlFlow::Continue))?;
+    }
+    Ok(())
+}
+
+/// The files with the actions: those that a list names, which are looked for next to it, or the one file itself.
+///
+/// # Errors
+/// What cannot be read, and a line that is neither.
+pub fn files(path: &str, open: &Open<'_>) -> Result<Vec<String>, Vec<Diagnostic>> {
+    let one = |diagnostic| vec![diagnostic];
     let mut files = Vec::new();
     let mut is_list = None;
     each_line(open(path).map_err(one)?, |line| {
@@ -68,18 +89,7 @@ pub fn read(path: &str, open: &Open<'_>, flop_rate: f64, calls: &mut impl Calls)
     if is_list != Some(true) {
         files = vec![path.to_owned()];
     }
-    let mut dialect = Dialect::default();
-    for file in &files {
-        each_line(open(file).map_err(one)?, |line| dialect.look(&line))?;
-    }
-    let Some(ranks) = dialect.ranks() else {
-        return Err(one(Diagnostic::new("no-calls", format!("`{path}` holds no actions"))));
-    };
-    let mut replay = Replay { ranks: BTreeMap::new(), world: ranks, old: dialect.is_old(), flop_rate };
-    for file in &files {
-        each_line(open(file).map_err(one)?, |line| replay.line(&line, calls).map(ControlFlow::Continue))?;
-    }
-    Ok(())
+    Ok(files)
 }
 
 /// The rank that a line starts with: `3`, `p3`, `rank-3`.

@@ -31,6 +31,7 @@ Yours: plan.toml, a scenario with what is varied:
 Files (-o, --merge), by name:
   x.csv        a line for each point, in the order of the plan
   x.json       the same
+  x.parquet    the same with types, each column in one unit, for pandas, polars, DuckDB, R
   lines.svg    mean makespans over the key with most numbers, a line for each value of another
   heat.svg     the same as a field of two keys
   pareto.svg   mean makespans against a cost (--cost)

@@ -13,5 +13,8 @@ pub(super) fn store(error: StoreError) -> Failure {
             let help = "what is there stays; the same command goes on from it";
             Failure::Failed(Box::new(Diagnostic::new("store", message).help(help)))
         }
+        StoreError::Unwritten(error) => {
+            Failure::Failed(Box::new(Diagnostic::new("unwritten", format!("cannot write rows: {}", reason(&error)))))
+        }
     }
 }

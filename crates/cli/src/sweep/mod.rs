@@ -11,7 +11,7 @@ use super::files::{Opened, text};
 use super::progress::{self, PointsMonitor};
 use super::{End, Failure, Voice, extension, interrupt, options, print, show};
 use hayase::diagnostic::{Diagnostic, Invalid};
-use hayase::plan::{self, Counts, Faults, Merged, Plan, Ran, RunControl, Shard};
+use hayase::plan::{self, Counts, Faults, Merged, Plan, Ran, RunControl, Shard, StoreError};
 use hayase::scenario::Loader;
 use hayase::units::count;
 use hayase_output::table::{self, grouped};
@@ -72,6 +72,10 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
     }
     if args.best.is_some() || args.sensitivity || args.crossings.is_some() {
         let means = plan::means(&plan, needed()?).map_err(store)?;
+        if means.rows.is_empty() {
+            print("no point has a makespan yet\n")?;
+            return Ok(end);
+        }
         if let Some(most) = args.best {
             show(&table::best(&means, most.get() as usize))?;
         }
@@ -108,7 +112,10 @@ fn write(path: &Path, kind: Kind, plan: &Plan, folder: &Path, args: &SweepArgs, 
         return Opened::new(path)?.write(text(&picture));
     };
     let (path, mut file) = Opened::new(path)?.into_parts();
-    let merged = plan::merge(plan, folder, columns, &mut file).map_err(store)?;
+    let merged = plan::merge(plan, folder, columns, &mut file).map_err(|error| match error {
+        StoreError::Unwritten(error) => Failure::Write(path.clone(), error),
+        error => store(error),
+    })?;
     file.commit().map_err(|error| Failure::Write(path.clone(), error))?;
     say_faults(&merged.faults, voice);
     say_missing(&merged, &path, voice);

@@ -119,13 +119,18 @@ fn slurm(program: &[String], args: &SweepArgs, folder: &Path, chunks: Chunks) ->
 fn hyper_queue(program: &[String], args: &SweepArgs, folder: &Path, chunks: Chunks) -> String {
     let Chunks { shards, threads, minutes } = chunks;
     let words = words(program, args, folder);
+    // Without these it makes a folder for each job where it was submitted.
+    let log = |stream: &str| word(&folder.join(format!("hq-%{{JOB_ID}}-%{{TASK_ID}}.{stream}")).display().to_string());
     let shard = format!("exec {words} --shard \"$HQ_TASK_ID/{shards}\" -j {threads}");
     format!(
         "#!/bin/sh\n\
          # All points of {plan}: {shards} shards. Submitted again, it goes on with what is missing.\n\
-         exec hq submit --name hayase-sweep --array 0-{last} --cpus {threads} --time-limit {minutes}m -- \\\n    sh -c {shard}\n",
+         exec hq submit --name hayase-sweep --array 0-{last} --cpus {threads} --time-limit {minutes}m \\\n    \
+         --stdout {out} --stderr {err} -- \\\n    sh -c {shard}\n",
         plan = args.plan.display(),
         last = shards - 1,
+        out = log("out"),
+        err = log("err"),
         shard = format_args!("'{}'", shard.replace('\'', "'\\''")),
     )
 }

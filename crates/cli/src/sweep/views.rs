@@ -26,11 +26,8 @@ impl Kind {
             "svg" if named(path, "heat") => Ok(Self::Heat),
             "svg" if named(path, "pareto") => Ok(Self::Pareto),
             "svg" => Ok(Self::Lines),
-            "parquet" => {
-                let help = "write x.csv or x.json; `duckdb -c \"copy 'x.csv' to 'x.parquet'\"` makes one of it";
-                Err(Diagnostic::new("unknown-output", "Parquet files are not written").help(help))
-            }
-            _ => Err(unknown(path, "x.csv, x.json, lines.svg, heat.svg or pareto.svg")),
+            "parquet" => Ok(Self::Rows(Columns::Parquet)),
+            _ => Err(unknown(path, "x.csv, x.json, x.parquet, lines.svg, heat.svg or pareto.svg")),
         }
     }
 }

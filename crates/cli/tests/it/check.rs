@@ -141,3 +141,41 @@ fn reports_without_a_scenario_are_called_what_they_are() {
     let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
     assert!(error.contains("this is a graph, which `-t` takes as a topology, and holds no scenario"), "{error}");
 }
+
+#[test]
+fn a_plan_is_checked_with_all_its_points() {
+    let plan = "[grid]\ntopology = [\"torus-4x4\", \"fat-tree-54\"]\npattern = [\"ring\", \"ring:ranks=16\"]\n\
+                size = \"1 KB..4 KB:x2\"\nseed = \"1..=5\"\n";
+    let desk = Desk::new()
+        .file("plan.toml", plan)
+        .file("wrong.toml", &plan.replace("ranks=16", "ranks=17"))
+        .file("left-out.toml", &(plan.replace("ranks=16", "ranks=17") + SKIP))
+        .file("typo.toml", &plan.replace("KB:x2", "KX:x2"));
+    let said = |name: &str| {
+        let output = desk.hayase(&format!("check {name}")).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1))
+    };
+    let (stdout, error, code) = said("plan.toml");
+    assert_eq!(code, 0, "{error}");
+    let expected = "plan.toml: ok: a plan, 60 points: topology (2) x pattern (2) x size (3) x seed (5); on ";
+    assert!(
+        stdout.starts_with(expected) && stdout.contains("torus 4x4 (16 nodes") && stdout.contains("fat-tree p=3"),
+        "{stdout}"
+    );
+    // 17 ranks have no room on the torus: three sizes of four combinations.
+    let (stdout, error, code) = said("wrong.toml");
+    assert_eq!((code, stdout.as_str()), (2, ""), "{error}");
+    let which = "3 of 12 combinations are no scenario for this reason, the first one with topology = torus-4x4, \
+                 pattern = ring:ranks=17, size = 1 KB";
+    assert!(error.split_whitespace().collect::<Vec<_>>().join(" ").contains(which), "{error}");
+    assert_eq!(error.matches("error").count(), 1, "{error}");
+    let (stdout, error, code) = said("left-out.toml");
+    assert_eq!(code, 0, "{error}");
+    assert!(stdout.contains("a plan, 45 points"), "{stdout}");
+    let (_, error, code) = said("typo.toml");
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("\"4 KX\" is not the end of a range"), "{error}");
+}
+
+const SKIP: &str = "[[skip]]\ntopology = \"torus-4x4\"\npattern = \"ring:ranks=17\"\n";

@@ -138,7 +138,7 @@ fn a_folder_that_is_not_the_plans_is_left_as_it_is() {
     refused("sweep other.toml -o out --count", "holds the sweep of `small.toml`");
     refused("sweep other.toml", "nothing says where the results are to be kept");
     refused("sweep other.toml -o none --merge x.csv", "there is no folder `none`");
-    refused("sweep other.toml -o none --merge x.parquet", "Parquet files are not written");
+    refused("sweep other.toml -o none --merge x.parquet", "there is no folder `none`");
     refused("sweep small.toml -o out --shard 2/2", "the last 1/2");
     refused("sweep nothing.toml -o out", "nothing.toml");
     refused("run small.toml", "`grid` is part of a plan, and a scenario is needed here");
@@ -293,6 +293,39 @@ fn what_came_out_is_drawn_listed_and_weighed() {
 }
 
 #[test]
+fn rows_as_parquet_are_the_same_bytes_in_one_process_and_in_shards() {
+    let plan = format!("{PLAN}[sweep]\nkeep = [\"messages\", \"contention\"]\n");
+    let desk = desk().file("typed.toml", &plan);
+    assert_eq!(hayase(&desk, "sweep typed.toml -o one --merge none.parquet").2, 2);
+    assert_eq!(hayase(&desk, "sweep typed.toml -o one -o one.parquet").2, 0);
+    for shard in ["2/3", "0/3", "1/3"] {
+        assert_eq!(hayase(&desk, &format!("sweep typed.toml -o three --shard {shard}")).2, 0);
+    }
+    let (_, error, code) = hayase(&desk, "sweep typed.toml -o three --merge three.parquet");
+    assert_eq!((code, error.as_str()), (0, ""));
+    let [one, three] = ["one.parquet", "three.parquet"].map(|name| fs::read(desk.path().join(name)).unwrap());
+    assert!(one == three && one.starts_with(b"PAR1") && one.ends_with(b"PAR1"));
+    for name in ["topology.torus.bandwidth_bytes_per_s", "size_bytes", "makespan_s", "messages", "typed.toml"] {
+        assert!(one.windows(name.len()).any(|part| part == name.as_bytes()), "{name}");
+    }
+    assert!(!desk.path().join("none.parquet").exists());
+    // A full disk is one of the file that is written.
+    let (_, error, code) = hayase(&desk, "sweep typed.toml -o one --merge /dev/full/x.parquet");
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("cannot write `/dev/full/x.parquet`"), "{error}");
+}
+
+#[test]
+fn a_figure_that_every_row_has_anyway_is_not_kept_twice() {
+    for (keep, name) in [("makespan_s", "makespan_s"), ("size", "size"), ("messages\", \"messages", "messages")] {
+        let desk = desk().file("twice.toml", &format!("{SMALL}[sweep]\nkeep = [\"{keep}\"]\n"));
+        let (_, error, code) = hayase(&desk, "sweep twice.toml --count");
+        assert_eq!(code, 2, "{error}");
+        assert!(error.contains(&format!("`{name}` is a column of every row already")), "{error}");
+    }
+}
+
+#[test]
 fn the_script_of_an_engine_names_the_plan_and_its_shards() {
     let desk = desk();
     let (stdout, error, code) = hayase(&desk, "sweep plan.toml -o out --submit slurm -j 2");
@@ -315,6 +348,22 @@ fn the_script_of_an_engine_names_the_plan_and_its_shards() {
     assert!(hayase(&desk, "sweep plan.toml -o out --count").0.contains("missing    0"));
     assert_eq!(hayase(&desk, "sweep plan.toml -o out --submit hq").2, 0);
     assert!(desk.read("out/submit.hq.sh").contains("hq submit --name hayase-sweep --array 0-0"));
+    // The script as HyperQueue has it: a shell for each task, with its number.
+    let hq = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do [ \"$1\" = --array ] && tasks=$2; shift; done\nshift\n\
+              for task in $(seq ${tasks%-*} ${tasks#*-}); do HQ_TASK_ID=$task \"$@\" || exit 1; done\n";
+    fs::create_dir(desk.path().join("bin")).unwrap();
+    fs::write(desk.path().join("bin/hq"), hq).unwrap();
+    let path = format!("{}:{}", desk.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let in_shell = |words: &[&str]| {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).current_dir(desk.path()).env("PATH", &path).stdout(Stdio::null());
+        assert!(command.status().unwrap().success(), "{words:?}");
+    };
+    in_shell(&["chmod", "+x", "bin/hq"]);
+    assert_eq!(hayase(&desk, "sweep plan.toml -o it's --submit hq").2, 0);
+    assert!(desk.read("it's/submit.hq.sh").contains("--stdout 'it'\\''s/hq-%{JOB_ID}-%{TASK_ID}.out'"));
+    in_shell(&["sh", "it's/submit.hq.sh"]);
+    assert!(hayase(&desk, "sweep plan.toml -o it's --count").0.contains("missing    0"));
     // What is not installed cannot submit.
     let (_, error, code) = hayase(&desk, "sweep plan.toml -o out --go");
     assert_eq!(code, 2, "{error}");

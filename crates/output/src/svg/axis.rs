@@ -71,6 +71,24 @@ impl Axis {
         if differ { Self::logarithmic(least, most, units) } else { Self::new(most, count, units) }
     }
 
+    /// The axis for all of these values, none of them below 0: linear from 0, or logarithmic where it would hide the least
+    /// of them that is not 0; 0 then stands beside it, where it is one of them.
+    pub(super) fn of(values: impl Iterator<Item = f64> + Clone, count: usize, units: &Units) -> Self {
+        let positive = values.clone().filter(|value| *value > 0.0);
+        let axis =
+            Self::fitting(positive.clone().fold(f64::INFINITY, f64::min), positive.fold(0.0, f64::max), count, units);
+        axis.with_zero(values)
+    }
+
+    /// The same with 0 beside it, where it is logarithmic and one of these values is 0.
+    pub(super) fn with_zero(mut self, mut values: impl Iterator<Item = f64>) -> Self {
+        if self.is_logarithmic() && values.any(|value| value == 0.0) {
+            self.logarithmic = Some(ZERO);
+            self.ticks.insert(0, (0.0, "0".to_owned()));
+        }
+        self
+    }
+
     /// The logarithmic axis for values from `least` to `most`, both above 0, from and to 1, 2 or 5 times a power of
     /// ten.
     #[expect(clippy::disallowed_methods, reason = "logarithms of a picture, nothing is computed from them")]
@@ -164,10 +182,14 @@ impl Axis {
     /// Draws ticks, numbers and grid lines for values mapped to `bottom .. top`, left of `x`, and what they are,
     /// turned, where that is said.
     pub(super) fn draw_left(&self, canvas: &mut Canvas, x: f64, width: f64, top: f64, bottom: f64, what: &str) {
+        let mut free = f64::INFINITY;
         for (value, text) in &self.ticks {
             let at = bottom - (bottom - top) * self.place(*value);
             canvas.line(Point::new(x, at), Point::new(x + width, at), &format!(r#"stroke="{FAINT}""#));
-            canvas.text(x - 6.0, at + 3.5, 10.0, Anchor::End, text, "");
+            if at <= free {
+                canvas.text(x - 6.0, at + 3.5, 10.0, Anchor::End, text, "");
+                free = at - 9.0;
+            }
         }
         canvas.line(Point::new(x, top), Point::new(x, bottom), &format!(r#"stroke="{INK}""#));
         if what.is_empty() {
@@ -264,5 +286,18 @@ mod tests {
         assert!(axis.ticks.len() >= 5 && axis.ticks.iter().all(|tick| (0.0..=1.0).contains(&axis.place(tick.0))));
         assert!(axis.ticks.iter().all(|tick| (1.37e-3..=1.42e-3 * (1.0 + 1e-9)).contains(&tick.0)), "{axis:?}");
         assert_eq!(axis.place(1.37e-3), 0.0);
+    }
+
+    #[test]
+    fn zero_stands_beside_values_that_need_logarithms() {
+        let of = |values: &[f64]| Axis::of(values.iter().copied(), 6, BYTES);
+        let axis = of(&[0.0, 1e3, 1e6]);
+        assert!(axis.is_logarithmic());
+        assert_eq!([0.0, 1e3, 1e6].map(|value| axis.place(value)), [ZERO / 2.0, ZERO, 1.0]);
+        assert_eq!(axis.ticks[0], (0.0, "0".to_owned()));
+        // Without it, or where all can be seen from 0 on, all is as ever.
+        assert_eq!(of(&[1e3, 1e6]).place(1e3), 0.0);
+        assert!(!of(&[0.0, 10.0, 20.0]).is_logarithmic());
+        assert!(!of(&[0.0]).is_logarithmic() && !of(&[]).is_logarithmic());
     }
 }

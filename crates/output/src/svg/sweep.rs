@@ -1,11 +1,13 @@
 //! Sweeps: makespans over a parameter, as a field of two, and against what they cost.
 
+use std::collections::BTreeSet;
+
 use super::axis::{Axis, BYTES, BYTES_PER_SECOND, SECONDS};
 use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width};
 use super::chart::{Chart, Mark, Pen};
 use super::scale::LoadScale;
 use hayase::plan::{Crossing, MeanRow, Means, VariedKey};
-use hayase::units::Time;
+use hayase::units::{Time, grouped};
 
 /// Lines, told apart by their marks and dashes too.
 const PENS: [Pen; 8] = [
@@ -20,6 +22,11 @@ const PENS: [Pen; 8] = [
 ];
 /// Charts beside and above each other at most.
 const MOST_PANELS: usize = 24;
+/// Points of a line from which on they are not drawn one by one.
+const DENSE: usize = 200;
+/// Points of a front that are named at most.
+const MOST_NAMED: usize = 20;
+const NOTHING: &str = "no point has a makespan yet";
 /// Charts in a row.
 const COLUMNS: usize = 2;
 /// Width and height of a chart.
@@ -69,12 +76,12 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
     }
     let panels = panels(means, keys)?;
     let mut page = Page::new(means, panels.len(), &subtitle(means, true));
-    let lows = means.rows.iter().map(|row| (row.mean_s - row.half_s).max(row.mean_s / 2.0));
+    let lows = means.rows.iter().map(|row| (row.mean_s - row.half_s).max(row.mean_s / 2.0)).filter(|low| *low > 0.0);
     let highs = means.rows.iter().map(|row| row.mean_s + row.half_s);
     let across = number_axis(numbers, means.keys[over].unit);
     let (least, most) = (lows.fold(f64::INFINITY, f64::min), highs.fold(0.0, f64::max));
     let up = match across.is_logarithmic() && most > 3.0 * least {
-        true => Axis::logarithmic(least, most, SECONDS),
+        true => Axis::logarithmic(least, most, SECONDS).with_zero(means.rows.iter().map(|row| row.mean_s)),
         false => Axis::fitting(least, most, 6, SECONDS),
     };
     if several {
@@ -92,7 +99,14 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
             own.sort_by(|a, b| a.0.total_cmp(&b.0));
             let pen = PENS[choice % PENS.len()];
             let bar = Pen::new(pen.colour, 1.0);
+            let mut last = f64::NEG_INFINITY;
             for (at, row) in own.iter().filter(|(_, row)| row.half_s > 0.0) {
+                // Where a line is known densely, its bars would be a field.
+                let x = chart.at(*at, row.mean_s).x;
+                if x < last + 7.0 && own.len() > DENSE {
+                    continue;
+                }
+                last = x;
                 let (low, high) = (row.mean_s - row.half_s, row.mean_s + row.half_s);
                 bar.line(&mut page.canvas, chart.at(*at, low), chart.at(*at, high));
                 for end in [low, high] {
@@ -101,7 +115,7 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
                 }
             }
             let points: Vec<Point> = own.iter().map(|(at, row)| chart.at(*at, row.mean_s)).collect();
-            pen.trace(&mut page.canvas, &points);
+            pen.trace(&mut page.canvas, &thinned(&points));
             // Marks of a line that is known densely would be a band.
             let mut last = f64::NEG_INFINITY;
             let apart = points.iter().copied().filter(|at| {
@@ -137,10 +151,12 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
         }
     }
     let panels = panels(means, keys)?;
-    let least = means.rows.iter().map(|row| row.mean_s).fold(f64::INFINITY, f64::min);
-    let most = means.rows.iter().map(|row| row.mean_s).fold(0.0, f64::max);
+    // Nothing that takes no time has a logarithm: it is the lightest.
+    let positive = || means.rows.iter().map(|row| row.mean_s).filter(|mean| *mean > 0.0);
+    let most = positive().fold(0.0, f64::max);
+    let least = positive().fold(f64::INFINITY, f64::min).min(most);
     let part = |mean: f64| match most > least {
-        true => (mean / least).ln() / (most / least).ln(),
+        true => ((mean / least).ln() / (most / least).ln()).max(0.0),
         false => 0.5,
     };
     let scale = LoadScale::up_to(1.0);
@@ -185,14 +201,12 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
                 page.canvas.text(x + wide / 2.0, y + high / 2.0 + 3.0, 9.0, Anchor::Middle, &text, &attributes);
             }
         }
-        let mut free = f64::NEG_INFINITY;
-        for (column, &choice) in columns.iter().enumerate() {
+        // Each, or every second, third ...: as many as have room.
+        let widest = means.keys[over].values.iter().map(|value| text_width(value, 9.0)).fold(0.0, f64::max);
+        let every = (((widest + 4.0) / wide).ceil() as usize).max(1);
+        for (column, &choice) in columns.iter().enumerate().step_by(every) {
             let (at, text) = (left + wide * (column as f64 + 0.5), &means.keys[over].values[choice]);
-            let half = text_width(text, 9.0) / 2.0;
-            if at - half > free {
-                page.canvas.text(at, top + CHART.1 + 12.0, 9.0, Anchor::Middle, text, "");
-                free = at + half + 4.0;
-            }
+            page.canvas.text(at, top + CHART.1 + 12.0, 9.0, Anchor::Middle, text, "");
         }
         for (line, &choice) in lines.iter().enumerate().filter(|(line, _)| high > 9.0 || line % 2 == 0) {
             let y = top + high * ((lines.len() - 1 - line) as f64 + 0.5) + 3.0;
@@ -212,6 +226,9 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
 /// # Errors
 /// A cost that is not there or is no number.
 pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
+    if means.rows.is_empty() {
+        return Err(NOTHING.to_owned());
+    }
     let key = means.keys.iter().position(|key| key.name == cost);
     let kept = means.kept.iter().position(|key| key == cost);
     let of = |row: &MeanRow| match (key, kept) {
@@ -226,7 +243,7 @@ pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
     let unit = key.map_or("", |key| means.keys[key].unit);
     let costs: Vec<f64> = points.iter().map(|point| point.0).collect();
     let times = || points.iter().map(|point| point.1.mean_s);
-    let up = Axis::fitting(times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max), 7, SECONDS);
+    let up = Axis::of(times(), 7, SECONDS);
     let width = MARGIN * 2.0 + LEFT + 820.0;
     let mut canvas = Canvas::new();
     let y = canvas.heading(&format!("{}: time against {cost}", means.plan), &subtitle(means, false), width);
@@ -234,7 +251,10 @@ pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
     let chart = Chart { left, top, width: 800.0, height: 460.0, across: number_axis(&costs, unit), up };
     chart.axes(&mut canvas, cost, "mean makespan");
     let dot = Pen::new("#8fa7b3", 1.0).marked(Mark::Disc);
-    dot.marks(&mut canvas, points.iter().map(|(cost, row)| chart.at(*cost, row.mean_s)));
+    // Dots on each other are one.
+    let mut drawn = BTreeSet::new();
+    let places = points.iter().map(|(cost, row)| chart.at(*cost, row.mean_s));
+    dot.marks(&mut canvas, places.filter(|at| drawn.insert((at.x.round() as i64, at.y.round() as i64))));
     let mut front = points.clone();
     front.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.mean_s.total_cmp(&b.1.mean_s)));
     let mut least = f64::INFINITY;
@@ -256,16 +276,30 @@ pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
     pen.trace(&mut canvas, &steps);
     pen.marks(&mut canvas, front.iter().map(|(cost, row)| chart.at(*cost, row.mean_s)));
     let mut below = chart.bottom() + BELOW + 12.0;
-    for (i, (cost, row)) in front.iter().enumerate() {
+    let several: Vec<(usize, &VariedKey)> =
+        means.keys.iter().enumerate().filter(|(_, key)| key.values.len() > 1).collect();
+    let mut named: Option<Point> = None;
+    for (i, (cost, row)) in front.iter().enumerate().take(MOST_NAMED) {
         let at = chart.at(*cost, row.mean_s);
-        canvas.text(at.x + 5.0, at.y - 6.0, 10.0, Anchor::Start, &(i + 1).to_string(), r#"font-weight="bold""#);
-        let names: Vec<String> =
-            means.keys.iter().enumerate().map(|(k, key)| format!("{} {}", key.name, means.value(row, k))).collect();
-        let text = format!("{}: {}, {}", i + 1, time(row.mean_s), names.join(", "));
-        if i < 20 {
-            canvas.text(MARGIN, below, 11.0, Anchor::Start, &fit(&text, 11.0, width - 2.0 * MARGIN), "");
-            below += 15.0;
+        // A number on another one is none.
+        if named.is_none_or(|last| (at.x - last.x).abs() > 14.0 || (at.y - last.y).abs() > 11.0) {
+            canvas.text(at.x + 5.0, at.y - 6.0, 10.0, Anchor::Start, &(i + 1).to_string(), r#"font-weight="bold""#);
+            named = Some(at);
         }
+        let names: Vec<String> =
+            several.iter().map(|(k, key)| format!("{} {}", key.name, means.value(row, *k))).collect();
+        let own = match key {
+            Some(_) => String::new(),
+            None => format!("{of_what} {}, ", number(*cost, unit), of_what = means.kept[kept.unwrap_or(0)]),
+        };
+        let text = format!("{}: {}, {own}{}", i + 1, time(row.mean_s), names.join(", "));
+        canvas.text(MARGIN, below, 11.0, Anchor::Start, &fit(&text, 11.0, width - 2.0 * MARGIN), "");
+        below += 15.0;
+    }
+    if front.len() > MOST_NAMED {
+        let text = format!("and {} more that nothing beats in both", grouped((front.len() - MOST_NAMED) as u64));
+        canvas.text(MARGIN, below, 11.0, Anchor::Start, &text, "");
+        below += 15.0;
     }
     let title = format!("{}: time against {cost}", means.plan);
     Ok(canvas.finish(width, below + MARGIN - 8.0, &title))
@@ -301,7 +335,7 @@ type Panels<'a> = Vec<(Vec<usize>, Vec<&'a MeanRow>)>;
 
 fn panels(means: &Means, keys: [usize; 2]) -> Result<Panels<'_>, Undrawn> {
     if means.rows.is_empty() {
-        return Err("no point has a makespan yet".to_owned());
+        return Err(NOTHING.to_owned());
     }
     let panels: Panels<'_> = means.panels(keys).into_iter().collect();
     match panels.len() {
@@ -368,15 +402,28 @@ fn legend(canvas: &mut Canvas, key: &VariedKey, y: f64) -> f64 {
     y
 }
 
-fn number_axis(numbers: &[f64], unit: &str) -> Axis {
-    let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    match unit {
-        "B" => Axis::fitting(least, most, 6, BYTES),
-        "s" => Axis::fitting(least, most, 6, SECONDS),
-        "B/s" => Axis::fitting(least, most, 6, BYTES_PER_SECOND),
-        _ => Axis::fitting(least, most, 6, &[("", 1.0)]),
+/// A line of very many points as it looks: within half a pixel the first, the highest, the lowest and the last.
+fn thinned(points: &[Point]) -> Vec<Point> {
+    if points.len() <= DENSE * 10 {
+        return points.to_vec();
     }
+    let mut kept = Vec::new();
+    for column in points.chunk_by(|a, b| (a.x * 2.0).floor() == (b.x * 2.0).floor()) {
+        let by_height = |a: &&Point, b: &&Point| a.y.total_cmp(&b.y);
+        let ends = [column.first(), column.iter().min_by(by_height), column.iter().max_by(by_height), column.last()];
+        kept.extend(ends.into_iter().flatten().copied());
+    }
+    kept
+}
+
+fn number_axis(numbers: &[f64], unit: &str) -> Axis {
+    let units: &[(&str, f64)] = match unit {
+        "B" => BYTES,
+        "s" => SECONDS,
+        "B/s" => BYTES_PER_SECOND,
+        _ => &[("", 1.0)],
+    };
+    Axis::of(numbers.iter().copied(), 6, units)
 }
 
 fn time(seconds: f64) -> String {

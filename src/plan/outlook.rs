@@ -1,0 +1,136 @@
+//! What a plan would run, as far as that is known before anything is.
+
+use rayon::prelude::*;
+
+use super::points::settings;
+use super::run::far;
+use super::{Plan, values};
+use crate::diagnostic::Invalid;
+
+/// Configurations that are built to see what is wrong with them; of more of them so many all over the plan.
+const MOST: u64 = 10_000;
+/// Combinations that filters are asked about at most.
+const MOST_FILTERED: u64 = 1_000_000;
+
+/// What a plan would run.
+#[derive(Debug)]
+pub struct Outlook {
+    /// Points; with filters counted, where that takes no minutes.
+    pub points: u64,
+    /// Whether it is so many, and not fewer: a rule may need fewer seeds.
+    pub is_exact: bool,
+    /// The keys that are varied, each with the number of its values.
+    pub keys: Vec<(String, u64)>,
+    /// The fabrics, each once, in the order of the plan.
+    pub fabrics: Vec<String>,
+    /// Configurations that were built, but not run.
+    pub built: u64,
+    /// All configurations.
+    pub configurations: u64,
+    /// What is wrong with some, each kind of mistake once.
+    pub wrong: Vec<Wrong>,
+}
+
+/// A mistake of configurations.
+#[derive(Debug)]
+pub struct Wrong {
+    /// What is wrong with the first one.
+    pub mistakes: Invalid,
+    /// What varies of that: names and values.
+    pub first: Vec<(String, String)>,
+    /// How many of those that were built have a mistake of this kind first.
+    pub configurations: u64,
+}
+
+/// What became of a configuration.
+enum Built {
+    LeftOut,
+    Fabric(String),
+    Wrong(Invalid),
+}
+
+impl Plan {
+    /// Looks at its points without running any.
+    pub fn outlook(&self) -> Outlook {
+        let all = self.configurations();
+        let looked = all.min(MOST);
+        let stride = if looked < all { far(all) } else { 1 };
+        let mut numbers: Vec<u64> =
+            (0..looked).map(|i| (u128::from(i) * u128::from(stride) % u128::from(all.max(1))) as u64).collect();
+        numbers.sort_unstable();
+        let built: Vec<Built> = numbers.par_iter().map(|&number| self.built(number)).collect();
+        let (mut fabrics, mut wrong): (Vec<String>, Vec<Wrong>) = (Vec::new(), Vec::new());
+        let mut tried = 0;
+        for (&number, became) in numbers.iter().zip(built) {
+            match became {
+                Built::LeftOut => continue,
+                Built::Fabric(fabric) if fabric.is_empty() || fabrics.contains(&fabric) => {}
+                Built::Fabric(fabric) => fabrics.push(fabric),
+                Built::Wrong(mistakes) => {
+                    let kind = |of: &Invalid| of.diagnostics.first().map(|first| first.code);
+                    match wrong.iter_mut().find(|known| kind(&known.mistakes) == kind(&mistakes)) {
+                        Some(known) => known.configurations += 1,
+                        None => wrong.push(Wrong { mistakes, first: self.named(number), configurations: 1 }),
+                    }
+                }
+            }
+            tried += 1;
+        }
+        let is_counted = self.points.is_filtered() && self.most_points() <= MOST_FILTERED;
+        let points = if is_counted { self.taken() } else { self.most_points() };
+        Outlook {
+            points,
+            is_exact: self.is_exact() || is_counted && self.settings.within.is_none(),
+            keys: self.points.varied().map(|(key, values)| (key.name.clone(), values.len())).collect(),
+            fabrics,
+            built: tried,
+            configurations: all,
+            wrong,
+        }
+    }
+
+    fn built(&self, number: u64) -> Built {
+        let values = self.points.values(number);
+        if self.points.is_filtered() && !self.is_taken(&values) {
+            return Built::LeftOut;
+        }
+        match self.base.variant(settings(&values)).load() {
+            Ok(scenario) => {
+                Built::Fabric(scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default())
+            }
+            Err(mistakes) => Built::Wrong(mistakes),
+        }
+    }
+
+    /// Whether filters leave in a combination with any seed.
+    fn is_taken(&self, values: &[super::Value<'_>]) -> bool {
+        (0..self.points.seeds()).any(|seed| {
+            let mut values = values.to_vec();
+            values.extend(self.points.seed(seed));
+            self.points.takes(&values)
+        })
+    }
+
+    /// Points that filters leave in.
+    fn taken(&self) -> u64 {
+        let of = |number: u64| {
+            let values = self.points.values(number);
+            let takes = |seed: &u64| {
+                let mut values = values.clone();
+                values.extend(self.points.seed(*seed));
+                self.points.takes(&values)
+            };
+            (0..self.points.seeds()).filter(takes).count() as u64
+        };
+        (0..self.configurations()).into_par_iter().map(of).sum()
+    }
+
+    /// What varies of a configuration, as the plan writes it.
+    fn named(&self, number: u64) -> Vec<(String, String)> {
+        let written = |value| match values::json(value) {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        self.points.values(number).iter().map(|(key, value)| (key.name.clone(), written(value))).collect()
+    }
+}

@@ -1,0 +1,325 @@
+//! Merged rows as they are written: CSV and JSON with values as the plan has them, Parquet with types.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde_json::value::RawValue;
+
+use super::columns::{ERROR, RESULTS, STATUS};
+use super::points::Key;
+use super::row::kind_of_summary;
+use super::store::hex;
+use super::values::{Number, Unit, Values, json};
+use super::{Configuration, Plan, Visit};
+use crate::parquet::{self, Cell, Column, Kind};
+use crate::reading::tree::{Kind as Form, Tree};
+
+/// The version of the form of merged rows in JSON and Parquet.
+const SCHEMA: &str = "hayase-sweep-1";
+
+/// How rows are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Columns {
+    /// A header, and a line for each point.
+    Csv,
+    /// An object with the rows as objects.
+    Json,
+    /// Apache Parquet: numbers as numbers, each column in one unit, which its name says.
+    Parquet,
+}
+
+/// What stands behind the names of a row.
+type Figures<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+
+/// What kinds of values the figures have that a plan keeps.
+pub(super) struct Kept(Vec<Option<Kind>>);
+
+impl Kept {
+    /// As far as it is known before any row is seen.
+    pub fn of(plan: &Plan) -> Self {
+        Self(plan.settings.keep.iter().map(|key| kind_of_summary(key)).collect())
+    }
+
+    /// Whether rows must be seen.
+    pub fn is_known(&self) -> bool {
+        self.0.iter().all(Option::is_some)
+    }
+
+    /// Looks at a row: whole numbers and others are numbers, and what is not of one kind is text.
+    pub fn see(&mut self, plan: &Plan, row: &str) -> io::Result<()> {
+        let row: Figures<'_> = serde_json::from_str(row)?;
+        for (key, kind) in plan.settings.keep.iter().zip(&mut self.0) {
+            if kind_of_summary(key).is_none() {
+                let seen = row.get(key.as_str()).and_then(|value| kind_of(value.get()));
+                *kind = match (*kind, seen) {
+                    (None, one) | (one, None) => one,
+                    (Some(a), Some(b)) if a == b => Some(a),
+                    (Some(Kind::Whole | Kind::Number), Some(Kind::Whole | Kind::Number)) => Some(Kind::Number),
+                    _ => Some(Kind::Text),
+                };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a value of JSON is.
+fn kind_of(value: &str) -> Option<Kind> {
+    match value.as_bytes().first()? {
+        b'n' => None,
+        b't' | b'f' => Some(Kind::Truth),
+        b'-' | b'0'..=b'9' if value.parse::<i64>().is_ok() => Some(Kind::Whole),
+        b'-' | b'0'..=b'9' => Some(Kind::Number),
+        _ => Some(Kind::Text),
+    }
+}
+
+/// A table that is being written.
+pub(super) struct Table<'a> {
+    /// Its columns as the plan names them.
+    names: Vec<&'a str>,
+    /// How many of these are keys: those behind the id.
+    keys: usize,
+    plan: &'a Plan,
+    written: Written<'a>,
+}
+
+enum Written<'a> {
+    Csv(&'a mut dyn Write),
+    /// And whether nothing is written yet.
+    Json(&'a mut dyn Write, bool),
+    /// And the columns of the keys.
+    Parquet(parquet::Writer<&'a mut dyn Write>, Vec<Typed>, Vec<Kind>),
+}
+
+impl<'a> Table<'a> {
+    /// Begins it; `kept` is asked where columns have types.
+    pub fn begin(plan: &'a Plan, columns: Columns, kept: &Kept, writer: &'a mut dyn Write) -> io::Result<Self> {
+        let keep = plan.settings.keep.iter().map(String::as_str);
+        let names: Vec<&str> =
+            std::iter::once("id").chain(plan.keys()).chain(RESULTS).chain(keep).chain([ERROR]).collect();
+        let written = match columns {
+            Columns::Csv => {
+                let header: Vec<Cow<'_, str>> = names.iter().map(|name| quoted(name)).collect();
+                writeln!(writer, "{}", header.join(","))?;
+                Written::Csv(writer)
+            }
+            Columns::Json => {
+                let head = serde_json::json!({ "schema": SCHEMA, "plan": plan.name, "keys": plan.keys() }).to_string();
+                write!(writer, "{},\n\"rows\": [", head.trim_end_matches('}'))?;
+                Written::Json(writer, true)
+            }
+            Columns::Parquet => {
+                let typed: Vec<Typed> = plan.points.varied().map(|(key, values)| Typed::of(key, values)).collect();
+                let results = RESULTS.map(|name| if name == STATUS { Kind::Text } else { Kind::Number });
+                // Where no row has a value, it might be a number.
+                let kept = kept.0.iter().map(|kind| kind.unwrap_or(Kind::Number));
+                let kinds: Vec<Kind> = results.into_iter().chain(kept).chain([Kind::Text]).collect();
+                let of_keys = typed.iter().map(|typed| (typed.name.clone(), typed.kind));
+                let of_results =
+                    names[1 + typed.len()..].iter().zip(&kinds).map(|(name, kind)| (name.to_string(), *kind));
+                let all = std::iter::once(("id".to_owned(), Kind::Text)).chain(of_keys).chain(of_results);
+                let columns = all.map(|(name, kind)| Column { name, kind }).collect();
+                Written::Parquet(parquet::Writer::new(writer, columns)?, typed, kinds)
+            }
+        };
+        Ok(Self { keys: plan.keys().len(), names, plan, written })
+    }
+
+    /// Writes the row of a point, of which this is the line.
+    pub fn row(&mut self, configuration: &Configuration<'_>, visit: &Visit<'_>, line: &str) -> io::Result<()> {
+        let row: Figures<'_> = serde_json::from_str(line)?;
+        let id = hex(visit.id);
+        let keys = configuration.values.iter().chain(&visit.seed).map(|(_, value)| value);
+        let results = self.names[1 + self.keys..].iter().map(|name| row.get(*name).map_or("null", |value| value.get()));
+        if let Written::Parquet(table, typed, kinds) = &mut self.written {
+            let keys = keys.zip(typed.iter()).map(|(value, typed)| typed.cell(value));
+            let results = results.zip(kinds.iter()).map(|(value, kind)| cell(*kind, value));
+            return table.row(std::iter::once(Cell::Text(id.into())).chain(keys).chain(results));
+        }
+        let begin = std::iter::once(serde_json::Value::from(id)).chain(keys.map(json)).map(|value| value.to_string());
+        let cells = begin.chain(results.map(str::to_owned));
+        match &mut self.written {
+            Written::Csv(writer) => {
+                let cells: Vec<String> = cells.map(|cell| plain(&cell)).collect();
+                writeln!(writer, "{}", cells.join(","))
+            }
+            Written::Json(writer, is_first) => {
+                let named = self.names.iter().zip(cells);
+                let cells: Vec<String> =
+                    named.map(|(name, cell)| format!("{}:{cell}", serde_json::Value::from(*name))).collect();
+                let comma = if std::mem::take(is_first) { "" } else { "," };
+                write!(writer, "{comma}\n{{{}}}", cells.join(","))
+            }
+            Written::Parquet(..) => Ok(()),
+        }
+    }
+
+    /// Ends it.
+    pub fn end(self) -> io::Result<()> {
+        match self.written {
+            Written::Csv(_) => Ok(()),
+            Written::Json(writer, _) => writeln!(writer, "\n]}}"),
+            Written::Parquet(table, ..) => {
+                let keys = serde_json::Value::from(self.plan.keys()).to_string();
+                let about = [("schema", SCHEMA), ("plan", &self.plan.name), ("keys", &keys)];
+                table.finish(&about).map(drop)
+            }
+        }
+    }
+}
+
+/// The column of a key.
+struct Typed {
+    name: String,
+    kind: Kind,
+}
+
+impl Typed {
+    /// Numbers of one dimension are in its unit, which the name then says; flags are flags; all else is text.
+    fn of(key: &Key, values: &Values) -> Self {
+        let name = key.name.clone();
+        if name == "seed" {
+            return Self { name, kind: Kind::Unsigned };
+        }
+        let all = || values.representatives().map(|i| values.value(i));
+        if all().all(|value| matches!(value.kind, Form::Truth(_))) {
+            return Self { name, kind: Kind::Truth };
+        }
+        let numbers: Option<Vec<Number>> = all().map(|value| Number::of(&value)).collect();
+        let numbers = numbers.filter(|all| all.windows(2).all(|pair| pair[0].is_like(pair[1])));
+        let Some(unit) = numbers.as_ref().and_then(|all| all.first()).map(|number| number.unit) else {
+            return Self { name, kind: Kind::Text };
+        };
+        let is_whole = numbers.is_some_and(|all| all.iter().all(|number| number.unit == Unit::Whole));
+        let (suffix, kind) = match unit {
+            Unit::Whole | Unit::Plain => ("", if is_whole { Kind::Whole } else { Kind::Number }),
+            Unit::Bytes => ("_bytes", Kind::Whole),
+            Unit::Percent => ("_percent", Kind::Number),
+            Unit::Time => ("_s", Kind::Number),
+            Unit::Bandwidth => ("_bytes_per_s", Kind::Number),
+            Unit::PerByte => ("_s_per_byte", Kind::Number),
+        };
+        Self { name: name + suffix, kind }
+    }
+
+    fn cell<'a>(&self, value: &'a Tree) -> Cell<'a> {
+        let number = || Number::of(value);
+        match (self.kind, &value.kind) {
+            (Kind::Text, Form::Text(text)) => Cell::Text(text.as_str().into()),
+            (Kind::Text, _) => Cell::Text(json(value).to_string().into()),
+            (Kind::Truth, Form::Truth(value)) => Cell::Truth(*value),
+            (Kind::Unsigned, Form::Whole(text)) => text.replace('_', "").parse().map_or(Cell::Null, Cell::Unsigned),
+            (Kind::Whole, Form::Whole(text)) => text.replace('_', "").parse().map_or(Cell::Null, Cell::Whole),
+            (Kind::Whole, _) => number().map_or(Cell::Null, |number| Cell::Whole(number.value as i64)),
+            (Kind::Number, _) => number().map_or(Cell::Null, |number| {
+                // Divided and not multiplied: 20 us are 2e-5 s to the last bit.
+                let is_time = matches!(number.unit, Unit::Time | Unit::PerByte);
+                Cell::Number(if is_time { number.value / 1e12 } else { number.value })
+            }),
+            _ => Cell::Null,
+        }
+    }
+}
+
+/// A cell of a kind from a value of JSON.
+fn cell(kind: Kind, value: &str) -> Cell<'_> {
+    match kind {
+        _ if value == "null" => Cell::Null,
+        Kind::Truth => Cell::Truth(value == "true"),
+        Kind::Whole => value.parse().map_or(Cell::Null, Cell::Whole),
+        Kind::Unsigned => value.parse().map_or(Cell::Null, Cell::Unsigned),
+        Kind::Number => value.parse().map_or(Cell::Null, Cell::Number),
+        Kind::Text => Cell::Text(serde_json::from_str::<String>(value).map_or(value.into(), Cow::Owned)),
+    }
+}
+
+/// A cell of CSV from a value of JSON.
+fn plain(cell: &str) -> String {
+    match cell.as_bytes().first() {
+        Some(b'"') => quoted(&serde_json::from_str::<String>(cell).unwrap_or_default()).into_owned(),
+        _ if cell == "null" => String::new(),
+        _ => quoted(cell).into_owned(),
+    }
+}
+
+/// With quotes where CSV needs them.
+fn quoted(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\"")).into()
+    } else {
+        text.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Span;
+    use crate::reading::tree;
+
+    /// Name and kind of the column of these values, and the first one in it.
+    fn typed(name: &str, values: &[Form]) -> (String, Kind, String) {
+        let at = Span::new(0, 0);
+        let key = Key { name: name.to_owned(), path: Vec::new(), at };
+        let values: Vec<Tree> = values.iter().map(|kind| Tree { span: at, kind: kind.clone() }).collect();
+        let typed = Typed::of(&key, &Values::of(&Tree { span: at, kind: tree::Kind::List(values.clone()) }).unwrap());
+        let cell = format!("{:?}", typed.cell(&values[0]));
+        (typed.name, typed.kind, cell)
+    }
+
+    #[test]
+    fn numbers_of_one_dimension_are_numbers_in_its_unit() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| Form::Text(text.to_string())).collect::<Vec<_>>();
+        let is = |name: &str, kind, cell: &str| (name.to_owned(), kind, cell.to_owned());
+        assert_eq!(typed("size", &texts(&["20 KB", "1 MiB"])), is("size_bytes", Kind::Whole, "Whole(20000)"));
+        assert_eq!(typed("jitter", &texts(&["20 us", "1 s"])), is("jitter_s", Kind::Number, "Number(2e-5)"));
+        assert_eq!(
+            typed("topology.torus.bandwidth", &texts(&["8 Gbit/s", "2 GB/s"])),
+            is("topology.torus.bandwidth_bytes_per_s", Kind::Number, "Number(1000000000.0)")
+        );
+        assert_eq!(typed("x", &texts(&["5 %"])), is("x_percent", Kind::Number, "Number(5.0)"));
+        // Of two dimensions, or a word among numbers: texts as they are.
+        assert_eq!(typed("x", &texts(&["1 KB", "1 s"])), is("x", Kind::Text, "Text(\"1 KB\")"));
+        assert_eq!(typed("x", &texts(&["1 KB", "all"])), is("x", Kind::Text, "Text(\"1 KB\")"));
+        assert_eq!(typed("sharing", &texts(&["max-min"])), is("sharing", Kind::Text, "Text(\"max-min\")"));
+    }
+
+    #[test]
+    fn whole_numbers_flags_and_seeds_are_what_they_are() {
+        let whole = |text: &str| Form::Whole(text.to_owned());
+        let is = |name: &str, kind, cell: &str| (name.to_owned(), kind, cell.to_owned());
+        assert_eq!(typed("p", &[whole("9_007_199_254_740_993")]), is("p", Kind::Whole, "Whole(9007199254740993)"));
+        assert_eq!(typed("p", &[whole("3"), Form::Decimal("0.5".to_owned())]), is("p", Kind::Number, "Number(3.0)"));
+        assert_eq!(
+            typed("seed", &[whole("18446744073709551615")]),
+            is("seed", Kind::Unsigned, "Unsigned(18446744073709551615)")
+        );
+        assert_eq!(typed("p", &[Form::Truth(true), Form::Truth(false)]), is("p", Kind::Truth, "Truth(true)"));
+        assert_eq!(typed("p", &[Form::Truth(true), whole("1")]), is("p", Kind::Text, "Text(\"true\")"));
+        let pair = Form::List(vec![Tree { span: Span::new(0, 0), kind: whole("4") }]);
+        assert_eq!(typed("shape", &[pair]), is("shape", Kind::Text, "Text(\"[4]\")"));
+    }
+
+    #[test]
+    fn what_a_figure_is_follows_from_all_rows() {
+        assert_eq!(
+            ["1", "-2", "1.0", "1e3", "true", "null", "\"a\"", "[1]"].map(kind_of),
+            [
+                Some(Kind::Whole),
+                Some(Kind::Whole),
+                Some(Kind::Number),
+                Some(Kind::Number),
+                Some(Kind::Truth),
+                None,
+                Some(Kind::Text),
+                Some(Kind::Text),
+            ]
+        );
+        assert_eq!(cell(Kind::Number, "3"), Cell::Number(3.0));
+        assert_eq!(cell(Kind::Text, "\"a\\\"b\""), Cell::Text("a\"b".into()));
+        assert_eq!(cell(Kind::Text, "[1,2]"), Cell::Text("[1,2]".into()));
+        assert_eq!(cell(Kind::Whole, "null"), Cell::Null);
+    }
+}
