@@ -214,6 +214,10 @@ impl Workload for PatternRanks<'_> {
         self.player.load()
     }
 
+    fn mean_bytes(&self) -> u64 {
+        self.player.mean_bytes()
+    }
+
     fn begin(&mut self, requests: &mut Requests) {
         let before = before(requests);
         self.player.begin(requests);

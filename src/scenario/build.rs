@@ -224,6 +224,17 @@ pub(super) fn check_transport(sections: &Sections, diagnostics: &mut Vec<Diagnos
     }
 }
 
+/// The size of large packets follows from that of messages, which is known of patterns before they are played.
+pub(super) fn check_packets(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if let Some(TransportSpec::Packet(spec)) = sections.transport.get()
+        && let Some(packets) = &spec.packets_per_message
+    {
+        let message = "how large packets are with so many a message is known for patterns only";
+        let diagnostic = Diagnostic::new("unused-option", message).at_value(packets).label("of no use here");
+        diagnostics.push(diagnostic.help("write `packet-size`, the size itself"));
+    }
+}
+
 /// Builds it all.
 pub(super) fn scenario(
     sections: &Sections,
@@ -322,6 +333,9 @@ fn check_node(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
+    if let SharingSpec::Blocking(spec) = sharing {
+        diagnostics.extend(spec.check());
+    }
     if let SharingSpec::Redistribute(spec) = sharing {
         let threshold = *spec.threshold;
         if !(threshold > 0.0 && threshold < 1.0) {
@@ -370,9 +384,17 @@ fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<
     if network.fabric.limits_messages() {
         check_limits(network, sections, diagnostics);
     }
+    let has_no_switches = || network.fabric.links().iter().any(|link| link.ends.is_none());
+    if network.transport.is_flow() && matches!(network.sharing, SharingSpec::Blocking(_)) && has_no_switches() {
+        let diagnostic =
+            Diagnostic::new("unknown-switches", "`blocking` has queues at switches, and this topology has none")
+                .label("its links are known by routes alone")
+                .help("choose `max-min`, whose flows need links only");
+        diagnostics.push(with_span(diagnostic, sections.sharing.span()));
+    }
     let TransportSpec::Packet(spec) = &network.transport else { return };
     diagnostics.extend(at_section(spec.check_on(&network.fabric, &*network.router), sections.transport.span()));
-    if spec.model == Model::Iq && network.fabric.links().iter().any(|link| link.ends.is_none()) {
+    if spec.model == Model::Iq && has_no_switches() {
         let diagnostic =
             Diagnostic::new("unknown-switches", "`iq` has buffers at switches, and this topology has none")
                 .label("its links are known by routes alone")

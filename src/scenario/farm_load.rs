@@ -98,6 +98,7 @@ fn check_sections(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help("leave it out"));
     }
     if !matches!(sections.topology, Section::Absent) {
+        build::check_packets(sections, diagnostics);
         return build::check_transport(sections, diagnostics);
     }
     let tables = [

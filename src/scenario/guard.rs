@@ -47,7 +47,7 @@ pub(super) fn estimate(network: &Network, work: &PatternWork) -> (Bytes, u64) {
     let each = PER_FLOW + PER_CROSSING * crossings(network, work);
     let links = network.fabric.links().len() as u64;
     let packets = match &network.transport {
-        TransportSpec::Packet(spec) => packets(network, work, spec, messages, flows),
+        TransportSpec::Packet(spec) => packets(network, work, spec, flows),
         TransportSpec::Flow(_) | TransportSpec::ContentionFree(_) => 0,
     };
     let needed = flows.saturating_mul(each).saturating_add(links * PER_LINK + ranks * PER_RANK).saturating_add(packets);
@@ -57,11 +57,13 @@ pub(super) fn estimate(network: &Network, work: &PatternWork) -> (Bytes, u64) {
 /// What packets take more \[B\]: under `oq` all packets of the messages under way, at worst; under `fq` a queue for
 /// each message at each hop; under `iq` for each pair of an input and an output of a switch a bit, and a queue where
 /// outputs have their own.
-fn packets(network: &Network, work: &PatternWork, spec: &PacketSpec, messages: u64, flows: u64) -> u64 {
+fn packets(network: &Network, work: &PatternWork, spec: &PacketSpec, flows: u64) -> u64 {
     match spec.model {
         Model::Oq => {
-            let mean = u64::try_from(work.pattern.bytes()).unwrap_or(u64::MAX) / messages.max(1);
-            flows.saturating_mul(mean.div_ceil(spec.packet_size.0.max(1))).saturating_mul(PER_PACKET)
+            let spec = spec.for_messages_of(work.pattern.mean_bytes(), &*network.router);
+            flows
+                .saturating_mul(work.pattern.mean_bytes().div_ceil(spec.packet_size.0.max(1)))
+                .saturating_mul(PER_PACKET)
         }
         Model::Fq => flows.saturating_mul((crossings(network, work) + 1).next_power_of_two()).saturating_mul(PER_QUEUE),
         Model::Iq => {

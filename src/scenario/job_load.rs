@@ -59,6 +59,7 @@ fn built(
 ) -> Option<(System, JobsWork)> {
     check_names(jobs, diagnostics);
     build::check_transport(sections, diagnostics);
+    build::check_packets(sections, diagnostics);
     check_weights(sections, jobs, diagnostics);
     let (node, collectives) = ends(sections, diagnostics)?;
     let routed = build::routed(sections, sources, diagnostics)?;

@@ -213,6 +213,7 @@ pub(super) fn system(
     let system = match &sections.topology {
         Section::Is(..) => {
             build::check_transport(sections, diagnostics);
+            build::check_packets(sections, diagnostics);
             let routed = routed.or_else(|| build::routed(sections, sources, diagnostics))?;
             let system = build::placed(routed, sections, ranks, sections.topology.span(), sources, diagnostics)?;
             build::check_all_routes(system.network()?, sections, diagnostics);

@@ -10,8 +10,10 @@
 //! | [`Redistribute`] | the same plus rounds of redistribution | MFS, mode N |
 //! | [`RedistributeGrowing`] | the same, to flows that can still grow alone | MFS, mode N, read in another way |
 //! | [`WeightedMaxMin`], [`WeightedEqualShare`] | the first and the last, of flows on several paths, with weights and limits | |
+//! | [`Blocking`], [`VirtualOutput`] | what queues at inputs let through | node models with spillback |
 //! | [`MaxMin`], [`Groups`] | exact max-min fairness, by flows and by groups of flows | the limit of mode N |
 
+mod blocking;
 mod crossings;
 mod equal_share;
 mod groups;
@@ -33,12 +35,15 @@ pub(crate) mod weighted_oracle;
 #[cfg(test)]
 mod weighted_tests;
 
+pub use blocking::{Blocking, ChannelRule, Channels, Renewed, VirtualOutput};
 pub use equal_share::EqualShare;
 pub use groups::Groups;
 pub use max_min::MaxMin;
 pub use policy::{Change, Rounds, Sharing, Terms};
 pub use redistribute::Redistribute;
 pub use redistribute_growing::RedistributeGrowing;
-pub use spec::{Among, EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec, Solver};
+pub use spec::{
+    Among, BlockingChannels, BlockingSpec, EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec, Solver,
+};
 pub use weighted_equal_share::WeightedEqualShare;
 pub use weighted_max_min::WeightedMaxMin;

@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EqualShare, Groups, MaxMin, Redistribute, RedistributeGrowing, Sharing, WeightedEqualShare, WeightedMaxMin,
+    Blocking, Channels, EqualShare, Groups, MaxMin, Redistribute, RedistributeGrowing, Sharing, VirtualOutput,
+    WeightedEqualShare, WeightedMaxMin,
 };
-use crate::diagnostic::Located;
+use crate::diagnostic::{Diagnostic, Located};
+use crate::units::Bytes;
 
 /// The sharing policy of a scenario.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -18,7 +20,79 @@ pub enum SharingSpec {
     Redistribute(RedistributeSpec),
     /// Exact max-min fairness (the default).
     MaxMin(MaxMinSpec),
+    /// What queues at the inputs of switches let through, with finite buffers: head-of-line blocking and backpressure.
+    Blocking(BlockingSpec),
 }
+
+/// `[sharing.blocking]`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct BlockingSpec {
+    /// The queues of a link: on tori under dimension-order its virtual channels (default dateline); on other fabrics
+    /// those that keep routes from waiting in a circle, in classes; `voq` has a queue for each output on any fabric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<BlockingChannels>,
+    /// How far what a queue lets through may be off, as a part of it (default 0.15).
+    pub tolerance: Located<f64>,
+    /// How long rates are put off when a message comes or goes, as a part of the time it takes by itself (default 0.2).
+    pub renewal: Located<f64>,
+    /// Bytes of the packet that is stored and forwarded at each link before the rest of a message follows (default none).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_size: Option<Located<Bytes>>,
+}
+
+/// The queues of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockingChannels {
+    /// Two: messages change to the second one on the link that closes a ring.
+    Dateline,
+    /// Two: messages that will cross the link that closes a ring are in the second one from where they turn into it.
+    Turn,
+    /// One: what is in a ring goes before what enters it.
+    Bubble,
+    /// One for each output of the switch: nothing waits for what wants another output.
+    Voq,
+}
+
+impl Default for BlockingSpec {
+    fn default() -> Self {
+        Self { channels: None, tolerance: 0.15.into(), renewal: 0.2.into(), packet_size: None }
+    }
+}
+
+impl BlockingSpec {
+    /// What is wrong with it.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let mut mistakes = Vec::new();
+        let tolerance = *self.tolerance;
+        if !(tolerance >= LEAST_TOLERANCE && tolerance < 1.0) {
+            let message = format!("the tolerance {tolerance} is no part of a rate");
+            mistakes.push(
+                Diagnostic::new("wrong-value", message)
+                    .at_value(&self.tolerance)
+                    .label("a number from 1e-9 to below 1 is expected")
+                    .help("0.15 is the default; 0.01 is closer to the fixed point and takes ten times as long"),
+            );
+        }
+        let renewal = *self.renewal;
+        if !(0.0..=10.0).contains(&renewal) {
+            let message = format!("rates cannot be put off by {renewal} times a message");
+            mistakes.push(
+                Diagnostic::new("wrong-value", message)
+                    .at_value(&self.renewal)
+                    .label("a number from 0 to 10 is expected")
+                    .help("0.2 is the default; 0 works rates out whenever a message comes or goes"),
+            );
+        }
+        mistakes
+    }
+}
+
+/// The least tolerance: below it rounding would be looked for.
+const LEAST_TOLERANCE: f64 = 1e-9;
 
 /// `[sharing.equal-share]`: no options.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -106,6 +180,7 @@ impl SharingSpec {
             Self::EqualShare(_) => "equal-share",
             Self::Redistribute(_) => "redistribute",
             Self::MaxMin(_) => "max-min",
+            Self::Blocking(_) => "blocking",
         }
     }
 
@@ -121,6 +196,11 @@ impl SharingSpec {
             }
             Self::MaxMin(MaxMinSpec { solver: Solver::Groups }) => Box::new(Groups::new(capacities)),
             Self::MaxMin(_) => Box::new(MaxMin::new(capacities)),
+            Self::Blocking(BlockingSpec { channels: Some(BlockingChannels::Voq), tolerance, .. }) => {
+                Box::new(VirtualOutput::new(capacities, **tolerance))
+            }
+            // Links without a fabric: one channel each.
+            Self::Blocking(spec) => Box::new(Blocking::new(capacities, Channels::default(), *spec.tolerance)),
         }
     }
 
@@ -133,6 +213,7 @@ impl SharingSpec {
             Self::MaxMin(MaxMinSpec { solver: Solver::Groups }) => {
                 Some("its groups are of flows with one rate, on one path and without weights")
             }
+            Self::Blocking(_) => Some("its queues take messages in the order in which they come, each on one path"),
             Self::EqualShare(_) | Self::MaxMin(_) => None,
         }
     }
@@ -141,7 +222,7 @@ impl SharingSpec {
     pub fn refuses_changes(&self) -> Option<&'static str> {
         match self {
             Self::MaxMin(MaxMinSpec { solver: Solver::Groups }) => Some("its groups are made for capacities that stay"),
-            Self::EqualShare(_) | Self::Redistribute(_) | Self::MaxMin(_) => None,
+            Self::EqualShare(_) | Self::Redistribute(_) | Self::MaxMin(_) | Self::Blocking(_) => None,
         }
     }
 
@@ -149,6 +230,7 @@ impl SharingSpec {
     pub fn refuses_parties(&self) -> Option<&'static str> {
         match self {
             Self::Redistribute(_) => Some("its rounds hand out left-over, so that no one link holds a flow back"),
+            Self::Blocking(_) => Some("what holds a flow back there may be a queue that it is not in"),
             Self::EqualShare(_) | Self::MaxMin(_) => None,
         }
     }
@@ -161,7 +243,7 @@ impl SharingSpec {
         }
         Some(match self {
             Self::EqualShare(_) => Box::new(WeightedEqualShare::new(capacities)),
-            Self::MaxMin(_) | Self::Redistribute(_) => Box::new(WeightedMaxMin::new(capacities)),
+            Self::MaxMin(_) | Self::Redistribute(_) | Self::Blocking(_) => Box::new(WeightedMaxMin::new(capacities)),
         })
     }
 }

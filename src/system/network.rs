@@ -78,11 +78,13 @@ impl Network {
         watch: Option<&dyn Watch>,
     ) -> Outcome {
         let Self { fabric, router, placement, sharing, resolution, .. } = self;
+        let mean_bytes = if self.transport.wants_mean_bytes() { workload.mean_bytes() } else { 0 };
+        let load = Load { mean_bytes, ..workload.load() };
         let mut transport = match self.events() {
-            None => self.transport.build(fabric, router, placement, sharing, workload.load(), parties),
+            None => self.transport.build(fabric, router, placement, sharing, load, parties),
             // Which links never bind, and which solver is the fastest, is known of links that stay as they are.
             Some(_) => {
-                let load = Load { one_at_a_time: false, most_to_one: 0, ..workload.load() };
+                let load = Load { one_at_a_time: false, most_to_one: 0, ..load };
                 let sharing = match sharing {
                     SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
                         &SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Sweep })

@@ -5,6 +5,7 @@
 //! | [`Flows`] | a flow with a rate | its share of the links it crosses |
 //! | [`GroupFlows`] | the same | the same, for all at once that share a bottleneck |
 //! | [`FlowsOnTerms`] | the same | the same, with weights, windows and traffic on the way back |
+//! | [`BlockingFlows`] | the same | queues at inputs that wait for each other, back to its source |
 //! | [`Packets`] | packets in queues | the packets in front of each |
 //! | [`ContentionFree`] | alone | nothing but latencies and its narrowest link |
 
@@ -14,7 +15,7 @@ pub mod packet;
 mod spec;
 
 pub use contention_free::ContentionFree;
-pub use flow::{FlowSpec, Flows, FlowsOnTerms, GroupFlows, Weights, flow_transport};
+pub use flow::{BlockingFlows, FlowSpec, Flows, FlowsOnTerms, GroupFlows, Weights, flow_transport};
 pub use packet::{PacketSpec, Packets};
 pub use spec::{ContentionFreeSpec, TransportSpec};
 

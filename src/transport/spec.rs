@@ -84,6 +84,11 @@ impl TransportSpec {
         }
     }
 
+    /// Whether it has use for the size of messages on average, which may take a look at all of them.
+    pub fn wants_mean_bytes(&self) -> bool {
+        matches!(self, Self::Packet(spec) if spec.packets_per_message.is_some())
+    }
+
     /// Its name as on the command line: `flow`, `packet:oq`, `contention-free`.
     pub fn name(&self) -> String {
         match self {
@@ -115,7 +120,10 @@ impl TransportSpec {
     ) -> Box<dyn Transport> {
         match self {
             Self::Flow(spec) => flow_transport(fabric, &**router, placement, spec, sharing, load, parties),
-            Self::Packet(spec) => Box::new(Packets::new(fabric, router, spec, load.departures)),
+            Self::Packet(spec) => {
+                let spec = spec.for_messages_of(load.mean_bytes, &**router);
+                Box::new(Packets::new(fabric, router, &spec, load.departures))
+            }
             Self::ContentionFree(_) => Box::new(ContentionFree::new(fabric)),
         }
     }

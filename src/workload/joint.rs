@@ -347,6 +347,7 @@ impl Workload for Joint<'_> {
             departures: loads().any(|load| load.departures),
             most_to_one: loads().map(|load| load.most_to_one).max().unwrap_or(0),
             weighted: self.parts.iter().any(|part| part.part.weight != self.parts[0].part.weight),
+            ..Load::default()
         }
     }
 

@@ -60,6 +60,8 @@ pub struct Load {
     pub most_to_one: u32,
     /// Messages of some ranks weigh more than those of others ([`Workload::weight`]).
     pub weighted: bool,
+    /// [`Workload::mean_bytes`], where the transport wants to know.
+    pub mean_bytes: u64,
 }
 
 /// A rank that cannot go on, and why: for the report of a deadlock.
@@ -87,6 +89,10 @@ pub trait Workload {
     /// What is known of it before it starts.
     fn load(&self) -> Load {
         Load::default()
+    }
+    /// Bytes of a message on average, where that is known before it starts; else 0. May take a look at all of them.
+    fn mean_bytes(&self) -> u64 {
+        0
     }
     /// What messages of a rank weigh where they share a link: rates on a full one are in proportion to it. Asked only
     /// where [`Load::weighted`].

@@ -1,5 +1,6 @@
 //! Tests of the whole: one binary, one module a concern.
 
+mod blocking;
 mod collectives;
 mod determinism;
 mod documents;

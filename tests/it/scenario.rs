@@ -114,7 +114,7 @@ fn flags_are_marked_like_files() {
     --set:1:21: unknown key `sise` in [workload.all-to-all]; did you mean `size`?
     --injection:1:1: unknown injection rule "quee"; write "queue", "sendrecv", "barrier", "left", "all" or "window=4"
     --jitter:1:1: "5" has no unit; write a time like "1.5 us" or "250 ns"
-    --sharing:1:1: unknown sharing `max`; there are: equal-share, redistribute, max-min
+    --sharing:1:1: unknown sharing `max`; there are: equal-share, redistribute, max-min, blocking
     --routing:1:1: unknown routing `d-mod-kay`; did you mean `d-mod-k`?
     --placement:1:1: unknown placement `randon`; did you mean `random`?
     "#);

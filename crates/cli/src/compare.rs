@@ -104,7 +104,7 @@ pub struct CompareArgs {
     /// `rank,node` (of jobs `job,rank,node`).
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub placement: Vec<String>,
-    /// Sharing policies: max-min, equal-share, redistribute.
+    /// Sharing policies: max-min, equal-share, redistribute, blocking.
     #[arg(long, value_name = "POLICY,...", value_delimiter = ',')]
     pub sharing: Vec<String>,
     /// Transports: flow, flow:max-min, flow:equal-share, flow:redistribute, packet:oq, packet:iq, packet:fq,

@@ -81,7 +81,8 @@ pub struct SystemArgs {
     /// (0-7,12) or a CSV file `rank,node`.
     #[arg(long, value_name = "RULE|FILE")]
     pub placement: Option<String>,
-    /// How messages share a link: max-min (exact, the default), equal-share, redistribute.
+    /// How messages share a link: max-min (exact, the default), equal-share, redistribute, blocking
+    /// (input queues that hold each other up).
     #[arg(long, value_name = "POLICY")]
     pub sharing: Option<String>,
     /// How messages move: flow (the default; flow:max-min chooses the sharing too), packet:oq (output queues),

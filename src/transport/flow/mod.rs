@@ -1,6 +1,9 @@
 //! Flow-level transport: a message is a flow whose rate is its share of the links it crosses.
 
 mod binding;
+mod blocking;
+#[cfg(test)]
+mod blocking_tests;
 mod finish_queue;
 mod flows;
 mod group_clock;
@@ -14,6 +17,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+pub use blocking::BlockingFlows;
 pub use flows::Flows;
 pub use groups::GroupFlows;
 pub use on_terms::FlowsOnTerms;
@@ -54,6 +58,9 @@ pub fn flow_transport(
     parties: Option<&Arc<Parties>>,
 ) -> Box<dyn Transport> {
     let Load { one_at_a_time, most_to_one, weighted, .. } = load;
+    if let SharingSpec::Blocking(blocking) = sharing {
+        return Box::new(BlockingFlows::new(fabric, router, blocking));
+    }
     let by_turn = matches!(sharing, SharingSpec::EqualShare(_));
     let factor = *spec.bandwidth_factor;
     let meter = |parties: &Arc<Parties>| {

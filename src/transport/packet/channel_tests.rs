@@ -6,6 +6,7 @@ use std::sync::Arc;
 use petgraph::graph::DiGraph;
 
 use super::lanes::Lanes;
+use super::net::Net;
 use super::tests::{fabric, rule, spec};
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId};
@@ -172,6 +173,7 @@ fn every_way_of_a_packet_is_among_the_steps() {
         let Some(choice) = router.choice() else { continue };
         let (edges, needed) = steps(&fabric, &*router, true);
         let lanes = Lanes::new(&fabric, &*router, &spec("model = \"iq\""));
+        let net = Net::new(&fabric, &router, &spec("model = \"iq\""), false);
         for index in 0..300 {
             let nodes = u64::from(fabric.nodes());
             let (src, dst) = (stream.below(nodes) as u32, stream.below(nodes) as u32);
@@ -192,7 +194,7 @@ fn every_way_of_a_packet_is_among_the_steps() {
                 let links = if again { &path.links[..1] } else { &path.links[..] };
                 for &LinkId(link) in links {
                     let from = at.map_or(u32::MAX, |(link, _)| link);
-                    let lane = lanes.next(from, at.map_or(0, |(_, lane)| lane), link);
+                    let lane = lanes.next(&net, 0, from, at.map_or(0, |(_, lane)| lane), link);
                     let network = |link: u32| matches!(fabric.link(LinkId(link)).role, LinkRole::Network { .. });
                     if let Some(before) = at.filter(|(before, _)| network(*before) && network(link)) {
                         assert!(edges.contains(&(before, (link, lane))), "{text} on {fabric}: {before:?} to {link}");

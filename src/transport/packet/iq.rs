@@ -39,7 +39,7 @@ const SOURCE: u32 = u32::MAX;
 /// that nobody uses changes nothing. On the rings of a torus two other ways do with fewer. *Local bubble*: a packet that
 /// enters a ring, from its source or from another dimension, must leave room for one more behind it. *Dateline*: two
 /// virtual channels; a packet starts a ring in the first and goes on in the second from the link on that closes the
-/// ring.
+/// ring. *Turn*: the same two, but a packet that will cross that link is in the second one all along the ring.
 ///
 /// With unlimited virtual output queues and arrival order this is the same as output queues, to the last tick: the
 /// events are the same and come in the same order.
@@ -284,18 +284,24 @@ impl<const ASKS: bool> InputQueues<ASKS> {
 
     /// The lane of the buffer that a packet from this port goes to over this link.
     #[inline]
-    fn lane_ahead(&self, port: &Port, link: u32) -> u32 {
+    fn lane_ahead(&self, net: &Net, place: u32, port: &Port, link: u32) -> u32 {
         // A source is no link, whatever its number.
         const { assert!(SOURCE == NONE) };
-        if self.lanes == 1 { 0 } else { self.change.next(port.link, port.lane, link) }
+        if self.lanes == 1 { 0 } else { self.change.next(net, place, port.link, port.lane, link) }
+    }
+
+    /// The place of the packet that the first entry of a port is, or sends next.
+    #[inline]
+    fn place_of(&self, net: &Net, port: &Port, head: u32) -> u32 {
+        if port.link == SOURCE { self.source_place(net, head) } else { self.packets.at(head).place }
     }
 
     /// Whether the first packet of this input may go over this link, and where it would go.
     #[inline]
     fn grant(&self, net: &Net, link: u32, port: u32, head: u32) -> Option<Grant> {
         let input = &self.ports[port as usize];
-        let lane = self.lane_ahead(input, link);
-        let place = if input.link == SOURCE { self.source_place(net, head) } else { self.packets.at(head).place };
+        let place = self.place_of(net, input, head);
+        let lane = self.lane_ahead(net, place, input, link);
         if net.link(place + 1) == NONE {
             return Some(Grant { port, lane });
         }
@@ -495,7 +501,8 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         let first = self.ports[port as usize].queue as usize;
         let head = (first..first + queues).map(|place| self.queues[place].head).find(|&head| head != NONE)?;
         let link = self.wanted(net, port, head);
-        let lane = self.lane_ahead(&self.ports[port as usize], link);
+        let port = &self.ports[port as usize];
+        let lane = self.lane_ahead(net, self.place_of(net, port, head), port, link);
         Some((Channel { link: LinkId(link), lane: lane as u16 }, self.outputs[link as usize].buffer + lane))
     }
 

@@ -18,6 +18,8 @@ pub(super) enum Lanes {
     One { rings: Rings, bubble: bool },
     /// The second channel behind the link that closes a ring.
     Dateline(Rings),
+    /// The second channel, all along a ring, for packets that cross the link that closes it.
+    Turn(Rings),
     /// The next class wherever the route does not ascend, by link.
     Classes(Vec<u32>),
 }
@@ -29,25 +31,28 @@ impl Lanes {
             (Some(DeadlockAvoidance::None), _) => Self::One { rings: Rings::new(fabric), bubble: false },
             (Some(DeadlockAvoidance::LocalBubble), _) | (None, ChannelOrder::Rings) => bubble(),
             (Some(DeadlockAvoidance::Dateline), _) => Self::Dateline(Rings::new(fabric)),
+            (Some(DeadlockAvoidance::Turn), _) => Self::Turn(Rings::new(fabric)),
             (Some(DeadlockAvoidance::Classes) | None, _) => Self::Classes(Steps::ranks(router, fabric)),
         }
     }
 
     /// Channels that a link has at first.
     pub(super) fn first_count(&self) -> u32 {
-        if matches!(self, Self::Dateline(_)) { 2 } else { 1 }
+        if matches!(self, Self::Dateline(_) | Self::Turn(_)) { 2 } else { 1 }
     }
 
     /// The channel of the buffer behind link `to` for a packet that has come over link `from` ([`NONE`]: from its
-    /// source) in this channel.
+    /// source) in this channel, and whose route goes on from this place.
     #[inline]
-    pub(super) fn next(&self, from: u32, lane: u32, to: u32) -> u32 {
+    pub(super) fn next(&self, net: &Net, place: u32, from: u32, lane: u32, to: u32) -> u32 {
         match self {
             Self::One { .. } => 0,
             Self::Dateline(rings) => {
                 let stays = from != NONE && rings.stays(from, to);
                 u32::from(rings.closes(to) || (stays && lane == 1))
             }
+            Self::Turn(rings) if from != NONE && rings.stays(from, to) => lane,
+            Self::Turn(rings) => u32::from(rings.will_close(net, place)),
             Self::Classes(ranks) => match from {
                 NONE => 0,
                 _ => (lane + u32::from(ranks[to as usize] <= ranks[from as usize])).min(MOST - 1),
@@ -76,7 +81,7 @@ impl Lanes {
             if link >= ASK || net.link(place + 1) == NONE {
                 break;
             }
-            lane = self.next(from, lane, link);
+            lane = self.next(net, place, from, lane, link);
             most = most.max(lane);
             from = link;
         }
@@ -114,6 +119,14 @@ impl Rings {
     #[inline]
     fn stays(&self, from: u32, to: u32) -> bool {
         self.dim[from as usize] == self.dim[to as usize] && self.holds(to)
+    }
+
+    /// Whether a packet crosses the link that closes its ring, on the part of its route from this place on that is in
+    /// that ring.
+    fn will_close(&self, net: &Net, place: u32) -> bool {
+        let ring = net.link(place);
+        let mut along = (place..).map(|place| net.link(place)).take_while(|&link| link < ASK && self.stays(ring, link));
+        along.any(|link| self.closes(link))
     }
 
     /// Whether a link closes its ring.

@@ -18,6 +18,11 @@ pub struct PacketSpec {
     pub model: Model,
     /// Bytes of a packet; the last one of a message is what is left (default 1500 B).
     pub packet_size: Located<Bytes>,
+    /// Packets of a message of mean size, instead of `packet-size`: one size for all, the mean message divided by this
+    /// number; coarse and quick, for messages much longer than what buffers hold. Buffers of iq then hold 2 packets by
+    /// default, 4 with local-bubble.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets_per_message: Option<Located<u32>>,
     /// Packets that fit in a buffer, or "unlimited": iq, of each input port and virtual channel (default 8); fq, of
     /// each message at each hop (default 2); oq has no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +50,8 @@ impl Default for PacketSpec {
     fn default() -> Self {
         Self {
             model: Model::Oq,
-            packet_size: Bytes(1500).into(),
+            packet_size: USUAL.into(),
+            packets_per_message: None,
             buffer: None,
             arbitration: None,
             deadlock_avoidance: None,
@@ -96,6 +102,10 @@ pub enum DeadlockAvoidance {
     /// Two virtual channels: packets change to the second one where the ring closes.
     #[serde(rename = "dateline")]
     Dateline,
+    /// Two virtual channels: packets that will cross the link that closes a ring are in the second one from where they
+    /// turn into it.
+    #[serde(rename = "turn")]
+    Turn,
     /// Virtual channels by class: a packet changes to the next one wherever its route does not ascend in the order of
     /// links that the rule or the fabric's family has; on any fabric, under any rule.
     #[serde(rename = "classes")]
@@ -229,6 +239,9 @@ fn plural(channels: u32) -> String {
     format!("{channels} virtual channel{}", if channels == 1 { "" } else { "s" })
 }
 
+/// The size of packets where nothing is said.
+const USUAL: Bytes = Bytes(1500);
+
 /// The largest packet \[B\].
 const LARGEST: u64 = 1 << 30;
 
@@ -244,6 +257,7 @@ impl PacketSpec {
                     .help("Ethernet's are \"1500 B\", InfiniBand's \"4 KiB\""),
             );
         }
+        mistakes.extend(self.check_packets_per_message());
         let mut only_for = |written: Option<Diagnostic>, models: &[Model]| {
             if let Some(diagnostic) = written.filter(|_| !models.contains(&self.model)) {
                 let names: Vec<String> = models.iter().map(|model| format!("`{model}`")).collect();
@@ -283,6 +297,40 @@ impl PacketSpec {
             );
         }
         mistakes
+    }
+
+    /// What is wrong with few, large packets.
+    fn check_packets_per_message(&self) -> Option<Diagnostic> {
+        let packets = self.packets_per_message.as_ref()?;
+        if **packets == 0 {
+            let none = Diagnostic::new("wrong-value", "a message of no packets").at_value(packets);
+            return Some(none.label("a number from 1 is expected").help("7 is close to small packets, 4 is quicker"));
+        }
+        if *self.packet_size != USUAL {
+            let both = "both `packet-size` and `packets-per-message` say how large packets are";
+            let both = Diagnostic::new("unused-option", both).at_value(&self.packet_size);
+            return Some(both.label("of no use beside packets-per-message").help("leave one of them out"));
+        }
+        let head = self.head_latency.as_ref()?;
+        let message = "large packets that go on before they are there are further from small ones, not closer";
+        let diagnostic = Diagnostic::new("unused-option", message).at_value(head);
+        Some(diagnostic.label("not beside packets-per-message").help("leave it out, or take small packets"))
+    }
+
+    /// The same with `packet-size` and `buffer` as `packets-per-message` asks for them, for messages of this mean size
+    /// \[B\], if that is known.
+    #[must_use]
+    pub fn for_messages_of(&self, mean: u64, router: &dyn Router) -> Self {
+        let Some(packets) = self.packets_per_message.filter(|packets| mean > 0 && **packets > 0) else {
+            return self.clone();
+        };
+        let size = mean.div_ceil(u64::from(*packets)).clamp(1, LARGEST);
+        let bubble = match self.avoidance() {
+            Some(avoidance) => avoidance == DeadlockAvoidance::LocalBubble,
+            None => router.channel_order() == ChannelOrder::Rings,
+        };
+        let usual = (self.model == Model::Iq).then(|| Buffer::Packets(if bubble { 4 } else { 2 }).into());
+        Self { packet_size: Bytes(size).into(), buffer: self.buffer.or(usual), ..self.clone() }
     }
 
     /// What is wrong with its options on this fabric under this rule.

@@ -172,7 +172,7 @@ pub(super) fn loads(nodes: u32) -> impl Strategy<Value = Vec<Message>> {
 }
 
 /// All models, and the input-queued one in all its forms that cannot deadlock on a torus.
-pub(super) const MODELS: [&str; 12] = [
+pub(super) const MODELS: [&str; 13] = [
     "model = \"oq\"",
     "model = \"fq\"",
     "model = \"fq\"\nbuffer = 1\npacket-size = \"400 B\"",
@@ -180,6 +180,7 @@ pub(super) const MODELS: [&str; 12] = [
     "model = \"iq\"",
     "model = \"iq\"\nbuffer = 2",
     "model = \"iq\"\nbuffer = 1\ndeadlock-avoidance = \"dateline\"",
+    "model = \"iq\"\nbuffer = 1\ndeadlock-avoidance = \"turn\"",
     "model = \"iq\"\nbuffer = 3\narbitration = \"arrival-order\"\nqueues = \"virtual-output\"",
     "model = \"iq\"\nbuffer = 3\narbitration = \"oldest-first\"\ndeadlock-avoidance = \"dateline\"",
     "model = \"iq\"\nbuffer = 2\nhead-latency = \"50 ns\"\npacket-size = \"256 B\"",
@@ -360,5 +361,50 @@ fn packets_of_a_gigabyte_and_of_a_byte_are_counted_right() {
         let played = play(&fabric, &router, &spec, &[(0, 1, bytes, 0.0)]);
         assert_eq!(played.packets.facts().packet_hops, Some(hops));
         assert_eq!(played.arrivals, [Some(played.alone[0])]);
+    }
+}
+
+/// With whole packets, buffers in packets and no latency, sizes times k are times of k.
+#[test]
+fn messages_and_packets_that_are_larger_take_as_much_longer() {
+    let fabric = fabric("torus = { dims = [4, 4], bandwidth = \"1 GB/s\" }");
+    let routes = usual_routes(&fabric);
+    for avoidance in ["dateline", "turn", "local-bubble"] {
+        let times = |factor: u64| {
+            let size = 1000 * factor;
+            let text =
+                format!("model = \"iq\"\nbuffer = 2\ndeadlock-avoidance = \"{avoidance}\"\npacket-size = \"{size} B\"");
+            let message = |i: u32| (i % 16, (i * 5 + 3) % 16, 7500 * factor, 0.0);
+            let messages: Vec<Message> = (0..48).map(message).filter(|(src, dst, ..)| src != dst).collect();
+            let ends = play(&fabric, &routes, &spec(&text), &messages).arrivals;
+            ends.into_iter().map(|end| end.unwrap().ps() / factor as f64).collect::<Vec<_>>()
+        };
+        assert_eq!(times(1), times(40), "{avoidance}");
+    }
+}
+
+#[test]
+fn packets_per_message_are_of_the_mean_message_and_buffers_hold_few() {
+    let fabric = fabric("torus = { dims = [4, 4], bandwidth = \"1 GB/s\" }");
+    let router = usual_routes(&fabric);
+    let known = |text: &str, mean| {
+        let spec = spec(text).for_messages_of(mean, &*router);
+        (spec.packet_size.0, spec.buffer())
+    };
+    let iq = "model = \"iq\"\npackets-per-message = 7";
+    assert_eq!(known(iq, 1_000_000), (142_858, Buffer::Packets(4)));
+    assert_eq!(known(&format!("{iq}\ndeadlock-avoidance = \"turn\""), 700), (100, Buffer::Packets(2)));
+    assert_eq!(known(&format!("{iq}\nbuffer = 9"), 3), (1, Buffer::Packets(9)));
+    // A packet has a largest size, and a mean that is not known leaves it as it is.
+    assert_eq!(known(iq, u64::MAX).0, 1 << 30);
+    assert_eq!(known(iq, 0), (1500, Buffer::Packets(8)));
+    assert_eq!(known("model = \"oq\"\npackets-per-message = 4", 4000), (1000, Buffer::Unlimited));
+    for (text, wanted) in [
+        ("packets-per-message = 0", "no packets"),
+        ("packets-per-message = 7\npacket-size = \"4 KiB\"", "both"),
+        ("model = \"iq\"\npackets-per-message = 7\nhead-latency = \"1 us\"", "go on before"),
+    ] {
+        let mistakes = toml::from_str::<PacketSpec>(text).unwrap().check();
+        assert!(mistakes.len() == 1 && mistakes[0].message.contains(wanted), "{text}: {mistakes:?}");
     }
 }

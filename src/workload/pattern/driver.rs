@@ -334,6 +334,10 @@ impl Workload for PatternPlayer {
         }
     }
 
+    fn mean_bytes(&self) -> u64 {
+        self.pattern.mean_bytes()
+    }
+
     fn begin(&mut self, requests: &mut Requests) {
         if self.received.tracked {
             for id in self.ranks.ids() {

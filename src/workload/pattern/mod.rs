@@ -177,4 +177,9 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
         let of_rank = |rank| (0..self.sends(rank)).map(move |index| u128::from(self.message(rank, index).bytes));
         (0..self.ranks()).map(RankId).flat_map(of_rank).sum()
     }
+
+    /// Bytes of a message on average, rounded down \[B\].
+    fn mean_bytes(&self) -> u64 {
+        u64::try_from(self.bytes() / u128::from(self.messages().max(1))).unwrap_or(u64::MAX)
+    }
 }

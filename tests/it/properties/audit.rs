@@ -83,6 +83,7 @@ impl<'a> Audit<'a> {
                 problem.redistribute_growing(THRESHOLD)
             }
             SharingSpec::Redistribute(_) => problem.redistribute(THRESHOLD),
+            SharingSpec::Blocking(_) => unreachable!("its rates are those of queues"),
         };
         for ((id, flow), expected) in self.under_way.iter().zip(expected) {
             assert!((flow.rate - expected).abs() <= EXACT * expected, "flow {id}: {}, not {expected}", flow.rate);

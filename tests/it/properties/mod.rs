@@ -290,6 +290,7 @@ proptest! {
                     problem.redistribute_growing(THRESHOLD)
                 }
                 SharingSpec::Redistribute(_) => problem.redistribute(THRESHOLD),
+                SharingSpec::Blocking(_) => unreachable!("its rates are those of queues"),
             };
             for (&flow, expected) in active.iter().zip(expected) {
                 let rate = policy.rate(flow as u32);

@@ -1,0 +1,109 @@
+//! What an output in turn would give each of its inputs.
+
+/// Works out levels; keeps its lists from one time to the next.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Levels {
+    /// What inputs take, with their places, ascending.
+    sorted: Vec<(f64, u32)>,
+}
+
+impl Levels {
+    /// Writes for each input i what it would get of `capacity` if it wanted everything and the others took `taken`:
+    /// ```text
+    /// L(i) + sum over j != i of min(taken(j), L(i)) = capacity
+    /// ```
+    /// An output that serves its inputs in turn gives nobody more than it gives to one that always has something to
+    /// send, so each of the others takes what it takes or as much as that one.
+    ///
+    /// Sorted ascending, with S(k) the sum of the k smallest, `L(i) = (capacity + taken(i) - S(k)) / (n - k + 1)` where
+    /// the k smallest are those below L(i), if i itself is; else `(capacity - S(k)) / (n - k)`, the level at which the
+    /// inputs share a full output. Both only rise along the list, so one pass finds all k.
+    ///
+    /// Cost: O(n log n) for n inputs.
+    pub(super) fn of(&mut self, taken: &[f64], capacity: f64, levels: &mut Vec<f64>) {
+        levels.clear();
+        match *taken {
+            [] => return,
+            [_] => return levels.push(capacity),
+            // Of two: what the other leaves, or half.
+            [a, b] => return levels.extend([(capacity - b).max(capacity / 2.0), (capacity - a).max(capacity / 2.0)]),
+            _ => levels.resize(taken.len(), 0.0),
+        }
+        let n = taken.len();
+        self.sorted.clear();
+        self.sorted.extend(taken.iter().copied().zip(0..));
+        if n <= 16 {
+            insertion_sort(&mut self.sorted);
+        } else {
+            self.sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        }
+        // The common level, where the output is full.
+        let (mut below, mut common) = (0.0, f64::INFINITY);
+        for (k, &(taken, _)) in self.sorted.iter().enumerate() {
+            let level = (capacity - below) / (n - k) as f64;
+            if level <= taken {
+                common = level;
+                break;
+            }
+            below += taken;
+        }
+        let (mut k, mut below) = (0, 0.0);
+        for &(own, place) in &self.sorted {
+            let level = |k: usize, below: f64| (capacity + own - below) / (n - k + 1) as f64;
+            levels[place as usize] = if own >= common {
+                common
+            } else {
+                while k < n && level(k, below) > self.sorted[k].0 {
+                    below += self.sorted[k].0;
+                    k += 1;
+                }
+                level(k, below)
+            };
+        }
+    }
+}
+
+/// Few entries, mostly in order already.
+fn insertion_sort(entries: &mut [(f64, u32)]) {
+    for end in 1..entries.len() {
+        let entry = entries[end];
+        let mut place = end;
+        while place > 0 && entries[place - 1].0 > entry.0 {
+            entries[place] = entries[place - 1];
+            place -= 1;
+        }
+        entries[place] = entry;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    /// The left side of the equation that defines a level.
+    fn given(taken: &[f64], input: usize, level: f64) -> f64 {
+        let others = (0..taken.len()).filter(|&j| j != input);
+        level + others.map(|j| taken[j].min(level)).sum::<f64>()
+    }
+
+    #[test]
+    fn each_level_fills_the_output_if_its_input_wants_everything() {
+        let mut levels = Vec::new();
+        let mut random = Stream::new(1, "levels");
+        for n in (1..40).flat_map(|n| [n; 50]) {
+            let ties = random.below(2) == 0;
+            let taken: Vec<f64> =
+                (0..n)
+                    .map(|_| {
+                        if ties { random.below(3) as f64 / 4.0 } else { random.unit() / (1.0 + random.below(n) as f64) }
+                    })
+                    .collect();
+            Levels::default().of(&taken, 1.0, &mut levels);
+            for (input, &level) in levels.iter().enumerate() {
+                let given = given(&taken, input, level);
+                assert!((given - 1.0).abs() < 1e-12, "input {input} of {taken:?}: level {level} gives {given}");
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Blocking: what input queues with finite buffers let through, without their packets.
+
+mod channels;
+mod levels;
+mod queues;
+mod solve;
+mod virtual_output;
+
+#[cfg(test)]
+pub(crate) mod oracle;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+pub use channels::{ChannelRule, Channels};
+pub use virtual_output::VirtualOutput;
+
+use super::policy::{Change, Sharing};
+#[cfg(test)]
+use channels::NO_RING;
+use levels::Levels;
+use queues::Queues;
+
+/// A policy whose answer comes in two qualities: rates that hold at once, and rates worked out again.
+pub trait Renewed: Sharing {
+    /// Appends the rates of flows that have come, and of those that they share their source with, as far as they follow
+    /// from what was known at the last [`Sharing::solve`].
+    fn tell(&mut self, changes: &mut Vec<Change>);
+
+    /// Whether the last [`Sharing::solve`] came to its end, and nothing has changed since.
+    fn is_settled(&self) -> bool;
+
+    /// Whether a flow has come whose source has never sent, so that nothing is known of its rate.
+    fn is_fresh(&self) -> bool;
+}
+
+/// Blocking: first-in-first-out queues at the inputs, outputs that serve them in turn, and backpressure.
+///
+/// A queue b stands behind each link and virtual channel, and one in front of the network for each source. With y(b, o)
+/// what it takes of link o \[B/s\], X(b) the sum of that, and q(b) what it would let through if it always had something:
+/// ```text
+/// L(b, o) + sum over queues j != b at o of min(y(j, o), L(b, o)) = c(o)          the port of o serves inputs in turn
+/// l(b, d) + sum over queues j != b before d of min(y(j, d), l(b, d)) = q(d)      where q(d) < c: its buffer is full
+/// q(b) = X(b) min over o, d of (L(b, o) / y(b, o), l(b, d) / y(b, d))            what is first holds up what is behind
+/// x(f) = min(c, q(first queue of f)) / flows that start there
+/// ```
+/// So the output that is worst for a queue holds up all its flows in proportion, and a full queue is a smaller link to
+/// those before it, back to the sources. There are no packets, no lengths of queues, and no sizes of buffers in it; it is
+/// the steady state of queues whose buffers are small beside messages. Under [`ChannelRule::Bubble`] what enters a ring
+/// gets what is left of q(d) behind what goes on in it, and at least a part [`BUBBLE`] of it.
+///
+/// The fixed point is looked for around the change only: a list of links whose levels are to be worked out again, each
+/// of which changes the q of the queues before it. A q that is off by more than `tolerance` of itself goes [`DOWN`] or
+/// [`UP`] a part of the way, which puts its link on the list, or all links of the flows that start there. When the list
+/// is empty every q is within `tolerance` of what the others ask for. A solve takes at most [`Blocking::most`] updates;
+/// what is left is for the next.
+///
+/// Cost: an update O(n log n) for n queues at a link and its ends, and what they feed.
+///
+/// Source: the steady state of node models with spillback for road traffic: J. Gibb, "Model of Traffic Flow Capacity
+/// Constraint through Nodes for Dynamic Network Loading with Queue Spillback", TRR 2263 (2011); R. Smits et al., "A
+/// family of macroscopic node models", TR-B 74 (2015).
+#[derive(Clone, Debug)]
+pub struct Blocking {
+    queues: Queues,
+    channels: Channels,
+    tolerance: f64,
+    /// Updates of a solve, at most.
+    most: usize,
+    /// Links whose levels are to be worked out again, in the order in which that was found.
+    stale: VecDeque<u32>,
+    /// Flows whose rates are to be told.
+    touched: Vec<u32>,
+    is_fresh: bool,
+    solver: Levels,
+    taken: Vec<f64>,
+    levels: Vec<f64>,
+    lanes: Vec<u32>,
+}
+
+/// The part of the way that a q goes down, and up, in one update. A queue fills as soon as more comes than goes, and has
+/// to be emptied before what it held up is faster again.
+const DOWN: f64 = 0.8;
+const UP: f64 = 0.4;
+
+/// What enters a ring gets at least this part of what its queue lets through: so no ring comes to a standstill.
+pub(super) const BUBBLE: f64 = 0.02;
+
+/// A q is at least this part of its link's capacity: so no rate is nothing.
+const LEAST: f64 = 1e-9;
+
+/// The sum of changes of what is taken of a link, as a part of an even share of the narrowest of it and the queues
+/// behind it, from which on its levels are worked out again; a rate that is told, as a part of itself: these parts of the tolerance.
+const STALE: f64 = 0.5;
+const TOLD: f64 = 0.2;
+
+/// Updates of a solve, at most: so many, and so many for each link.
+const MOST: usize = 3000;
+const MOST_BY_LINK: usize = 4;
+
+impl Blocking {
+    /// No flows on links of these capacities \[B/s\], which change channels so.
+    pub fn new(capacities: Vec<f64>, channels: Channels, tolerance: f64) -> Self {
+        Self {
+            queues: Queues::new(&capacities),
+            channels,
+            tolerance,
+            most: MOST + MOST_BY_LINK * capacities.len(),
+            stale: VecDeque::new(),
+            touched: Vec::new(),
+            is_fresh: false,
+            solver: Levels::default(),
+            taken: Vec::new(),
+            levels: Vec::new(),
+            lanes: Vec::new(),
+        }
+    }
+
+    /// A link's levels are to be worked out again.
+    #[inline]
+    fn mark(&mut self, link: u32) {
+        if !std::mem::replace(&mut self.queues.links[link as usize].is_stale, true) {
+            self.stale.push_back(link);
+        }
+    }
+
+    /// The rate of a flow is to be told.
+    #[inline]
+    fn touch(&mut self, flow: u32) {
+        if !std::mem::replace(&mut self.queues.flows[flow as usize].is_touched, true) {
+            self.touched.push(flow);
+        }
+    }
+}
+
+impl Sharing for Blocking {
+    fn add(&mut self, flow: u32, links: &[u32]) {
+        let mut lanes = std::mem::take(&mut self.lanes);
+        self.channels.of_route(links, &mut lanes);
+        self.is_fresh |= self.queues.add(flow, links, &lanes, &self.channels);
+        self.lanes = lanes;
+        for hop in 0..self.queues.flows[flow as usize].turns.len() {
+            self.mark(self.queues.link_of(flow, hop));
+        }
+        self.divide(self.queues.flows[flow as usize].first);
+    }
+
+    fn remove(&mut self, flow: u32) {
+        let first = self.queues.flows[flow as usize].first;
+        for hop in 0..self.queues.flows[flow as usize].turns.len() {
+            self.mark(self.queues.link_of(flow, hop));
+            // A queue that no longer takes anything of that link is to be seen to from another one.
+            if let Some(other) = self.queues.other_link_of(flow, hop) {
+                self.mark(other);
+            }
+        }
+        self.queues.remove(flow);
+        self.divide(first);
+    }
+
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        self.queues.links[link as usize].capacity = capacity;
+        self.mark(link);
+        for fifo in self.queues.links[link as usize].fifos.clone().into_iter().filter(|&fifo| fifo != queues::NONE) {
+            let state = &mut self.queues.fifos[fifo as usize];
+            state.drain = if state.is_known { state.drain.min(capacity) } else { capacity };
+            for claim in state.claims.clone() {
+                self.mark(self.queues.claims[claim as usize].link);
+            }
+            self.divide(fifo);
+        }
+    }
+
+    fn solve(&mut self, changes: &mut Vec<Change>) {
+        self.is_fresh = false;
+        self.relax();
+        self.tell(changes);
+    }
+
+    fn rate(&self, flow: u32) -> f64 {
+        self.queues.flows[flow as usize].told
+    }
+
+    /// What holds a flow back may be a queue that nothing of it is in.
+    fn bottleneck(&self, _flow: u32) -> Option<u32> {
+        None
+    }
+
+    fn may_leave_out_dominated_links(&self) -> bool {
+        false
+    }
+
+    fn gives_even_flows_even_shares(&self) -> bool {
+        false
+    }
+}
+
+impl Renewed for Blocking {
+    fn tell(&mut self, changes: &mut Vec<Change>) {
+        for flow in self.touched.drain(..) {
+            let state = &mut self.queues.flows[flow as usize];
+            state.is_touched = false;
+            let (old, new) = (state.told, state.rate);
+            if new > 0.0 && (new - old).abs() > TOLD * self.tolerance * old {
+                changes.push(Change { flow, old, new });
+                state.told = new;
+            }
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.stale.is_empty()
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.is_fresh
+    }
+}

@@ -1,0 +1,239 @@
+//! The incremental solvers against the fixed point of the whole network, and by what can be said in words.
+
+use std::collections::BTreeMap;
+
+use super::oracle::{Problem, Queue, SOURCE};
+use super::*;
+use crate::rng::Stream;
+
+/// Solves until nothing is left to do; whether that came to an end.
+fn settle(policy: &mut dyn Renewed) -> bool {
+    (0..20).any(|_| {
+        policy.solve(&mut Vec::new());
+        policy.is_settled()
+    })
+}
+
+/// The rates of flows that come at once, to within 1e-9.
+fn rates(channels: &Channels, capacities: &[f64], flows: &[&[u32]]) -> Vec<f64> {
+    let mut policy = Blocking::new(capacities.to_vec(), channels.clone(), 1e-9);
+    flows.iter().zip(0..).for_each(|(links, flow)| policy.add(flow, links));
+    assert!(settle(&mut policy));
+    (0..flows.len() as u32).map(|flow| policy.rate(flow)).collect()
+}
+
+fn injection(links: usize, hosts: usize) -> Channels {
+    Channels { shared: (0..links).map(|link| link >= hosts).collect(), ..Channels::default() }
+}
+
+#[track_caller]
+fn assert_close(rates: &[f64], expected: &[f64]) {
+    let close = rates.iter().zip(expected).all(|(a, b)| (a - b).abs() <= 1e-6 * b);
+    assert!(close && rates.len() == expected.len(), "{rates:?}, expected {expected:?}");
+}
+
+/// Hosts 0 and 1; a link of 3 between two switches, 2; behind it links 3 and 4. Host 0 sends two messages, to both.
+#[test]
+fn the_worst_output_holds_up_all_that_is_in_a_queue() {
+    // Link 3 carries 0.5: the message to it waits, and the other one, though its link is empty, as long.
+    let found = rates(&injection(5, 2), &[1.0, 1.0, 3.0, 0.5, 1.0], &[&[0, 2, 3], &[0, 2, 4]]);
+    assert_close(&found, &[0.5, 0.5]);
+    let found = rates(&injection(5, 2), &[1.0, 1.0, 3.0, 0.25, 1.0], &[&[0, 2, 3], &[0, 2, 4]]);
+    assert_close(&found, &[0.25, 0.25]);
+    // Max-min, and queues of their own for each output, give the other one what is left of its host.
+    let mut open = VirtualOutput::new(vec![1.0, 1.0, 3.0, 0.25, 1.0], 1e-9);
+    open.add(0, &[0, 2, 3]);
+    open.add(1, &[0, 2, 4]);
+    assert!(settle(&mut open));
+    assert_close(&[open.rate(0), open.rate(1)], &[0.25, 0.75]);
+}
+
+/// A full queue holds up a message of another host that shares it, and none that does not.
+#[test]
+fn congestion_spreads_back_over_shared_queues_only() {
+    let capacities = [1.0, 1.0, 1.0, 1.0, 0.2, 1.0, 1.0];
+    // Hosts 0, 1 and 2; link 3 is shared by 0 and 1, link 4 slow; 2 goes by itself to 6.
+    let found = rates(&injection(7, 3), &capacities, &[&[0, 3, 4], &[1, 3, 5], &[2, 6]]);
+    assert_close(&found, &[0.2, 0.2, 1.0]);
+}
+
+#[test]
+fn outputs_serve_their_inputs_in_turn_however_many_messages_come_by_each() {
+    // Four hosts; 0, 1 and 2 come over link 4 to link 5, and 3 comes directly: half for 3, a sixth for the others.
+    let found = rates(&injection(6, 4), &[1.0; 6], &[&[0, 4, 5], &[1, 4, 5], &[2, 4, 5], &[3, 5]]);
+    assert_close(&found, &[1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 0.5]);
+    let mut open = VirtualOutput::new(vec![1.0; 6], 1e-9);
+    [&[0u32, 4, 5][..], &[1, 4, 5], &[2, 4, 5], &[3, 5]].iter().zip(0..).for_each(|(links, f)| open.add(f, links));
+    assert!(settle(&mut open));
+    assert_close(&[open.rate(0), open.rate(3)], &[1.0 / 6.0, 0.5]);
+}
+
+#[test]
+fn messages_that_start_on_a_link_that_others_cross_are_an_input_of_their_own() {
+    // No link is a host's: two messages start on link 0, one comes over link 1 to it.
+    let found = rates(&Channels::default(), &[1.0; 3], &[&[0], &[0], &[1, 0]]);
+    assert_close(&found, &[0.25, 0.25, 0.5]);
+}
+
+#[test]
+fn channels_follow_the_rules_of_rings() {
+    // A ring of links 1, 2, 3, of which 3 closes it; 0 leads in, 4 out.
+    let ring = |rule| Channels {
+        rule,
+        rings: vec![NO_RING, 0, 0, 0, NO_RING],
+        closing: vec![false, false, false, true, false],
+        ranks: vec![0, 1, 2, 3, 4],
+        ..Channels::default()
+    };
+    let lanes = |rule, route: &[u32]| {
+        let mut lanes = Vec::new();
+        ring(rule).of_route(route, &mut lanes);
+        lanes
+    };
+    assert_eq!(lanes(ChannelRule::Dateline, &[0, 2, 3, 1, 4]), [0, 0, 1, 1, 0]);
+    assert_eq!(lanes(ChannelRule::Turn, &[0, 2, 3, 1, 4]), [0, 1, 1, 1, 0]);
+    assert_eq!(lanes(ChannelRule::Turn, &[0, 1, 2, 4]), [0, 0, 0, 0]);
+    assert_eq!(lanes(ChannelRule::Classes, &[0, 2, 3, 1, 4]), [0, 0, 0, 1, 1]);
+    assert_eq!(lanes(ChannelRule::Bubble, &[0, 2, 3, 1, 4]), [0; 5]);
+}
+
+/// Messages on random routes over random links; `ascending`: over links in the order of their numbers, so that no
+/// queues wait for each other in a circle.
+struct Play {
+    random: Stream,
+    problem: Problem,
+    active: Vec<Option<Vec<u32>>>,
+}
+
+impl Play {
+    fn new(seed: u64, hosts: u64, links: u64, rule: ChannelRule) -> Self {
+        let mut random = Stream::new(seed, "blocking");
+        let all = (hosts + links) as usize;
+        let even = random.below(2) == 0;
+        let capacities = (0..all).map(|_| if even { 1e9 } else { 1e9 * (0.1 + random.unit()) }).collect();
+        let channels = Channels {
+            rule,
+            rings: (0..all).map(|link| if link < hosts as usize { NO_RING } else { (link % 2) as u8 }).collect(),
+            closing: (0..all).map(|_| random.below(4) == 0).collect(),
+            ranks: (0..all as u32).collect(),
+            shared: (0..all).map(|link| link >= hosts as usize).collect(),
+        };
+        let problem = Problem { capacities, channels, flows: Vec::new() };
+        Self { random, problem, active: vec![None; 2 * hosts as usize] }
+    }
+
+    fn links(&mut self, flow: usize, longest: u64, ascending: bool) -> Vec<u32> {
+        let hosts = self.active.len() / 2;
+        let all = self.problem.capacities.len() as u64;
+        let mut route = vec![(flow / 2) as u32];
+        for _ in 0..=self.random.below(longest) {
+            let link = (hosts as u64 + self.random.below(all - hosts as u64)) as u32;
+            if !route.contains(&link) {
+                route.push(link);
+            }
+        }
+        if ascending {
+            route.sort_unstable();
+        }
+        route
+    }
+
+    /// Some messages come and go.
+    fn change(&mut self, policy: &mut dyn Renewed, ascending: bool) {
+        for _ in 0..=self.random.below(4) {
+            let flow = self.random.below(self.active.len() as u64) as usize;
+            if self.active[flow].take().is_some() {
+                policy.remove(flow as u32);
+            } else {
+                let links = self.links(flow, 5, ascending);
+                policy.add(flow as u32, &links);
+                self.active[flow] = Some(links);
+            }
+        }
+    }
+}
+
+/// The q of all queues of a solver, as the oracle names them.
+fn drains(policy: &Blocking) -> BTreeMap<Queue, f64> {
+    let mut drains = BTreeMap::new();
+    for (link, state) in policy.queues.links.iter().enumerate() {
+        let source = (state.source != queues::NONE).then_some((SOURCE, state.source));
+        let known = (0..).zip(state.fifos.iter().copied()).filter(|&(_, fifo)| fifo != queues::NONE).chain(source);
+        drains.extend(known.map(|(lane, fifo)| ((link as u32, lane), policy.queues.fifos[fifo as usize].drain)));
+    }
+    drains
+}
+
+/// What came of many rounds: how many there were, how many the solver settled, how many the oracle did, too, and in how
+/// many of those all rates agree.
+#[derive(Debug, Default)]
+struct Found {
+    rounds: u32,
+    settled: u32,
+    both: u32,
+    agree: u32,
+    /// How far any q of what was settled is off the equations.
+    residual: f64,
+}
+
+/// Messages come and go on random networks.
+fn play(tolerance: f64, within: f64, ascending: bool, rules: &[ChannelRule]) -> Found {
+    let mut found = Found::default();
+    for (&rule, seed) in rules.iter().flat_map(|rule| (0..SEEDS).map(move |seed| (rule, seed))) {
+        let mut play = Play::new(seed, 2 + seed % 5, 4 + seed % 7, rule);
+        let mut policy = Blocking::new(play.problem.capacities.clone(), play.problem.channels.clone(), tolerance);
+        for _ in 0..6 {
+            play.change(&mut policy, ascending);
+            found.rounds += 1;
+            if !settle(&mut policy) {
+                continue;
+            }
+            found.settled += 1;
+            let flows = (0..).zip(&play.active);
+            let active: Vec<u32> = flows.filter(|(_, links)| links.is_some()).map(|(flow, _)| flow).collect();
+            play.problem.flows = play.active.iter().flatten().cloned().collect();
+            found.residual = found.residual.max(play.problem.residual(&drains(&policy)));
+            let Some(expected) = play.problem.fixed_point() else { continue };
+            found.both += 1;
+            let is_close = |(&flow, expected): (&u32, f64)| (policy.rate(flow) - expected).abs() <= within * expected;
+            found.agree += u32::from(active.iter().zip(expected).all(is_close));
+        }
+    }
+    found
+}
+
+/// Networks a rule.
+const SEEDS: u64 = 60;
+
+/// Where several sets of rates fulfil the equations (about one network in thirty), the solver finds the one that is
+/// closest to what was before, and the oracle another.
+#[test]
+fn rates_around_the_change_fulfil_the_equations_of_the_whole_network() {
+    let rules = [ChannelRule::One, ChannelRule::Dateline, ChannelRule::Turn, ChannelRule::Classes];
+    let found = play(1e-9, 1e-5, true, &rules);
+    println!("{found:?}");
+    assert!(found.residual < 1e-6, "{found:?}");
+    assert!(found.settled * 100 >= 95 * found.rounds, "{found:?}");
+    assert!(found.agree * 100 >= 95 * found.both && found.both > 1000, "{found:?}");
+}
+
+#[test]
+fn so_they_do_where_queues_wait_for_each_other_in_circles() {
+    for rule in [ChannelRule::One, ChannelRule::Bubble] {
+        let found = play(1e-9, 1e-5, false, &[rule]);
+        println!("{rule:?} {found:?}");
+        assert!(found.residual < 1e-6, "{found:?}");
+        assert!(found.settled * 100 >= 90 * found.rounds, "{found:?}");
+        assert!(found.agree * 100 >= 85 * found.both && found.both > 300, "{found:?}");
+    }
+}
+
+/// What a q is off the equations with is the tolerance, and half of it for what was taken since.
+#[test]
+fn what_is_settled_is_within_the_tolerance_of_the_equations() {
+    for tolerance in [0.15, 0.05, 0.001] {
+        let found = play(tolerance, 1.0, true, &[ChannelRule::One, ChannelRule::Dateline]);
+        println!("{tolerance} {found:?}");
+        assert!(found.residual <= 3.0 * tolerance, "{tolerance}: {found:?}");
+    }
+}

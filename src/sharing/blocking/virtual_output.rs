@@ -1,0 +1,230 @@
+//! Virtual output queues: outputs in turn, without what is first holding up what is behind.
+
+use std::collections::VecDeque;
+
+use super::levels::Levels;
+use super::{Change, Renewed, Sharing};
+
+/// Queues of their own for each output at every input: ports share links evenly, and the flows of a port its share.
+///
+/// With inputs b of a link o, x(f) the rate of a flow and y(b, o) the sum of those that come from b:
+/// ```text
+/// L(b, o) + sum over inputs j != b of min(y(j, o), L(b, o)) = c(o)
+/// l(f, o) + sum over flows g != f of b of min(x(g), l(f, o)) = L(b, o)
+/// x(f) = min over its links o of l(f, o)
+/// ```
+/// Max-min fairness in two stages: a flow has a link on which its port gets no more, and no flow of the port more than
+/// it. An input is the link before, or the source. Nothing waits for what wants another output, so this stands for
+/// buffers that no output can fill: where all queues of an input share one small buffer, its worst output fills it, and
+/// [`Blocking`](super::Blocking) is closer.
+///
+/// Rates are worked out around the change, link by link, until each is within `tolerance` of what its links ask for.
+///
+/// Source: N. McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7 (1999), for outputs
+/// that serve inputs in turn.
+#[derive(Clone, Debug)]
+pub struct VirtualOutput {
+    links: Vec<Link>,
+    flows: Vec<Flow>,
+    tolerance: f64,
+    most: usize,
+    stale: VecDeque<u32>,
+    touched: Vec<u32>,
+    solver: Levels,
+    taken: Vec<f64>,
+    levels: Vec<f64>,
+}
+
+#[derive(Clone, Debug)]
+struct Link {
+    /// \[B/s\].
+    capacity: f64,
+    ports: Vec<Port>,
+    is_stale: bool,
+}
+
+/// The flows that come to a link over another one, or from a source.
+#[derive(Clone, Debug)]
+struct Port {
+    /// The link before; this one for what starts here.
+    from: u32,
+    flows: Vec<u32>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Flow {
+    links: Vec<u32>,
+    /// By link: l \[B/s\].
+    offers: Vec<f64>,
+    rate: f64,
+    told: f64,
+    is_touched: bool,
+}
+
+impl VirtualOutput {
+    /// No flows on links of these capacities \[B/s\].
+    pub fn new(capacities: Vec<f64>, tolerance: f64) -> Self {
+        Self {
+            most: super::MOST + super::MOST_BY_LINK * capacities.len(),
+            links: capacities
+                .into_iter()
+                .map(|capacity| Link { capacity, ports: Vec::new(), is_stale: false })
+                .collect(),
+            flows: Vec::new(),
+            tolerance,
+            stale: VecDeque::new(),
+            touched: Vec::new(),
+            solver: Levels::default(),
+            taken: Vec::new(),
+            levels: Vec::new(),
+        }
+    }
+
+    fn mark(&mut self, link: u32) {
+        if !std::mem::replace(&mut self.links[link as usize].is_stale, true) {
+            self.stale.push_back(link);
+        }
+    }
+
+    fn mark_links(&mut self, flow: u32) {
+        for hop in 0..self.flows[flow as usize].links.len() {
+            self.mark(self.flows[flow as usize].links[hop]);
+        }
+    }
+
+    fn touch(&mut self, flow: u32) {
+        if !std::mem::replace(&mut self.flows[flow as usize].is_touched, true) {
+            self.touched.push(flow);
+        }
+    }
+
+    /// What a link offers each of its flows; those whose rate is far from what their links ask for take that.
+    fn work_out(&mut self, link: u32) {
+        let ports = std::mem::take(&mut self.links[link as usize].ports);
+        let rate = |flows: &[Flow], flow: u32| flows[flow as usize].rate;
+        self.taken.clear();
+        for port in &ports {
+            self.taken.push(port.flows.iter().map(|&flow| rate(&self.flows, flow)).sum());
+        }
+        let mut shares = Vec::with_capacity(ports.len());
+        self.solver.of(&self.taken, self.links[link as usize].capacity, &mut shares);
+        for (port, share) in ports.iter().zip(shares) {
+            self.taken.clear();
+            self.taken.extend(port.flows.iter().map(|&flow| rate(&self.flows, flow)));
+            self.solver.of(&self.taken, share, &mut self.levels);
+            for (place, &flow) in port.flows.iter().enumerate() {
+                let state = &mut self.flows[flow as usize];
+                let hop = state.links.iter().position(|&other| other == link).unwrap_or(0);
+                state.offers[hop] = self.levels[place];
+            }
+        }
+        for &flow in ports.iter().flat_map(|port| &port.flows) {
+            let state = &mut self.flows[flow as usize];
+            let least = state.offers.iter().copied().fold(f64::INFINITY, f64::min);
+            if (least - state.rate).abs() > self.tolerance * state.rate {
+                state.rate = least;
+                self.touch(flow);
+                for hop in 0..self.flows[flow as usize].links.len() {
+                    let other = self.flows[flow as usize].links[hop];
+                    self.mark(other);
+                }
+            }
+        }
+        self.links[link as usize].ports = ports;
+    }
+}
+
+impl Sharing for VirtualOutput {
+    fn add(&mut self, flow: u32, links: &[u32]) {
+        if self.flows.len() <= flow as usize {
+            self.flows.resize_with(flow as usize + 1, Flow::default);
+        }
+        let mut from = links[0];
+        for &link in links {
+            let ports = &mut self.links[link as usize].ports;
+            match ports.iter_mut().find(|port| port.from == from) {
+                Some(port) => port.flows.push(flow),
+                None => ports.push(Port { from, flows: vec![flow] }),
+            }
+            from = link;
+        }
+        let offers = links.iter().map(|&link| self.links[link as usize].capacity).collect();
+        let state = &mut self.flows[flow as usize];
+        state.links.clear();
+        state.links.extend_from_slice(links);
+        (state.offers, state.rate, state.told) = (offers, 0.0, 0.0);
+        self.touch(flow);
+        self.mark_links(flow);
+    }
+
+    fn remove(&mut self, flow: u32) {
+        self.mark_links(flow);
+        let links = std::mem::take(&mut self.flows[flow as usize].links);
+        let mut from = links.first().copied().unwrap_or(0);
+        for &link in &links {
+            let ports = &mut self.links[link as usize].ports;
+            if let Some(place) = ports.iter().position(|port| port.from == from) {
+                ports[place].flows.retain(|&other| other != flow);
+                if ports[place].flows.is_empty() {
+                    ports.swap_remove(place);
+                }
+            }
+            from = link;
+        }
+        let state = &mut self.flows[flow as usize];
+        (state.rate, state.told) = (0.0, 0.0);
+    }
+
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        self.links[link as usize].capacity = capacity;
+        self.mark(link);
+    }
+
+    fn solve(&mut self, changes: &mut Vec<Change>) {
+        for _ in 0..self.most {
+            let Some(link) = self.stale.pop_front() else { break };
+            self.links[link as usize].is_stale = false;
+            self.work_out(link);
+        }
+        self.tell(changes);
+    }
+
+    fn rate(&self, flow: u32) -> f64 {
+        self.flows[flow as usize].told
+    }
+
+    fn bottleneck(&self, _flow: u32) -> Option<u32> {
+        None
+    }
+
+    fn may_leave_out_dominated_links(&self) -> bool {
+        false
+    }
+
+    fn gives_even_flows_even_shares(&self) -> bool {
+        false
+    }
+}
+
+impl Renewed for VirtualOutput {
+    fn tell(&mut self, changes: &mut Vec<Change>) {
+        for flow in self.touched.drain(..) {
+            let state = &mut self.flows[flow as usize];
+            state.is_touched = false;
+            if state.links.is_empty() || (state.rate - state.told).abs() <= super::TOLD * self.tolerance * state.told {
+                continue;
+            }
+            changes.push(Change { flow, old: state.told, new: state.rate });
+            state.told = state.rate;
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.stale.is_empty()
+    }
+
+    /// Its flows have no rate before it is worked out.
+    fn is_fresh(&self) -> bool {
+        self.touched.iter().any(|&flow| self.flows[flow as usize].told == 0.0)
+    }
+}

@@ -1,0 +1,207 @@
+//! Flow-level transport under `blocking`: rates that are renewed now and then.
+
+use super::finish_queue::FinishQueue;
+use crate::fabric::{Fabric, LinkRole};
+use crate::ids::{FlowId, IdVec, LinkId};
+use crate::routing::{ChannelOrder, Router, Steps};
+use crate::sharing::{Blocking, BlockingChannels, BlockingSpec, Change, ChannelRule, Channels, Renewed, VirtualOutput};
+use crate::transport::{Facts, Transport};
+use crate::units::{Bandwidth, Time};
+
+/// Messages as flows whose rates are worked out again some time after what changed them.
+///
+/// A message of b bytes over links the narrowest of which carries c takes `b / c` by itself. When it comes or goes,
+/// rates are *due* `renewal` times that later, or when they are due anyway, if that is earlier; what comes and goes
+/// until then is taken together. Until then a message has the rate that its source had last, or its part of it where
+/// the source has several; one whose source has never sent does not wait. The time when rates are due is an arrival of
+/// nothing to the engine ([`Transport::next_arrival`]), so nothing is lost and nothing depends on when it looks.
+///
+/// Where a solve stops before its end the rest is due as much later again.
+///
+/// With packets of s bytes a message over h links counts as `b + (h - 1) s` bytes: its first packet is stored and
+/// forwarded at each of them, as fast as the message goes. Alone that is `b / c + (h - 1) s / c`, as in the packet
+/// models.
+#[derive(Debug)]
+pub struct BlockingFlows {
+    sharing: Box<dyn Renewed>,
+    /// Messages under way.
+    count: usize,
+    capacities: IdVec<LinkId, f64>,
+    latencies: IdVec<LinkId, Time>,
+    finish: FinishQueue,
+    /// By flow: bytes, with those for its first packet; its time by itself \[ps\].
+    bytes: Vec<f64>,
+    alone: Vec<f64>,
+    renewal: f64,
+    packet: f64,
+    /// The least time by itself of what came and went since the last settling \[ps\]; infinite where nothing did.
+    shortest: f64,
+    /// How long the rates were put off last \[ps\].
+    put_off: f64,
+    /// When rates are due.
+    due: Time,
+    changes: Vec<Change>,
+    links: Vec<u32>,
+}
+
+/// Rates are never put off by less than this part of the time since the start, so that time goes on.
+const LEAST_STEP: f64 = 1e-9;
+
+impl BlockingFlows {
+    /// Nothing under way on this fabric.
+    pub fn new(fabric: &Fabric, router: &dyn Router, spec: &BlockingSpec) -> Self {
+        let capacities = fabric.shared_capacities();
+        let tolerance = *spec.tolerance;
+        let sharing: Box<dyn Renewed> = match spec.channels {
+            Some(BlockingChannels::Voq) => Box::new(VirtualOutput::new(capacities.clone(), tolerance)),
+            written => Box::new(Blocking::new(capacities.clone(), channels(fabric, router, written), tolerance)),
+        };
+        Self {
+            sharing,
+            count: 0,
+            capacities: capacities.into_iter().collect(),
+            latencies: fabric.links().iter().map(|link| link.latency).collect(),
+            finish: FinishQueue::default(),
+            bytes: Vec::new(),
+            alone: Vec::new(),
+            renewal: *spec.renewal,
+            packet: spec.packet_size.map_or(0.0, |size| size.0 as f64),
+            shortest: f64::INFINITY,
+            put_off: 0.0,
+            due: Time::NEVER,
+            changes: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+
+    /// The rate of a message under way \[B/s\].
+    #[cfg(test)]
+    pub(super) fn rate(&self, flow: FlowId) -> f64 {
+        self.sharing.rate(flow.0)
+    }
+
+    /// A message has come or gone.
+    fn note(&mut self, flow: usize) {
+        self.shortest = self.shortest.min(self.alone[flow]);
+    }
+
+    /// When rates are due that are put off as of now.
+    fn later(&self, now: Time) -> Time {
+        now + Time::from_ps(self.put_off.max(LEAST_STEP * now.ps()).max(1.0))
+    }
+}
+
+/// The channels of a link, as the packet models have them: those of rings only where routes need no others.
+fn channels(fabric: &Fabric, router: &dyn Router, written: Option<BlockingChannels>) -> Channels {
+    let links = fabric.links();
+    let rings = fabric.family().rings();
+    let in_rings = router.channel_order() == ChannelOrder::Rings && !rings.is_empty();
+    let rule = match written {
+        _ if !in_rings => ChannelRule::Classes,
+        Some(BlockingChannels::Turn) => ChannelRule::Turn,
+        Some(BlockingChannels::Bubble) => ChannelRule::Bubble,
+        Some(BlockingChannels::Dateline | BlockingChannels::Voq) | None => ChannelRule::Dateline,
+    };
+    let mut channels = Channels {
+        rule,
+        rings: vec![u8::MAX; links.len()],
+        closing: vec![false; links.len()],
+        shared: links.iter().map(|link| link.role != LinkRole::Injection).collect(),
+        ranks: if in_rings { Vec::new() } else { Steps::ranks(router, fabric) },
+    };
+    for ring in rings {
+        channels.rings[ring.link.0 as usize] = ring.dimension;
+        channels.closing[ring.link.0 as usize] = ring.closes;
+    }
+    channels
+}
+
+impl Transport for BlockingFlows {
+    fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {
+        if self.packet == 0.0 || bytes == 0 || route.is_empty() {
+            return None;
+        }
+        let latency: Time = route.iter().map(|&link| self.latencies[link]).sum();
+        let narrowest = route.iter().map(|&link| self.capacities[link]).fold(f64::INFINITY, f64::min);
+        let bytes = bytes as f64 + self.packet * (route.len() - 1) as f64;
+        Some(latency + Bandwidth::from_bytes_per_second(narrowest).time_for(bytes))
+    }
+
+    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+        self.links.clear();
+        self.links.extend(route.iter().map(|link| link.0));
+        self.sharing.add(flow.0, &self.links);
+        let place = flow.0 as usize;
+        if self.bytes.len() <= place {
+            self.bytes.resize(place + 1, 0.0);
+            self.alone.resize(place + 1, 0.0);
+        }
+        let narrowest = route.iter().map(|&link| self.capacities[link]).fold(f64::INFINITY, f64::min);
+        self.bytes[place] = bytes as f64 + self.packet * (route.len() - 1) as f64;
+        self.alone[place] = Bandwidth::from_bytes_per_second(narrowest).time_for(self.bytes[place]).ps();
+        self.count += 1;
+        self.note(place);
+    }
+
+    fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
+        self.capacities[link] = capacity.bytes_per_second();
+        self.sharing.set_capacity(link.0, capacity.bytes_per_second());
+        // What else moves is not asked how long it takes: rates are due at once.
+        self.shortest = 0.0;
+    }
+
+    fn cancel(&mut self, flow: FlowId) {
+        self.sharing.remove(flow.0);
+        self.finish.remove(flow.0);
+        self.count -= 1;
+        self.note(flow.0 as usize);
+    }
+
+    fn settle(&mut self, now: Time) {
+        if self.shortest < f64::INFINITY {
+            self.put_off = self.renewal * std::mem::replace(&mut self.shortest, f64::INFINITY);
+            let due = if self.put_off == 0.0 || self.sharing.is_fresh() { now } else { self.later(now) };
+            self.due = self.due.min(due);
+        }
+        if self.count == 0 {
+            self.due = Time::NEVER;
+        }
+        self.changes.clear();
+        if self.due <= now {
+            self.sharing.solve(&mut self.changes);
+            self.due = if self.sharing.is_settled() { Time::NEVER } else { self.later(now) };
+        } else {
+            self.sharing.tell(&mut self.changes);
+        }
+        let now_ps = now.ps();
+        for &Change { flow, old, new } in &self.changes {
+            if old == 0.0 {
+                let time = Bandwidth::from_bytes_per_second(new).time_for(self.bytes[flow as usize]);
+                self.finish.set(flow, (now + time).ps());
+            } else {
+                // What should have arrived already does so now, within the width of an instant.
+                let later =
+                    |finish: f64| if finish > now_ps { now_ps + (finish - now_ps) * (old / new) } else { finish };
+                self.finish.change(flow, later);
+            }
+        }
+    }
+
+    fn next_arrival(&mut self, _horizon: Time) -> Time {
+        self.due.min(Time::from_ps(self.finish.earliest()))
+    }
+
+    fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
+        while self.finish.earliest() <= until.ps() {
+            let Some(flow) = self.finish.pop() else { break };
+            self.sharing.remove(flow);
+            self.count -= 1;
+            self.note(flow as usize);
+            flows.push(FlowId(flow));
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts::default()
+    }
+}

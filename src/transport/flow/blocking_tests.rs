@@ -1,0 +1,160 @@
+//! Flows under `blocking` on fabrics: renewal, latency, faults, and what closed forms say.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::diagnostic::Sources;
+use crate::ids::{FlowId, LinkId, NodeId};
+use crate::rng::Stream;
+use crate::routing::RoutingSpec;
+use crate::sharing::{BlockingChannels, BlockingSpec};
+use crate::topology::TopologySpec;
+use crate::units::{Bandwidth, Bytes, Time};
+
+fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
+    let spec: TopologySpec = toml::from_str(topology).unwrap();
+    let fabric = Arc::new(spec.build(&mut Sources::default()).unwrap());
+    let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
+    (fabric, router)
+}
+
+fn route(router: &dyn Router, from: u32, to: u32) -> Vec<LinkId> {
+    let mut route = Vec::new();
+    router.route(NodeId(from), NodeId(to), &mut route);
+    route
+}
+
+const TORUS: &str = "torus = { dims = [5, 4], bandwidth = '1 GB/s' }";
+const DRAGONFLY: &str = "dragonfly = { p = 2, a = 4, h = 2, bandwidth = '1 GB/s' }";
+const TREE: &str = "fat-tree = { down = [4, 4], up = [1, 2], bandwidth = '1 GB/s' }";
+
+fn exact() -> BlockingSpec {
+    BlockingSpec { tolerance: 1e-6.into(), renewal: 0.0.into(), ..BlockingSpec::default() }
+}
+
+/// When messages of these pairs arrive that start at once \[us\].
+fn arrivals(topology: &str, spec: &BlockingSpec, pairs: &[(u32, u32, u64)]) -> Vec<f64> {
+    let (fabric, router) = network(topology);
+    let mut flows = BlockingFlows::new(&fabric, &*router, spec);
+    for (&(from, to, bytes), flow) in pairs.iter().zip(0..) {
+        flows.start(FlowId(flow), &route(&*router, from, to), bytes);
+    }
+    let (mut ends, mut now, mut gone) = (vec![0.0; pairs.len()], Time::ZERO, Vec::new());
+    loop {
+        flows.settle(now);
+        now = flows.next_arrival(Time::NEVER);
+        if !now.is_finite() {
+            return ends;
+        }
+        flows.arrived(now, &mut gone);
+        gone.drain(..).for_each(|flow: FlowId| ends[flow.0 as usize] = now.ps() / 1e6);
+    }
+}
+
+#[test]
+fn a_message_alone_takes_its_bytes_over_its_narrowest_link_on_any_fabric() {
+    for topology in [TORUS, DRAGONFLY, TREE] {
+        for channels in
+            [None, Some(BlockingChannels::Turn), Some(BlockingChannels::Bubble), Some(BlockingChannels::Voq)]
+        {
+            let nodes = network(topology).0.nodes();
+            let spec = BlockingSpec { channels, ..exact() };
+            let ends = arrivals(topology, &spec, &[(0, nodes - 1, 1_000_000)]);
+            assert!((ends[0] - 1000.0).abs() < 1e-6, "{topology} {channels:?}: {ends:?}");
+        }
+    }
+}
+
+#[test]
+fn an_incast_shares_the_last_link() {
+    for channels in [None, Some(BlockingChannels::Voq)] {
+        let spec = BlockingSpec { channels, ..exact() };
+        let pairs: Vec<_> = (1..16).map(|from| (from, 0, 1_000_000)).collect();
+        let ends = arrivals(TREE, &spec, &pairs);
+        let last = ends.iter().copied().fold(0.0, f64::max);
+        // Nothing is lost on the way: the link into the node is never idle.
+        assert!((last - 15_000.0).abs() < 0.1, "{ends:?}");
+        // Three neighbours and one input from the spine at the switch, in turn: a quarter each, while they last.
+        assert!((ends[0] - 4000.0).abs() < 0.1, "{ends:?}");
+    }
+}
+
+#[test]
+fn a_packet_is_stored_and_forwarded_before_the_rest_follows() {
+    let spec = BlockingSpec { packet_size: Some(Bytes(1500).into()), ..exact() };
+    let (fabric, router) = network(TORUS);
+    let way = route(&*router, 0, 7);
+    let expected = 20.0 + 1.5 * (way.len() - 1) as f64;
+    let ends = arrivals(TORUS, &spec, &[(0, 7, 20_000)]);
+    assert!((ends[0] - expected).abs() < 1e-6, "{ends:?}, not {expected}");
+    let alone = BlockingFlows::new(&fabric, &*router, &spec).alone(&way, 20_000).unwrap();
+    assert!((alone.ps() / 1e6 - expected).abs() < 1e-6);
+}
+
+/// Messages of one node share what its queue lets through; the one that is left has all of it.
+#[test]
+fn messages_of_one_node_are_served_in_turn() {
+    let ends = arrivals(TREE, &exact(), &[(0, 5, 1_000_000), (0, 9, 500_000)]);
+    assert!((ends[1] - 1000.0).abs() < 1e-3 && (ends[0] - 1500.0).abs() < 1e-3, "{ends:?}");
+}
+
+/// Rates that are put off change when messages arrive, but no message is lost, and what is put off does not depend on
+/// how often anybody looks.
+#[test]
+fn renewal_loses_nothing_and_does_not_depend_on_who_looks() {
+    let (fabric, router) = network(TORUS);
+    for channels in
+        [BlockingChannels::Dateline, BlockingChannels::Turn, BlockingChannels::Bubble, BlockingChannels::Voq]
+    {
+        let spec = BlockingSpec { channels: Some(channels), ..BlockingSpec::default() };
+        let play = |looks: bool| {
+            let mut flows = BlockingFlows::new(&fabric, &*router, &spec);
+            let mut random = Stream::new(7, "renewal");
+            let (mut sent, mut under_way, mut now, mut ends, mut gone) = (0, 0, Time::ZERO, Vec::new(), Vec::new());
+            while sent < 400 || under_way > 0 {
+                while under_way < 30 && sent < 400 {
+                    let from = random.below(20) as u32;
+                    let to = (from + 1 + random.below(19) as u32) % 20;
+                    flows.start(FlowId(sent), &route(&*router, from, to), 1 + random.below(1_000_000));
+                    (sent, under_way) = (sent + 1, under_way + 1);
+                }
+                flows.settle(now);
+                if looks {
+                    // Somebody else's events, between two of the transport's own.
+                    let next = flows.next_arrival(Time::NEVER);
+                    let between = Time::from_ps(0.5 * (now.ps() + next.ps()));
+                    flows.arrived(between, &mut gone);
+                    assert!(gone.is_empty());
+                    flows.settle(between);
+                }
+                now = flows.next_arrival(Time::NEVER);
+                assert!(now.is_finite(), "{channels:?}: {under_way} messages never arrive");
+                flows.arrived(now, &mut gone);
+                under_way -= gone.len();
+                gone.sort_unstable();
+                ends.extend(gone.drain(..).map(|flow| (flow.0, now.ps().to_bits())));
+            }
+            assert_eq!(ends.len(), 400);
+            ends
+        };
+        assert_eq!(play(false), play(true), "{channels:?}");
+    }
+}
+
+#[test]
+fn a_link_that_carries_less_holds_up_what_shares_a_queue_with_its_messages() {
+    let (fabric, router) = network(TREE);
+    let mut flows = BlockingFlows::new(&fabric, &*router, &exact());
+    let (slow, other) = (route(&*router, 0, 5), route(&*router, 0, 9));
+    flows.start(FlowId(0), &slow, 1_000_000);
+    flows.start(FlowId(1), &other, 1_000_000);
+    flows.settle(Time::ZERO);
+    assert!((flows.rate(FlowId(1)) - 0.5e9).abs() < 1e4);
+    flows.set_capacity(slow[slow.len() - 1], Bandwidth::from_bytes_per_second(0.1e9));
+    flows.settle(Time::from_seconds(1e-6));
+    assert!((flows.rate(FlowId(0)) - 0.1e9).abs() < 1e4, "{}", flows.rate(FlowId(0)));
+    assert!((flows.rate(FlowId(1)) - 0.1e9).abs() < 1e4, "both are in the queue of their node");
+    flows.cancel(FlowId(0));
+    flows.settle(Time::from_seconds(2e-6));
+    assert!((flows.rate(FlowId(1)) - 1e9).abs() < 1e4, "{}", flows.rate(FlowId(1)));
+}
