@@ -2,10 +2,11 @@
 //!
 //! It holds no model and no decision of its own: scenarios go through [`hayase::Loader`] as everywhere, and what other
 //! verbs do is what the command line does ([`hayase_cli::Inside`]). What is here is the border: arguments in ([`texts`]),
-//! work on threads of its own while the interpreter goes on ([`work`]), results out ([`play`], [`outcome`]) as columns
+//! work on threads of its own while the interpreter goes on ([`work`]), results out ([`play`], [`outcome`], [`fabric`]) as columns
 //! ([`table`]) that numpy and Arrow ([`arrow`]) see without a copy, mistakes as exceptions ([`mistake`]).
 
 mod arrow;
+mod fabric;
 mod mistake;
 mod outcome;
 mod play;
@@ -74,6 +75,7 @@ fn _hayase(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ScenarioError", py.get_type::<mistake::ScenarioError>())?;
     module.add("Deadlock", py.get_type::<mistake::Deadlock>())?;
+    module.add_class::<fabric::Fabric>()?;
     module.add_class::<outcome::Played>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<texts::Texts>()?;

@@ -53,7 +53,8 @@ struct Said {
 /// The texts of a scenario.
 #[pyclass(frozen, module = "hayase._hayase")]
 pub struct Texts {
-    loader: Loader,
+    /// What Python said, not read yet.
+    pub(crate) loader: Loader,
     /// What they came to, where that was asked for.
     loaded: Mutex<Option<Arc<Loaded>>>,
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from hayase._hayase import Deadlock, ScenarioError, __version__
+from hayase._picture import plot
 from hayase._result import Result, Table
 from hayase._scenario import Pattern, Scenario, Topology, run
 from hayase._verbs import (
     advise,
     bounds,
     compare,
+    interference,
     machines,
     master_slave,
     patterns,
@@ -36,10 +38,12 @@ __all__ = [
     "advise",
     "bounds",
     "compare",
+    "interference",
     "machines",
     "master_slave",
     "patterns",
     "placements",
+    "plot",
     "predict",
     "presets",
     "rates",

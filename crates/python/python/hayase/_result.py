@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hayase import _hayase
+from hayase._faces import ReportFace, TableFace
 
 if TYPE_CHECKING:
     import numpy
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from hayase._scenario import Scenario
 
 
-class Table:
+class Table(TableFace):
     """A table by columns. Numbers are seen where they are, by numpy and by all that speaks Arrow, without a copy; arrays
     keep the memory alive and cannot be written to.
 
@@ -78,7 +79,7 @@ class Table:
         return polars.DataFrame(self)
 
 
-class Result:
+class Result(ReportFace):
     """What came of a run: figures, the report as the program writes it, and what was recorded."""
 
     def __init__(self, played: _hayase.Played, scenario: Scenario, seeds: int = 1) -> None:

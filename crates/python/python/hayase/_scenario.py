@@ -6,11 +6,16 @@ import difflib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from hayase import _hayase
+from hayase import _arrays, _hayase
+from hayase._faces import PatternFace, TopologyFace
 from hayase._result import Result
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from hayase._settings import PatternLike, Settings, TopologyLike
 
 #: What `progress` may be: nothing, a bar (`True`), or a function of simulated seconds, what is done, and of how much.
 Progress: TypeAlias = "bool | Callable[[float, int, int], object] | None"
@@ -51,12 +56,12 @@ class Part:
         return f"hayase.{type(self).__name__}({self.spec!r})"
 
 
-class Topology(Part):
+class Topology(TopologyFace, Part):
     """A fabric: a shipped name (`"fat-tree-54"`), a family with its keys (`"torus:dims=[4,4],bandwidth=1 GB/s"`), the
     path of a file, or a table (`{"torus": {"dims": [4, 4], "bandwidth": 1e9}}`)."""
 
 
-class Pattern(Part):
+class Pattern(PatternFace, Part):
     """A workload: a shipped name (`"all-to-all-pairwise"`), a program by rule, the path of a file or a trace, or a table
     (`{"all-to-all": {"algorithm": "pairwise", "size": 20_000}}`)."""
 
@@ -77,64 +82,15 @@ def as_json(value: Any) -> str:
     return json.dumps(value, default=plain, allow_nan=False)
 
 
-def array_of_messages(messages: Any) -> Pattern | None:
-    """A list or array of messages as a pattern: rows of source, destination and bytes, or fields of these names."""
-    if isinstance(messages, (str, os.PathLike, Mapping, Part)) or messages is None:
-        return None
-    import numpy
-
-    array = numpy.asarray(messages)
-    if array.dtype.names is not None:
-        names = list(array.dtype.names)
-        if missing := [name for name in ("src", "dst", "bytes") if name not in names]:
-            raise ValueError(f"messages need the fields src, dst and bytes; missing: {', '.join(missing)}")
-        columns = [numpy.asarray(array[name]) for name in names]
-    else:
-        if array.ndim != 2 or array.shape[1] != 3:
-            raise ValueError(
-                f"messages are rows of source, destination and bytes: an array of shape (n, 3), not {array.shape}"
-            )
-        names, columns = ["src", "dst", "bytes"], [array[:, column] for column in range(3)]
-    for name, column in zip(names, columns):
-        if column.ndim != 1 or column.dtype.kind not in "iuf":
-            raise TypeError(f"`{name}` of messages is a number each, not {column.dtype}")
-        if name in ("src", "dst", "bytes"):
-            if column.dtype.kind == "f" and not (numpy.isfinite(column).all() and (column == numpy.floor(column)).all()):
-                raise ValueError(f"`{name}` of messages is a whole number each")
-            if column.size and column.min() < 0:
-                raise ValueError(f"`{name}` of messages is 0 or more, not {column.min()}")
-    whole = [column.astype("int64") if name in ("src", "dst", "bytes") else column for name, column in zip(names, columns)]
-    lines = [",".join(names)]
-    lines += [",".join(map(repr, row)) for row in zip(*(column.tolist() for column in whole))]
-    name = "<messages>.csv"
-    return Pattern({"file": {"path": name}}, {name: ("\n".join(lines) + "\n").encode()}, name="messages")
-
-
 def part_of(kind: type[Part], said: Any) -> Part:
     """What was given as a topology or a pattern, as one."""
     if isinstance(said, Part):
         if not isinstance(said, kind):
             raise TypeError(f"a hayase.{kind.__name__} is expected, not a hayase.{type(said).__name__}")
         return said
-    if kind is Pattern and (messages := array_of_messages(said)) is not None:
-        return messages
+    if kind is Pattern and _arrays.is_array(said):
+        return Pattern.from_messages(said)
     return kind(said)
-
-
-def placed(placement: Any) -> Any:
-    """A placement as a scenario has it: an array is the node of each rank."""
-    if isinstance(placement, (str, Mapping)):
-        return placement
-    if isinstance(placement, os.PathLike):
-        return os.fspath(placement)
-    import numpy
-
-    nodes = numpy.asarray(placement)
-    if nodes.ndim != 1 or nodes.dtype.kind not in "iu":
-        raise TypeError(f"a placement is the node of each rank: whole numbers in one row, not {nodes.dtype} of shape {nodes.shape}")
-    if nodes.size == 0 or nodes.min() < 0:
-        raise ValueError("a placement is the node of each rank: at least one, each 0 or more")
-    return {"nodes": {"list": ",".join(map(str, nodes.tolist()))}}
 
 
 def unknown(key: str, known: Iterable[str]) -> TypeError:
@@ -153,28 +109,30 @@ class Scenario:
     True
     """
 
-    def __init__(self, topology: Any = None, pattern: Any = None, **settings: Any) -> None:
+    def __init__(
+        self, topology: TopologyLike | None = None, pattern: PatternLike | None = None, **settings: Unpack[Settings]
+    ) -> None:
         self._said: dict[str, Any] = {}
         self._files: dict[str, bytes] = {}
         self._built: _hayase.Texts | None = None
-        self._take(topology, pattern, settings)
+        self._take(topology, pattern, cast("dict[str, Any]", settings))
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str], **settings: Any) -> Scenario:
+    def from_file(cls, path: str | os.PathLike[str], **settings: Unpack[Settings]) -> Scenario:
         """The scenario of a file (TOML, or a JSON report); settings lie above what it says."""
         scenario = cls(None, None, **settings)
         scenario._said["file"] = os.fspath(path)
         return scenario
 
     @classmethod
-    def from_toml(cls, text: str, **settings: Any) -> Scenario:
+    def from_toml(cls, text: str, **settings: Unpack[Settings]) -> Scenario:
         """The scenario that this text says; paths in it are relative to the working directory."""
         scenario = cls(None, None, **settings)
         scenario._said["text"] = ["scenario", text]
         return scenario
 
     @classmethod
-    def from_report(cls, report: Mapping[str, Any] | str, **settings: Any) -> Scenario:
+    def from_report(cls, report: Mapping[str, Any] | str, **settings: Unpack[Settings]) -> Scenario:
         """The scenario of a report, to be run once more."""
         scenario = cls(None, None, **settings)
         scenario._said["report"] = report if isinstance(report, str) else as_json(dict(report))
@@ -190,11 +148,7 @@ class Scenario:
         for key, value in settings.items():
             if value is None:
                 continue
-            if isinstance(value, Part):
-                self._files.update(value.files)
-                value = value.spec
-            if key == "placement":
-                value = placed(value)
+            value = self._unpacked(key, value)
             if key in TABLES:
                 tables[key] = value
             elif key in OTHERS:
@@ -202,6 +156,21 @@ class Scenario:
             else:
                 raise unknown(key, [*TABLES, *OTHERS])
         self._said["settings"] = tables
+
+    def _unpacked(self, key: str, value: Any) -> Any:
+        """A setting without parts and arrays in it: their files are noted, placements and messages become tables."""
+        if isinstance(value, Part):
+            self._files.update(value.files)
+            return value.spec
+        if isinstance(value, Mapping):
+            return {str(name): self._unpacked(str(name), each) for name, each in value.items()}
+        if key == "placement" and _arrays.is_array(value):
+            return _arrays.placement(value)
+        if key == "workload" and _arrays.is_array(value):
+            return self._unpacked(key, Pattern.from_messages(value))
+        if isinstance(value, (list, tuple)):
+            return [self._unpacked("", each) for each in value]
+        return value
 
     def _option(self, key: str, value: Any, tables: dict[str, Any]) -> None:
         if key == "settings":
@@ -223,7 +192,9 @@ class Scenario:
         elif key in ("preset", "machine"):
             self._said[key] = os.fspath(value)
         elif key in ("noise", "faults", "injection") and not isinstance(value, str):
-            raise TypeError(f"`{key}` is a text{'' if key == 'injection' else ' or a dict'}, not {type(value).__name__}")
+            raise TypeError(
+                f"`{key}` is a text{'' if key == 'injection' else ' or a dict'}, not {type(value).__name__}"
+            )
         else:
             self._said[key] = value
 
@@ -291,8 +262,8 @@ def plainly(value: Any) -> Any:
 
 
 def run(
-    topology: Any = None,
-    pattern: Any = None,
+    topology: TopologyLike | None = None,
+    pattern: PatternLike | None = None,
     *,
     messages: bool = False,
     links: bool = False,
@@ -302,7 +273,7 @@ def run(
     seeds: int = 1,
     progress: Progress = None,
     threads: int | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Result:
     """Runs a pattern, a program, a farm or jobs on a fabric.
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hayase import _hayase
+from hayase._faces import Answer
 from hayase._progress import told
 from hayase._result import Result
 from hayase._scenario import Part, Pattern, Progress, Scenario, Topology, as_json, part_of
@@ -146,7 +147,7 @@ def throughput(
     progress: Progress = None,
     threads: int | None = None,
     **settings: Any,
-) -> dict[str, Any]:
+) -> Answer:
     """How much of their bandwidth nodes can use at once under steady traffic.
 
     >>> round(throughput("torus-4x4")["throughput"], 6)
@@ -156,7 +157,7 @@ def throughput(
     call.option("topology", call.part(Topology, topology)).option("traffic", traffic).option("both", both)
     call.option("seeds", seeds).option("seed", seed)
     call.option("simulate", simulate).option("under_way", under_way).option("rounds", rounds)
-    return dict(call.answer(progress, threads))
+    return Answer(call.answer(progress, threads))
 
 
 def bounds(topology: Any, pattern: Any, **settings: Any) -> dict[str, float | None]:
@@ -166,6 +167,19 @@ def bounds(topology: Any, pattern: Any, **settings: Any) -> dict[str, float | No
     2e-05
     """
     return dict(Scenario(topology, pattern, **settings).run()["bounds"])
+
+
+def interference(
+    topology: Any, jobs: Any, *, progress: Progress = None, threads: int | None = None, **settings: Any
+) -> Answer:
+    """Runs jobs that share a fabric, and says how much time the messages of each lost to those of each other.
+
+    >>> report = interference("torus-4x4", ["a=ring:8", "b=ring:8"])
+    >>> [(row["victim"], row["culprit"]) for row in report["interference"]]
+    [('a', 'a'), ('a', 'b'), ('b', 'a'), ('b', 'b')]
+    """
+    call = Call("run", Scenario(topology, jobs=jobs, **settings)).option("interference", True)
+    return Answer(call.answer(progress, threads))
 
 
 #: Keys of programs, whatever they are read from.
@@ -281,7 +295,7 @@ def advise(
     progress: Progress = None,
     threads: int | None = None,
     **settings: Any,
-) -> dict[str, Any]:
+) -> Answer:
     """What to improve in a recorded program, best first, and the time that it saves."""
     call = Call("advise", Scenario(topology, None, machine=machine, **settings))
     call.words.append(os.fspath(recording))
@@ -289,7 +303,7 @@ def advise(
     call.option("copy_rate", f"{copy_rate:.17g} B/s" if isinstance(copy_rate, (int, float)) else copy_rate)
     for folder in source:
         call.option("source", os.fspath(folder))
-    return dict(call.answer(progress, threads))
+    return Answer(call.answer(progress, threads))
 
 
 def whatif(
