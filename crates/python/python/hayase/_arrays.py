@@ -38,11 +38,15 @@ def messages(array: object) -> tuple[str, bool]:
     columns = _columns(array)
     counts = {name: len(column) for name, column in columns.items()}
     if len(set(counts.values())) > 1:
-        raise ValueError(f"columns of messages have one length, unlike {_listed(f'{n}: {c}' for n, c in counts.items())}")
+        raise ValueError(
+            f"columns of messages have one length, unlike {_listed(f'{n}: {c}' for n, c in counts.items())}"
+        )
     if counts["src"] == 0:
         raise ValueError(f"{_EXPECTED}; this one has no message")
-    whole = [_whole(columns[name], f"{_NAMES[name][-1] if name != 'bytes' else name} of message", name).tolist()
-             for name in ("src", "dst", "bytes")]
+    whole = [
+        _whole(columns[name], f"{_NAMES[name][-1] if name != 'bytes' else name} of message", name).tolist()
+        for name in ("src", "dst", "bytes")
+    ]
     if "start" not in columns:
         rows = map("{},{},{}\n".format, *whole)
         return "src,dst,bytes\n" + "".join(rows), False
@@ -70,7 +74,9 @@ def matrix(array: object, order: str = "shift") -> tuple[str, int]:
         raise ValueError(f'order is "shift" or "row", unlike {order!r}')
     values = _array(array, "a traffic matrix is an array of shape (n, n): what rank i sends to rank j, in bytes")
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
-        raise ValueError(f"a traffic matrix has a row and a column for each rank, unlike an array of shape {values.shape}")
+        raise ValueError(
+            f"a traffic matrix has a row and a column for each rank, unlike an array of shape {values.shape}"
+        )
     ranks = values.shape[0]
     if ranks == 0:
         raise ValueError("a traffic matrix has at least one rank, unlike an array of shape (0, 0)")
@@ -112,8 +118,11 @@ def is_array(value: object) -> bool:
     """Whether something is taken for an array: it is one, a DataFrame, or a list or tuple of numbers or rows."""
     if isinstance(value, (str, bytes, Mapping)):
         return False
-    return hasattr(value, "__array__") or (hasattr(value, "columns") and hasattr(value, "__getitem__")) \
+    return (
+        hasattr(value, "__array__")
+        or (hasattr(value, "columns") and hasattr(value, "__getitem__"))
         or isinstance(value, (list, tuple, range))
+    )
 
 
 def _columns(array: object) -> dict[str, NDArray[Any]]:
@@ -135,19 +144,25 @@ def _columns(array: object) -> dict[str, NDArray[Any]]:
         known = {each: name for name, names in _NAMES.items() for each in names}
         unknown = [name for name in named if name not in known]
         if unknown:
-            raise ValueError(f"columns of messages are source, destination, bytes and start (or src, dst, size), unlike "
-                             f"{_listed(map(repr, unknown))}")
+            raise ValueError(
+                f"columns of messages are source, destination, bytes and start (or src, dst, size), unlike "
+                f"{_listed(map(repr, unknown))}"
+            )
         found: dict[str, NDArray[Any]] = {}
         for name, column in named.items():
             if known[name] in found:
                 raise ValueError(f"two columns say the {_NAMES[known[name]][-1]} of messages; one of them is {name!r}")
             found[known[name]] = np.asarray(column)
-        missing = [_NAMES[name][-1] if name != "bytes" else name for name in ("src", "dst", "bytes") if name not in found]
+        missing = [
+            _NAMES[name][-1] if name != "bytes" else name for name in ("src", "dst", "bytes") if name not in found
+        ]
         if missing:
             raise ValueError(f"messages have a source, a destination and bytes; there is no column {_listed(missing)}")
         for name, column in found.items():
             if column.ndim != 1 or column.dtype.kind not in _NUMBERS:
-                raise TypeError(f"column {name!r} holds numbers, one a message, unlike {column.dtype} of shape {column.shape}")
+                raise TypeError(
+                    f"column {name!r} holds numbers, one a message, unlike {column.dtype} of shape {column.shape}"
+                )
         return found
     if values.ndim != 2 or values.shape[1] not in (3, 4):
         raise ValueError(f"{_EXPECTED}; this one has shape {values.shape}")

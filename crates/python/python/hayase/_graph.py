@@ -36,9 +36,7 @@ class Mistakes:
 
     def all(self) -> list[tuple[str, str, str]]:
         """Code, message and remedy of each."""
-        return [
-            (code, message.format(_named(who)), remedy) for (code, message, remedy), who in self._found.items()
-        ]
+        return [(code, message.format(_named(who)), remedy) for (code, message, remedy), who in self._found.items()]
 
 
 def node_link(
@@ -47,7 +45,7 @@ def node_link(
     latency: str | float | None,
     kind: Kind | None,
 ) -> tuple[str, list[Hashable], list[tuple[str, str, str]]]:
-    """The node-link JSON of a graph, the labels of its nodes in the order of their numbers, and what is wrong with it."""
+    """The node-link JSON of a graph, the labels of its nodes in the order of their numbers, and what is wrong."""
     mistakes = Mistakes()
     directed, labels = bool(graph.is_directed()), list(graph.nodes)
     number = {label: i for i, label in enumerate(labels)}
@@ -61,7 +59,9 @@ def node_link(
     for source, target, data in edges:
         who = _edge(labels[source], labels[target], directed)
         if source == target:
-            mistakes.add("loop", "edges lead from a vertex to itself: {}", who, "a message to oneself needs no link; remove them")
+            mistakes.add(
+                "loop", "edges lead from a vertex to itself: {}", who, "a message to oneself needs no link; remove them"
+            )
         neighbours[source].add(target)
         into[target].add(source)
         if not directed:
@@ -71,22 +71,28 @@ def node_link(
         wide = _attribute(data, bandwidth)
         if wide is None:
             mistakes.add(
-                "no-bandwidth", f"edges have no {_said(bandwidth)}: {{}}", who,
-                "give each edge a bandwidth, a number of bytes per second or a text such as \"100 Gbit/s\", "
+                "no-bandwidth",
+                f"edges have no {_said(bandwidth)}: {{}}",
+                who,
+                'give each edge a bandwidth, a number of bytes per second or a text such as "100 Gbit/s", '
                 "or one to all of them: bandwidth=12.5e9",
             )
         elif not _is_quantity(wide, above=0.0):
             mistakes.add(
-                "bad-bandwidth", "a bandwidth is a number of bytes per second above 0 or a text with a unit: {}",
-                f"{wide!r} of {who}", "such as 12.5e9 or \"100 Gbit/s\"",
+                "bad-bandwidth",
+                "a bandwidth is a number of bytes per second above 0 or a text with a unit: {}",
+                f"{wide!r} of {who}",
+                'such as 12.5e9 or "100 Gbit/s"',
             )
         edge["bandwidth"] = wide if isinstance(wide, str) else _float(wide)
         late = _attribute(data, latency)
         if late is not None:
             if not _is_quantity(late, above=None):
                 mistakes.add(
-                    "bad-latency", "a latency is a number of seconds from 0 on or a text with a unit: {}",
-                    f"{late!r} of {who}", "such as 5e-7 or \"500 ns\"",
+                    "bad-latency",
+                    "a latency is a number of seconds from 0 on or a text with a unit: {}",
+                    f"{late!r} of {who}",
+                    'such as 5e-7 or "500 ns"',
                 )
             edge["latency"] = late if isinstance(late, str) else _float(late)
         written.append(edge)
@@ -96,9 +102,7 @@ def node_link(
     _joined(labels, nodes, neighbours, into, directed, mistakes)
     ranked = {vertex: True for vertex in nodes}
     order = nodes + [i for i in range(len(labels)) if i not in ranked]
-    vertices = [
-        {"id": i, "name": _label(labels[i]), "kind": "node" if i in ranked else "switch"} for i in order
-    ]
+    vertices = [{"id": i, "name": _label(labels[i]), "kind": "node" if i in ranked else "switch"} for i in order]
     data = {"directed": directed, "multigraph": True, "graph": {}, "nodes": vertices, "edges": written}
     wrong = mistakes.all()
     return ("" if wrong else json.dumps(data, allow_nan=False)), [labels[i] for i in nodes], wrong
@@ -121,7 +125,12 @@ def _names(labels: list[Hashable], mistakes: Mistakes) -> None:
     for label in labels:
         name = _label(label)
         if name in seen:
-            mistakes.add("same-name", "vertices have the same name as another: {}", repr(name), "names are the labels as texts; relabel them")
+            mistakes.add(
+                "same-name",
+                "vertices have the same name as another: {}",
+                repr(name),
+                "names are the labels as texts; relabel them",
+            )
         seen.add(name)
 
 
@@ -138,7 +147,9 @@ def _kinds(
         nodes = [i for i, others in enumerate(beside) if len(others) == 1]
         if not nodes and labels:
             mistakes.add(
-                "no-nodes", "no vertex is a node: none says so, and none has one neighbour only{}", "",
+                "no-nodes",
+                "no vertex is a node: none says so, and none has one neighbour only{}",
+                "",
                 'say of each vertex what it is: kind="node" or kind="switch"',
             )
         return nodes
@@ -146,18 +157,24 @@ def _kinds(
     for i, (label, word) in enumerate(zip(labels, said)):
         if word is None:
             mistakes.add(
-                "no-kind", "some vertices say what they are, these do not: {}", repr(label),
+                "no-kind",
+                "some vertices say what they are, these do not: {}",
+                repr(label),
                 'where one vertex has a kind, all have: "node" or "switch"',
             )
         elif word in NODES:
             nodes.append(i)
         elif word not in SWITCHES:
             mistakes.add(
-                "unknown-choice", "a vertex is a node or a switch: {}", f"{word!r} of {label!r}",
+                "unknown-choice",
+                "a vertex is a node or a switch: {}",
+                f"{word!r} of {label!r}",
                 f"nodes are called {', '.join(NODES)}; switches are called {', '.join(SWITCHES)}",
             )
     if not nodes and any(word in SWITCHES for word in said):
-        mistakes.add("no-nodes", "no vertex is a node, all are switches{}", "", 'give the vertices that have ranks kind="node"')
+        mistakes.add(
+            "no-nodes", "no vertex is a node, all are switches{}", "", 'give the vertices that have ranks kind="node"'
+        )
     return nodes
 
 
@@ -173,7 +190,9 @@ def _joined(
     alone = [i for i in nodes if not neighbours[i] and not into[i]]
     if len(nodes) > 1:
         for i in alone:
-            mistakes.add("no-link", "nodes have no edge: {}", repr(labels[i]), "join each node to a switch or to another node")
+            mistakes.add(
+                "no-link", "nodes have no edge: {}", repr(labels[i]), "join each node to a switch or to another node"
+            )
     rest = [i for i in nodes if i not in set(alone)]
     if not rest:
         return
@@ -182,12 +201,16 @@ def _joined(
     for i in rest:
         if i not in there:
             mistakes.add(
-                "unreachable", f"no way leads from {labels[first]!r} to nodes: {{}}", repr(labels[i]),
+                "unreachable",
+                f"no way leads from {labels[first]!r} to nodes: {{}}",
+                repr(labels[i]),
                 "a fabric is connected" + ("; edges of a directed graph lead one way only" if directed else ""),
             )
         elif back is not None and i not in back:
             mistakes.add(
-                "unreachable", f"no way leads back to {labels[first]!r} from nodes: {{}}", repr(labels[i]),
+                "unreachable",
+                f"no way leads back to {labels[first]!r} from nodes: {{}}",
+                repr(labels[i]),
                 "edges of a directed graph lead one way only: add those back, or make the graph undirected",
             )
 

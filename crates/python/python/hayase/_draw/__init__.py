@@ -71,8 +71,11 @@ def kinds(report: Report, table: Tables) -> dict[str, Any]:
 
 #: What has to be recorded for a picture that a run does not have.
 _RECORD = {
-    "load": "messages=True", "messages": "messages=True", "timeline": "ranks=True", "seeds": "seeds=...",
-    "interference": "interference=True", "noise": "noise=... or straggler=...",
+    "load": "messages=True",
+    "messages": "messages=True",
+    "timeline": "activities=True",
+    "seeds": "seeds=...",
+    "noise": "noise=... or straggler=...",
 }
 
 

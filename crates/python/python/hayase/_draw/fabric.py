@@ -30,11 +30,23 @@ def drawing(svg: str, ax: Axes | None = None) -> Axes:
         kind = part.tag.removeprefix(_NAMESPACE)
         fill, stroke = part.get("fill"), part.get("stroke")
         line = float(part.get("stroke-width", "1")) * points_of
-        look: dict[str, Any] = {"facecolor": _colour(fill, ink), "edgecolor": _colour(stroke, ink) if stroke else "none", "linewidth": line}
+        look: dict[str, Any] = {
+            "facecolor": _colour(fill, ink),
+            "edgecolor": _colour(stroke, ink) if stroke else "none",
+            "linewidth": line,
+        }
         if kind in ("polyline", "line"):
             xs, ys = _points(part)
-            ax.plot(xs, ys, color=_colour(stroke, ink), linewidth=line, zorder=1 + depth * 1e-6, solid_capstyle="round",
-                    linestyle="--" if part.get("stroke-dasharray") else "-", alpha=float(part.get("stroke-opacity", "1")))
+            ax.plot(
+                xs,
+                ys,
+                color=_colour(stroke, ink),
+                linewidth=line,
+                zorder=1 + depth * 1e-6,
+                solid_capstyle="round",
+                linestyle="--" if part.get("stroke-dasharray") else "-",
+                alpha=float(part.get("stroke-opacity", "1")),
+            )
         elif kind == "rect" and part.get("width") != "100%":
             x, y, w, h = (float(part.get(key, "0")) for key in ("x", "y", "width", "height"))
             ax.add_patch(Rectangle((x, y), w, h, zorder=2 + depth * 1e-6, **look))
@@ -43,9 +55,17 @@ def drawing(svg: str, ax: Axes | None = None) -> Axes:
             ax.add_patch(Circle((x, y), r, zorder=2 + depth * 1e-6, **look))
         elif kind == "text" and part.text:
             side = {"middle": "center", "end": "right"}.get(part.get("text-anchor", ""), "left")
-            ax.text(float(part.get("x", "0")), float(part.get("y", "0")), part.text, ha=side, va="baseline",
-                    fontsize=float(part.get("font-size", "12")) * 0.8 * points_of, color=_colour(fill, ink),
-                    fontweight=part.get("font-weight", "normal"), zorder=3)
+            ax.text(
+                float(part.get("x", "0")),
+                float(part.get("y", "0")),
+                part.text,
+                ha=side,
+                va="baseline",
+                fontsize=float(part.get("font-size", "12")) * 0.8 * points_of,
+                color=_colour(fill, ink),
+                fontweight=part.get("font-weight", "normal"),
+                zorder=3,
+            )
     ax.set_xlim(0, width)
     ax.set_ylim(height, 0)
     ax.set_aspect("equal")

@@ -19,8 +19,22 @@ if TYPE_CHECKING:
 _FACETS = ("pattern", "topology", "placement", "machine", "transport", "sharing", "routing", "injection", "faults")
 #: Columns of a sweep that are no keys of its grid.
 _RESULTS = (
-    "id", "status", "makespan_s", "injection_bound_s", "busiest_link_bound_s", "bisection_bound_s", "path_bound_s",
-    "ratio_to_bound", "error", "wall_s", "fingerprint", "seed", "mean_s", "sd_s", "computation_bound_s", "efficiency",
+    "id",
+    "status",
+    "makespan",
+    "injection_bound",
+    "busiest_link_bound",
+    "bisection_bound",
+    "path_bound",
+    "computation_bound",
+    "ratio_to_bound",
+    "error",
+    "wall",
+    "fingerprint",
+    "seed",
+    "mean",
+    "sd",
+    "efficiency",
 )
 #: Lines that can be told apart.
 _MOST_LINES = 8
@@ -32,17 +46,32 @@ def comparison(report: Report, ax: Axes | None = None) -> Axes:
     rows = [row for row in report["rows"] if row.get("makespan")]
     left = len(rows) - _MOST_BARS
     rows = rows[:_MOST_BARS]
-    facets = [key for key in _FACETS if len({str(row.get(key)) for row in rows}) > 1]
-    varied = [key for key in (rows[0].get("varied") or {}) if len({str(row["varied"].get(key)) for row in rows}) > 1] if rows else []
+    facets: list[str] = []
+    for key in _FACETS:
+        # What follows from what is said already (the routing of each fabric) is not said.
+        said = {tuple(str(row.get(each)) for each in facets) for row in rows}
+        if len({tuple(str(row.get(each)) for each in [*facets, key]) for row in rows}) > len(said):
+            facets.append(key)
+    varied = (
+        [key for key in (rows[0].get("varied") or {}) if len({str(row["varied"].get(key)) for row in rows}) > 1]
+        if rows
+        else []
+    )
     of_jobs = list(dict.fromkeys(str(row.get("job")) for row in rows))
     names, means, errors, texts, colours = [], [], [], [], []
     for row in rows:
-        said = [str(row.get(key)) for key in facets] + [f"{key.rsplit('.', 1)[-1]} {row['varied'].get(key)}" for key in varied]
-        names.append(", ".join(said) or str(row.get("pattern")))
+        words = [str(row.get(key)) for key in facets] + [
+            f"{key.rsplit('.', 1)[-1]} {row['varied'].get(key)}" for key in varied
+        ]
+        names.append(", ".join(words) or str(row.get("pattern")))
         means.append(row["makespan"]["mean_s"])
         errors.append(half_width(row["makespan"]["makespans_s"]))
         tied = ", tied" if row.get("tied") else ""
-        texts.append(f"{show(means[-1])}" + (f" ± {100 * errors[-1] / means[-1]:.2g} %" if errors[-1] and means[-1] else "") + tied)
+        texts.append(
+            f"{show(means[-1])}"
+            + (f" ± {100 * errors[-1] / means[-1]:.2g} %" if errors[-1] and means[-1] else "")
+            + tied
+        )
         colours.append(style.COLOURS[of_jobs.index(str(row.get("job"))) % 8])
     values, unit = style.in_unit(means, "s")
     factor = scale(max(means, default=1.0), "s")[0]
@@ -51,23 +80,32 @@ def comparison(report: Report, ax: Axes | None = None) -> Axes:
     known = [max((b for b in row.get("bounds", {}).values() if b), default=None) for row in rows]
     for place, bound in enumerate(known):
         if bound:
-            ax.plot([bound / factor] * 2, [place - 0.4, place + 0.4], color=ax.xaxis.label.get_color(), linewidth=1.6,
-                    label="largest lower bound" if place == next(i for i, b in enumerate(known) if b) else None)
+            ax.plot(
+                [bound / factor] * 2,
+                [place - 0.4, place + 0.4],
+                color=ax.xaxis.label.get_color(),
+                linewidth=1.6,
+                label="largest lower bound" if place == next(i for i, b in enumerate(known) if b) else None,
+            )
     ax.set_xlim(0, 1.3 * max([v + e / factor for v, e in zip(values, errors)], default=1.0))
     if len(of_jobs) > 1:
         for place, job in enumerate(of_jobs):
             ax.barh([-10], [0], color=style.COLOURS[place % 8], label=style.short(job, 40))
     ax.set_xlabel(f"mean makespan [{unit}]; bars: 95 % intervals over seeds" if any(errors) else f"makespan [{unit}]")
     style.legend(ax, columns=2)
-    style.title(ax, style.short(str(report.get("title", "comparison")), 58),
-                f"the best {_MOST_BARS} of {left + _MOST_BARS}" if left > 0 else f"{len(rows)} combinations, the best first")
+    style.title(
+        ax,
+        style.short(str(report.get("title", "comparison")), 58),
+        f"the best {_MOST_BARS} of {left + _MOST_BARS}" if left > 0 else f"{len(rows)} combinations, the best first",
+    )
     return ax
 
 
 def keys(frame: pd.DataFrame) -> list[str]:
     """The keys of the grid of a sweep, without its seeds, that take several values."""
-    said = frame.attrs.get("keys")
-    names = [key for key in (said or frame.columns) if key in frame.columns and key not in _RESULTS]
+    report = frame.attrs.get("report")
+    said = report.get("keys") if isinstance(report, dict) else None
+    names = [key for key in (said or frame.columns) if key in frame.columns and key.removesuffix("_s") not in _RESULTS]
     return [key for key in names if frame[key].astype(str).nunique() > 1]
 
 
@@ -84,27 +122,36 @@ def _axis(frame: pd.DataFrame, key: str) -> list[tuple[Any, float | None, str]]:
 
 def _measured(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows that have a makespan."""
-    done = frame[frame["makespan_s"].notna()]
+    if "makespan_s" in frame.columns:
+        frame = frame.rename(columns={"makespan_s": "makespan"})
+    done = frame[frame["makespan"].notna()]
     if done.empty:
         raise ValueError("no point of this sweep has a makespan: its column `error` says why")
     return done
 
 
-def lines(frame: pd.DataFrame, ax: Axes | None = None, x: str | None = None, y: str = "makespan_s") -> Axes:
-    """Means over seeds against the key with most numbers, a line for each combination of the others, with 95 % intervals."""
+def lines(frame: pd.DataFrame, ax: Axes | None = None, x: str | None = None, y: str | None = None) -> Axes:
+    """Means over seeds, with 95 % intervals, against the key with most numbers; a line for each combination of others."""
     done = _measured(frame)
+    y = y or "makespan"
+    if y not in done.columns:
+        raise ValueError(f"no column {y!r} in this sweep; it has {', '.join(done.columns)}")
     names = keys(done)
     if x is not None and x not in done.columns:
         raise ValueError(f"no column {x!r} in this sweep; its keys are {', '.join(names)}")
     if x is None:
         numbers = [key for key in names if all(figure is not None for _, figure, _ in _axis(done, key))]
         candidates = numbers or names
-        x = max(candidates, key=lambda key: len(_axis(done, key))) if candidates else ("seed" if "seed" in done else done.columns[0])
+        x = (
+            max(candidates, key=lambda key: len(_axis(done, key)))
+            if candidates
+            else ("seed" if "seed" in done else done.columns[0])
+        )
     others = [key for key in names if key != x]
     places = _axis(done, x)
     numeric = all(figure is not None for _, figure, _ in places)
     at = {str(value): (figure if numeric else place) for place, (value, figure, _) in enumerate(places)}
-    is_time = y.endswith("_s")
+    is_time = y == "makespan" or y.endswith(("_s", "_bound", "wall"))
     factor, unit = scale(float(done[y].max()), "s") if is_time else (1.0, "")
     groups: dict[str, dict[str, list[float]]] = {}
     for row in done[[x, *others, y]].itertuples(index=False):
@@ -117,8 +164,16 @@ def lines(frame: pd.DataFrame, ax: Axes | None = None, x: str | None = None, y: 
         order = sorted(points, key=lambda value: at[value] or 0)
         means = [sum(points[value]) / len(points[value]) for value in order]
         errors = [half_width(points[value]) for value in order]
-        ax.errorbar([at[value] or 0 for value in order], means, yerr=errors if any(errors) else None, capsize=3, label=name or None,
-                    color=style.COLOURS[place], marker=style.MARKS[place], linestyle=style.LINES[place])
+        ax.errorbar(
+            [at[value] or 0 for value in order],
+            means,
+            yerr=errors if any(errors) else None,
+            capsize=3,
+            label=name or None,
+            color=style.COLOURS[place],
+            marker=style.MARKS[place],
+            linestyle=style.LINES[place],
+        )
     dimension = places[0][2] if numeric else ""
     figures = [figure for _, figure, _ in places if figure is not None]
     if not numeric:
@@ -135,7 +190,7 @@ def lines(frame: pd.DataFrame, ax: Axes | None = None, x: str | None = None, y: 
         ax.set_xticks(figures, [show(f, dimension) for f in figures])
     ax.set_xlabel(x)
     several = any(len(some) > 1 for points in groups.values() for some in points.values())
-    what = f"{'mean ' if several else ''}{'makespan' if y == 'makespan_s' else y.removesuffix('_s')}"
+    what = f"{'mean ' if several else ''}{y.removesuffix('_s').replace('_', ' ')}"
     ax.set_ylabel(f"{what} [{unit}]" if unit else what)
     style.grid(ax, "both")
     style.legend(ax, columns=2)
@@ -157,9 +212,18 @@ def heat(frame: pd.DataFrame, ax: Axes | None = None, x: str | None = None, y: s
     if x is None or y is None:
         raise ValueError('a heat map needs two keys with several values each; plot(kind="lines") needs one')
     across, down = _axis(done, x), _axis(done, y)
-    factor, unit = scale(float(done["makespan_s"].max()), "s")
+    factor, unit = scale(float(done["makespan"].max()), "s")
     text = done.assign(**{"x": done[x].astype(str), "y": done[y].astype(str)})
-    means = text.groupby(["y", "x"])["makespan_s"].mean() / factor
+    means = text.groupby(["y", "x"])["makespan"].mean() / factor
     values = [[float(means.get((str(b[0]), str(a[0])), float("nan"))) for a in across] for b in down]
-    return _squares(values, [str(b[0]) for b in down], [str(a[0]) for a in across], ax, f"mean makespan [{unit}]", x, y,
-                    f"{len(done)} points", "means over all that is not on the axes")
+    return _squares(
+        values,
+        [str(b[0]) for b in down],
+        [str(a[0]) for a in across],
+        ax,
+        f"mean makespan [{unit}]",
+        x,
+        y,
+        f"{len(done)} points",
+        "means over all that is not on the axes",
+    )

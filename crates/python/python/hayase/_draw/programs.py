@@ -1,4 +1,4 @@
-"""Pictures of programs: where the time of ranks goes, timelines, the critical path, slow ranks; farms, what-ifs, advice."""
+"""Pictures of programs: where time goes, timelines, the critical path, slow ranks; of farms, what-ifs and advice."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _COLUMNS = {
     "recv_overhead_s": "receive overhead",
     "send_wait_s": "send wait",
     "recv_wait_s": "receive wait",
-    "sync_s": "sync",
+    "sync_s": "synchronisation",
 }
 #: From so many activities on a timeline is drawn in columns of this many, each in the colour of what takes most of it.
 _MOST_BARS = 6000
 _COLUMNS_OF_TIME = 1400
 #: Most changes of rank of a critical path that is drawn.
-_MOST_CHANGES = 400
+_MOST_CHANGES = 60
 
 
 def _name(report: Report) -> str:
@@ -56,12 +56,37 @@ def breakdown(report: Report, table: Rows | None, ax: Axes | None = None) -> Axe
             continue
         colour, hatch = style.KINDS[kind]
         if many:
-            ax.fill_between(ranks, below, below + values, step="mid", color=colour, hatch=hatch, edgecolor="white", linewidth=0, label=kind)
+            ax.fill_between(
+                ranks,
+                below,
+                below + values,
+                step="mid",
+                color=colour,
+                hatch=hatch,
+                edgecolor="white",
+                linewidth=0,
+                label=kind,
+            )
         else:
-            ax.bar(ranks, values, bottom=below, width=0.86, color=colour, hatch=hatch, edgecolor="white", linewidth=0, label=kind)
+            ax.bar(
+                ranks,
+                values,
+                bottom=below,
+                width=0.86,
+                color=colour,
+                hatch=hatch,
+                edgecolor="white",
+                linewidth=0,
+                label=kind,
+            )
         below = below + values
-    ax.axhline(report["makespan_s"] / tick, color=ax.xaxis.label.get_color(), linestyle="--", linewidth=1,
-               label=f"makespan, {show(report['makespan_s'])}")
+    ax.axhline(
+        report["makespan_s"] / tick,
+        color=ax.xaxis.label.get_color(),
+        linestyle="--",
+        linewidth=1,
+        label=f"makespan, {show(report['makespan_s'])}",
+    )
     ax.set_xlim(ranks.min() - 0.6, ranks.max() + 0.6)
     ax.xaxis.set_major_locator(style.whole_numbers())
     ax.set_xlabel("rank")
@@ -93,7 +118,9 @@ def timeline(report: Report, activities: Rows, path: Rows | None, ax: Axes | Non
             corners = [(begin, -0.4), (end, -0.4), (end, 0.4), (begin, 0.4)]
             box = np.stack([np.stack([time[chosen] / tick, rank[chosen] + side], 1) for time, side in corners], 1)
             colour, hatch = style.KINDS[name]
-            ax.add_collection(PolyCollection(list(box), facecolors=colour, edgecolors="white", linewidths=0.2, hatch=hatch))
+            ax.add_collection(
+                PolyCollection(list(box), facecolors=colour, edgecolors="white", linewidths=0.2, hatch=hatch)
+            )
     for name in kinds:
         ax.fill_between([], [], color=style.KINDS[name][0], hatch=style.KINDS[name][1], edgecolor="white", label=name)
     if path is not None and len(path["rank"]):
@@ -128,8 +155,15 @@ def _image(ax: Axes, begin: Any, end: Any, rank: Any, kind: Any, kinds: list[str
     most = taken.argmax(axis=0).astype(float)
     most[taken.sum(axis=0) < 0.25 * last / _COLUMNS_OF_TIME] = np.nan
     colours = ListedColormap([style.KINDS[name][0] for name in kinds])
-    ax.imshow(most, aspect="auto", cmap=colours, vmin=-0.5, vmax=len(kinds) - 0.5, interpolation="nearest",
-              extent=(0.0, last, ranks - 0.5, -0.5))
+    ax.imshow(
+        most,
+        aspect="auto",
+        cmap=colours,
+        vmin=-0.5,
+        vmax=len(kinds) - 0.5,
+        interpolation="nearest",
+        extent=(0.0, last, ranks - 0.5, -0.5),
+    )
 
 
 def _busy(begin: Any, end: Any, edges: Any) -> Any:
@@ -150,8 +184,14 @@ def path(report: Report, ax: Axes | None = None) -> Axes:
     values, unit = style.in_unit([row["time_s"] for row in rows], "s")
     ax = style.axes(ax, height=style.height(len(rows)))
     kinds = [style.KINDS.get(row["kind"], (style.COLOURS[6], "")) for row in rows]
-    style.bars(ax, [row["kind"] for row in rows], values, colours=[kind[0] for kind in kinds],
-               hatches=[kind[1] for kind in kinds], texts=[f"{100 * row['part']:.3g} %" for row in rows])
+    style.bars(
+        ax,
+        [row["kind"] for row in rows],
+        values,
+        colours=[kind[0] for kind in kinds],
+        hatches=[kind[1] for kind in kinds],
+        texts=[f"{100 * row['part']:.3g} %" for row in rows],
+    )
     ax.set_xlabel(f"time on the critical path [{unit}]")
     steps, changes = report["critical_path"]["steps"], report["critical_path"]["changes"]
     style.title(ax, style.short(_name(report), 60), f"critical path: {steps} steps, {changes} changes of rank")
@@ -165,16 +205,30 @@ def noise(report: Report, ax: Axes | None = None) -> Axes:
     later, unit = style.in_unit([row["delay_s"] for row in rows], "s")
     ax = style.axes(ax)
     slow = [row["slowed_s"] > 0 for row in rows]
-    for which, colour, hatch, name in ((True, style.COLOURS[5], "", "slow itself"), (False, style.COLOURS[0], "", "delayed by others")):
+    for which, colour, hatch, name in (
+        (True, style.COLOURS[5], "", "slow itself"),
+        (False, style.COLOURS[0], "", "delayed by others"),
+    ):
         chosen = [i for i, own in enumerate(slow) if own == which]
         if chosen:
-            ax.bar([rows[i]["rank"] for i in chosen], [later[i] for i in chosen], color=colour, hatch=hatch, width=0.86, label=name)
+            ax.bar(
+                [rows[i]["rank"] for i in chosen],
+                [later[i] for i in chosen],
+                color=colour,
+                hatch=hatch,
+                width=0.86,
+                label=name,
+            )
     ax.xaxis.set_major_locator(style.whole_numbers())
     ax.set_xlabel("rank")
     ax.set_ylabel(f"ends later by [{unit}]")
     style.grid(ax, "y")
     style.legend(ax)
-    style.title(ax, style.short(_name(report), 60), f"slow ranks cost {show(told['cost_s'])}: {told['slowdown']:.4g} times the makespan without")
+    style.title(
+        ax,
+        style.short(_name(report), 60),
+        f"slow ranks cost {show(told['cost_s'])}: {told['slowdown']:.4g} times the makespan without",
+    )
     return ax
 
 
@@ -191,12 +245,29 @@ def farm(report: Report, ax: Axes | None = None) -> Axes:
         workers, times = [row["workers"] for row in group], [row["time_s"] / tick for row in group]
         errors = [half_width(row["seeds"]["makespans_s"]) / tick if row.get("seeds") else 0.0 for row in group]
         colour = style.COLOURS[place % 8]
-        ax.errorbar(workers, times, yerr=errors if any(errors) else None, color=colour, marker=style.MARKS[place % 8],
-                    linestyle=style.LINES[place % 8], capsize=3, label=f"{report.get('varied') or ''} {value}".strip() or "predicted")
+        ax.errorbar(
+            workers,
+            times,
+            yerr=errors if any(errors) else None,
+            color=colour,
+            marker=style.MARKS[place % 8],
+            linestyle=style.LINES[place % 8],
+            capsize=3,
+            label=f"{report.get('varied') or ''} {value}".strip() or "predicted",
+        )
         if len(by_value) == 1:
-            ax.plot(workers, [row["bound_s"] / tick for row in group], color=style.RULE, linestyle="--", marker=".", label="lower bound")
+            ax.plot(
+                workers,
+                [row["bound_s"] / tick for row in group],
+                color=style.RULE,
+                linestyle="--",
+                marker=".",
+                label="lower bound",
+            )
             for row, x, y in zip(group, workers, times):
-                ax.annotate(f"{100 * row['efficiency']:.3g} %", (x, y), (4, 6), textcoords="offset points", fontsize="small")
+                ax.annotate(
+                    f"{100 * row['efficiency']:.3g} %", (x, y), (4, 6), textcoords="offset points", fontsize="small"
+                )
     if len({row["workers"] for row in rows}) > 2:
         _logarithmic(ax, "x", sorted({row["workers"] for row in rows}))
     ax.set_ylim(0, 1.1 * max(row["time_s"] for row in rows) / tick)
@@ -205,8 +276,11 @@ def farm(report: Report, ax: Axes | None = None) -> Axes:
     ax.set_ylabel(f"time [{second}]")
     style.grid(ax, "y")
     style.legend(ax)
-    style.title(ax, style.short(str(report["tasks"]), 60),
-                style.short(str(report["setting"]), 70) + ("; figures: efficiency" if len(by_value) == 1 else ""))
+    style.title(
+        ax,
+        style.short(str(report["tasks"]), 60),
+        style.short(str(report["setting"]), 70) + ("; figures: efficiency" if len(by_value) == 1 else ""),
+    )
     return ax
 
 
@@ -229,7 +303,9 @@ def whatif(report: Report, ax: Axes | None = None) -> Axes:
         return _over_parameters(report, varied, ax)
     ax = style.axes(ax, height=style.height(len(varied)))
     texts: list[tuple[float, int, str]] = []
-    most = max((abs(100 * p["change"]) for row in varied for p in row["points"] if p.get("time_s") is not None), default=0.0)
+    most = max(
+        (abs(100 * p["change"]) for row in varied for p in row["points"] if p.get("time_s") is not None), default=0.0
+    )
     for place, row in enumerate(varied):
         points = sorted((p for p in row["points"] if p.get("time_s") is not None), key=lambda p: p["number"] or 0.0)
         for point, colour, hatch in zip((points[0], points[-1]), (style.COLOURS[4], style.COLOURS[0]), ("///", "")):
@@ -240,8 +316,15 @@ def whatif(report: Report, ax: Axes | None = None) -> Axes:
         if not any(at == place for _, at, _ in texts):
             texts.append((0.0, place, "next to nothing"))
     for change, place, text in texts:
-        ax.annotate(text, (change, place), (4 if change >= 0 else -4, 0), textcoords="offset points", va="center",
-                    ha="left" if change >= 0 else "right", fontsize="x-small")
+        ax.annotate(
+            text,
+            (change, place),
+            (4 if change >= 0 else -4, 0),
+            textcoords="offset points",
+            va="center",
+            ha="left" if change >= 0 else "right",
+            fontsize="x-small",
+        )
     ax.axvline(0, color=ax.xaxis.label.get_color(), linewidth=1)
     ax.set_yticks(range(len(varied)), [f"{row['parameter']} = {row['base']}" for row in varied])
     ax.tick_params(axis="y", length=0)
@@ -267,8 +350,14 @@ def _over_parameters(report: Report, varied: list[dict[str, Any]], ax: Axes | No
                 ax.minorticks_off()
         else:
             xs = [str(p["value"]) for p in points]
-        ax.plot(xs, [p["time_s"] / tick for p in points], marker=style.MARKS[place % 8], linestyle=style.LINES[place % 8],
-                color=style.COLOURS[place % 8], label=row["parameter"])
+        ax.plot(
+            xs,
+            [p["time_s"] / tick for p in points],
+            marker=style.MARKS[place % 8],
+            linestyle=style.LINES[place % 8],
+            color=style.COLOURS[place % 8],
+            label=row["parameter"],
+        )
     ax.axhline(report["makespan_s"] / tick, color=style.RULE, linestyle="--", label="nothing changed")
     ax.set_ylim(0, None)
     ax.set_xlabel(varied[0]["parameter"] if len(varied) == 1 else "value")
@@ -290,10 +379,18 @@ def advice(report: Report, ax: Axes | None = None) -> Axes:
         return ax
     rows.sort(key=lambda row: -row["gain_s"])
     values, unit = style.in_unit([row["gain_s"] for row in rows], "s")
-    texts = [show(row["gain_s"], digits=3) + (f", {100 * row['gain_s'] / whole:.3g} %" if whole else "") for row in rows]
+    texts = [
+        show(row["gain_s"], digits=3) + (f", {100 * row['gain_s'] / whole:.3g} %" if whole else "") for row in rows
+    ]
     proven = [row.get("certainty") == "proven" for row in rows]
-    style.bars(ax, [f"{row['id']}  {style.short(row['title'], 38)}" for row in rows], values, texts=texts,
-               colours=[style.COLOURS[0] if sure else style.COLOURS[4] for sure in proven], hatches=["" if sure else "///" for sure in proven])
+    style.bars(
+        ax,
+        [f"{row['id']}  {style.short(row['title'], 38)}" for row in rows],
+        values,
+        texts=texts,
+        colours=[style.COLOURS[0] if sure else style.COLOURS[4] for sure in proven],
+        hatches=["" if sure else "///" for sure in proven],
+    )
     ax.set_xlabel(f"saved time [{unit}]")
     style.title(ax, style.short(_name(report), 60), "what each change would save, simulated; hatched: to be checked")
     return ax

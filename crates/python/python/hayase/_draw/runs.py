@@ -1,4 +1,4 @@
-"""Pictures of a run of a pattern: load over time, links, bounds, seeds; of several jobs; of rates and steady traffic."""
+"""Pictures of a run of a pattern: load over time, links, bounds, seeds; of jobs, of rates, of steady traffic."""
 
 from __future__ import annotations
 
@@ -75,8 +75,16 @@ def links(report: Report, table: Rows | None, ax: Axes | None = None) -> Axes:
         ax.step(range(1, len(used) + 1), used, where="mid", color=style.COLOURS[0])
         mean = sum(used) / len(used)
         ax.axhline(mean, color=style.RULE, linestyle="--", linewidth=1)
-        ax.annotate(f"mean {mean:.3g} %", (1, mean), (0, 3), xycoords=("axes fraction", "data"),
-                    textcoords="offset points", ha="right", fontsize="small", color=style.RULE)
+        ax.annotate(
+            f"mean {mean:.3g} %",
+            (1, mean),
+            (0, 3),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            ha="right",
+            fontsize="small",
+            color=style.RULE,
+        )
         ax.annotate(names[0], (1, used[0]), (4, 4), textcoords="offset points", fontsize="small")
         ax.set_xlim(0, len(used) + 1)
         ax.set_ylim(0, 1.12 * used[0] or 1.0)
@@ -163,10 +171,15 @@ def timeline(report: Report, messages: Rows, ax: Axes | None = None) -> Axes:
     ax = style.axes(ax, height=min(max(2.4, 1.2 + 0.2 * ranks), 9.0))
     for turn, colour in enumerate((style.COLOURS[0], style.COLOURS[4])):
         chosen = index % 2 == turn
-        box = np.stack([
-            np.stack([start[chosen] / tick, src[chosen] - 0.4], 1), np.stack([end[chosen] / tick, src[chosen] - 0.4], 1),
-            np.stack([end[chosen] / tick, src[chosen] + 0.4], 1), np.stack([start[chosen] / tick, src[chosen] + 0.4], 1),
-        ], 1)
+        box = np.stack(
+            [
+                np.stack([start[chosen] / tick, src[chosen] - 0.4], 1),
+                np.stack([end[chosen] / tick, src[chosen] - 0.4], 1),
+                np.stack([end[chosen] / tick, src[chosen] + 0.4], 1),
+                np.stack([start[chosen] / tick, src[chosen] + 0.4], 1),
+            ],
+            1,
+        )
         ax.add_collection(PolyCollection(list(box), facecolors=colour, edgecolors="white", linewidths=0.3))
     ax.set_xlim(0, float(end.max(initial=0.0)) / tick or 1.0)
     ax.set_ylim(ranks - 0.4, -0.6)
@@ -185,7 +198,9 @@ def seeds(report: Report, ax: Axes | None = None) -> Axes:
     ax = style.axes(ax)
     ax.plot(drawn["seeds"], values, "o", color=style.COLOURS[0], label="makespan")
     ax.axhline(mean, color=style.COLOURS[5], linestyle="--", label=f"mean, {mean:.4g} {unit}")
-    ax.axhspan(mean - half, mean + half, color=style.COLOURS[5], alpha=0.15, linewidth=0, label="95 % interval of the mean")
+    ax.axhspan(
+        mean - half, mean + half, color=style.COLOURS[5], alpha=0.15, linewidth=0, label="95 % interval of the mean"
+    )
     ax.xaxis.set_major_locator(style.whole_numbers())
     ax.set_xlabel("seed")
     ax.set_ylabel(f"makespan [{unit}]")
@@ -204,12 +219,24 @@ def jobs(report: Report, ax: Axes | None = None) -> Axes:
     for place, row in enumerate(rows):
         begin, end = row["start_s"] / tick, (row.get("end_s") or last) / tick
         hatch = "///" if row.get("background") else ""
-        ax.barh(place, end - begin, left=begin, height=0.6, color=style.COLOURS[place % len(style.COLOURS)], hatch=hatch,
-                edgecolor="white")
+        ax.barh(
+            place,
+            end - begin,
+            left=begin,
+            height=0.6,
+            color=style.COLOURS[place % len(style.COLOURS)],
+            hatch=hatch,
+            edgecolor="white",
+        )
         alone, slower = row.get("alone_s"), row.get("slowdown")
         if alone and row.get("repetitions", 1) == 1:
-            ax.plot([begin + alone / tick] * 2, [place - 0.42, place + 0.42], color=ax.xaxis.label.get_color(), linewidth=1.4,
-                    label="alone" if not ax.get_legend_handles_labels()[0] else None)
+            ax.plot(
+                [begin + alone / tick] * 2,
+                [place - 0.42, place + 0.42],
+                color=ax.xaxis.label.get_color(),
+                linewidth=1.4,
+                label="alone" if not ax.get_legend_handles_labels()[0] else None,
+            )
         text = "background" if row.get("background") else f"{slower:.3g} times as long as alone" if slower else ""
         ax.annotate(text, (end, place), (5, 0), textcoords="offset points", va="center", fontsize="small")
     ax.set_yticks(range(len(rows)), [style.short(f"{row['name']} ({row['ranks']} ranks)") for row in rows])
@@ -219,7 +246,11 @@ def jobs(report: Report, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(f"time [{second}]")
     style.grid(ax, "x")
     style.legend(ax)
-    style.title(ax, style.short(f"{len(rows)} jobs on {str(report.get('fabric', '')).partition(' (')[0]}", 60), f"makespan {show(report['makespan_s'])}")
+    style.title(
+        ax,
+        style.short(f"{len(rows)} jobs on {str(report.get('fabric', '')).partition(' (')[0]}", 60),
+        f"makespan {show(report['makespan_s'])}",
+    )
     return ax
 
 
@@ -231,13 +262,29 @@ def interference(report: Report, ax: Axes | None = None) -> Axes:
     lost = [[0.0] * len(names) for _ in names]
     for row, value in zip(rows, values):
         lost[names.index(row["victim"])][names.index(row["culprit"])] = value
-    return _squares(lost, names, names, ax, f"time lost [{unit}]", "lost to messages of", "messages of",
-                    "how much time messages of each job lost", "summed over all messages")
+    return _squares(
+        lost,
+        names,
+        names,
+        ax,
+        f"time lost [{unit}]",
+        "lost to messages of",
+        "messages of",
+        "how much time messages of each job lost",
+        "summed over all messages",
+    )
 
 
 def _squares(
-    values: list[list[float]], rows: list[str], columns: list[str], ax: Axes | None, figure: str, across: str, down: str,
-    text: str, below: str,
+    values: list[list[float]],
+    rows: list[str],
+    columns: list[str],
+    ax: Axes | None,
+    figure: str,
+    across: str,
+    down: str,
+    text: str,
+    below: str,
 ) -> Axes:
     """A square for each pair, darker where the figure is larger, with the figure in it."""
     ax = style.axes(ax, 2.6 + 0.9 * len(columns), 2.0 + 0.5 * len(rows))
@@ -247,8 +294,15 @@ def _squares(
         for y, row in enumerate(values):
             for x, value in enumerate(row):
                 if value == value:
-                    ax.text(x, y, f"{value:.3g}", ha="center", va="center", fontsize="small",
-                            color="white" if value > 0.6 * most else "#1b1f24")
+                    ax.text(
+                        x,
+                        y,
+                        f"{value:.3g}",
+                        ha="center",
+                        va="center",
+                        fontsize="small",
+                        color="white" if value > 0.6 * most else "#1b1f24",
+                    )
     ax.set_xticks(range(len(columns)), [style.short(name, 16) for name in columns])
     ax.set_yticks(range(len(rows)), [style.short(name, 24) for name in rows])
     ax.tick_params(length=0)
@@ -273,8 +327,11 @@ def rates(rows: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
     ax.set_ylabel(f"rate [{unit}]")
     style.grid(ax, "y")
     left = len(values) - len(finite)
-    style.title(ax, f"rates of {len(rows)} messages under way at once",
-                f"{left} stay within a node and cross no link" if left else "")
+    style.title(
+        ax,
+        f"rates of {len(rows)} messages under way at once",
+        f"{left} stay within a node and cross no link" if left else "",
+    )
     return ax
 
 
@@ -283,11 +340,21 @@ def throughput(report: Report, ax: Axes | None = None) -> Axes:
     most, mean = report.get("largest_load") or {}, report.get("mean_load") or {}
     names = list(most)
     ax = style.axes(ax, height=style.height(2 * len(names)))
-    for offset, values, colour, name in ((-0.2, most, style.COLOURS[0], "the most loaded"), (0.2, mean, style.COLOURS[4], "mean")):
-        drawn = ax.barh([i + offset for i in range(len(names))], [values.get(n, 0.0) for n in names], height=0.38,
-                        color=colour, label=name)
+    for offset, values, colour, name in (
+        (-0.2, most, style.COLOURS[0], "the most loaded"),
+        (0.2, mean, style.COLOURS[4], "mean"),
+    ):
+        drawn = ax.barh(
+            [i + offset for i in range(len(names))],
+            [values.get(n, 0.0) for n in names],
+            height=0.38,
+            color=colour,
+            label=name,
+        )
         ax.bar_label(drawn, fmt="%.3g", padding=3, fontsize="small")
-    ax.axvline(1.0, color=style.RULE, linestyle="--", linewidth=1, label="its bandwidth, where all nodes send at theirs")
+    ax.axvline(
+        1.0, color=style.RULE, linestyle="--", linewidth=1, label="its bandwidth, where all nodes send at theirs"
+    )
     ax.set_yticks(range(len(names)), [f"{name} links" for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(0, 1.15 * max([1.0, *most.values()]))
@@ -295,6 +362,9 @@ def throughput(report: Report, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("load [bandwidth of the link]")
     style.grid(ax, "x")
     style.legend(ax, columns=3)
-    style.title(ax, style.short(f"{report['traffic']} traffic on {str(report['fabric']).partition(' (')[0]}", 60),
-                f"every node can use {100 * report['throughput']:.3g} % of its bandwidth; routing {report['routing']}")
+    style.title(
+        ax,
+        style.short(f"{report['traffic']} traffic on {str(report['fabric']).partition(' (')[0]}", 60),
+        f"every node can use {100 * report['throughput']:.3g} % of its bandwidth; routing {report['routing']}",
+    )
     return ax

@@ -27,7 +27,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "receive overhead": ("#009E73", ""),
     "send wait": ("#F2B48C", "///"),
     "receive wait": ("#A5D9C7", "\\\\\\"),
-    "sync": ("#CC79A7", "xxx"),
+    "synchronisation": ("#CC79A7", "xxx"),
     "network": ("#B0B0B0", "..."),
 }
 
@@ -58,7 +58,9 @@ def title(ax: Axes, text: str, below: str = "") -> None:
     """What the picture is of, and in small letters what is the same for all of it."""
     ax.set_title(text, loc="left", pad=19 if below else 6, fontsize="large")
     if below:
-        ax.annotate(below, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize="small", color=RULE)
+        ax.annotate(
+            below, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize="small", color=RULE
+        )
 
 
 def in_unit(values: Sequence[float], dimension: str) -> tuple[list[float], str]:
@@ -80,13 +82,17 @@ def bars(
     """Bars that lie, the first one on top, with a text behind each."""
     places = range(len(names))
     drawn = ax.barh(
-        places, values, color=colours if isinstance(colours, str) else list(colours), height=0.72, xerr=errors,
+        places,
+        values,
+        color=colours if isinstance(colours, str) else list(colours),
+        height=0.72,
+        xerr=errors,
         error_kw={"ecolor": ax.xaxis.label.get_color(), "elinewidth": 1.1, "capsize": 2.5},
     )
     for patch, hatch in zip(drawn, hatches or ()):
         patch.set_hatch(hatch)
         patch.set_edgecolor("white")
-    ax.set_yticks(list(places), [short(name) for name in names])
+    ax.set_yticks(list(places), [short(name, 52) for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     if texts is not None:
@@ -112,8 +118,16 @@ def legend(ax: Axes, columns: int = 4, **options: Any) -> None:
         return
     below = ax.transAxes + ScaledTranslation(0, -38 / 72, figure.dpi_scale_trans)
     ax.legend(
-        handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below,
-        ncols=min(columns, len(labels)), frameon=False, fontsize="small", borderaxespad=0, **options,
+        handles,
+        labels,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        bbox_transform=below,
+        ncols=min(columns, len(labels)),
+        frameon=False,
+        fontsize="small",
+        borderaxespad=0,
+        **options,
     )
 
 

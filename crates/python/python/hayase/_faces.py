@@ -1,0 +1,250 @@
+"""What fabrics, patterns and results have for people: graphs, arrays, pictures, what a notebook shows."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from hayase import _arrays, _graph, _hayase, _html
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import networkx as nx
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+
+def _attached(kind: str, ending: str, text: str) -> tuple[str, bytes]:
+    """A text in memory and its name, which says what is in it: the same text has the same name."""
+    content = text.encode()
+    return f"{kind}-{hashlib.blake2b(content, digest_size=4).hexdigest()}.{ending}", content
+
+
+class TopologyFace:
+    """A fabric as a graph, as a picture and in a notebook."""
+
+    spec: str | dict[str, Any]
+    files: dict[str, bytes]
+    #: Of a fabric from networkx: the labels of the vertices that are nodes, in the order of their numbers.
+    labels: list[Hashable] | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, spec: str | Mapping[str, Any], files: Mapping[str, bytes] | None = None, *, name: str | None = None
+        ) -> None: ...
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: nx.Graph[Any],
+        *,
+        bandwidth: str | float = "bandwidth",
+        latency: str | float | None = "latency",
+        kind: _graph.Kind | None = "kind",
+        name: str | None = None,
+    ) -> Self:
+        """A fabric from a graph of networkx: `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`.
+
+        An edge is a cable, a link each way; of a directed graph it is one link. Parallel edges are parallel cables.
+
+        bandwidth, latency: the attribute of edges that says it, or what all edges have: a number of bytes per second
+            or of seconds, or a text with a unit. Edges without a latency have none.
+        kind: the attribute of vertices that says what they are, or a function of a vertex: "node" (or "host",
+            "endpoint", "server" ...) for those that have ranks, "switch" (or "router"). Where one vertex says it, all
+            must; where none does, the vertices with exactly one neighbour are nodes.
+        name: what reports and pictures call it.
+
+        Nodes are numbered in the order of the graph, or by their labels where these are 0, 1, ... n - 1; `labels` says
+        which is which. Everything that is wrong is one `ScenarioError`.
+
+        >>> import networkx as nx
+        >>> star = Topology.from_networkx(nx.star_graph(4), bandwidth="1 GB/s")
+        >>> star.nodes, star.switches, star.labels
+        (4, 1, [1, 2, 3, 4])
+        """
+        missing = [each for each in ("nodes", "edges", "is_directed") if not hasattr(graph, each)]
+        if missing:
+            raise TypeError(f"a graph of networkx is expected, not {type(graph).__name__}")
+        text, labels, wrong = _graph.node_link(graph, bandwidth, latency, kind)
+        if wrong:
+            raise _mistakes(wrong)
+        file, content = _attached("graph", "json", text)
+        if name is not None:
+            file = f"{name}.json"
+        made = cls({"graph": {"file": file}}, {file: content}, name=name)
+        made.labels = labels
+        return made
+
+    def to_networkx(self) -> nx.Graph[Any]:
+        """The fabric as a graph of networkx: a `MultiGraph`, or a `MultiDiGraph` where links differ by direction.
+
+        Vertices are called as in reports and have a `kind`; edges have a `bandwidth` [B/s] and a `latency` [s].
+
+        >>> torus = Topology("torus-4x4").to_networkx()
+        >>> torus.number_of_nodes(), torus.nodes["node 3"]["kind"]
+        (32, 'node')
+        """
+        return _graph.to_graph(self._fabric.text("json"))
+
+    @functools.cached_property
+    def _fabric(self) -> _hayase.Fabric:
+        from hayase._scenario import Scenario
+
+        return _hayase.Fabric(Scenario(self)._texts())  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return self._fabric.name
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes it has."""
+        return self._fabric.nodes
+
+    @property
+    def switches(self) -> int:
+        """How many switches it has."""
+        return self._fabric.switches
+
+    @property
+    def links(self) -> int:
+        """How many links it has, each in one direction."""
+        return self._fabric.links
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draws it: nodes, switches and cables."""
+        from hayase._draw import fabric
+
+        return fabric.drawing(self._svg, ax)
+
+    def save(self, path: str | Path) -> None:
+        """Writes it as a picture (.svg), a graph (.json, .dot) or a table of links (.csv)."""
+        kind = os.path.splitext(path)[1].removeprefix(".")
+        if kind not in ("svg", "json", "dot", "csv"):
+            raise ValueError(f"a fabric is written as .svg, .json, .dot or .csv, unlike {str(path)!r}")
+        text = self._svg if kind == "svg" else self._fabric.text(kind)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    @property
+    def _svg(self) -> str:
+        return self._fabric.text("svg", self.spec if isinstance(self.spec, str) else None)
+
+    def _repr_html_(self) -> str:
+        return _html.picture(self._svg, str(self))
+
+
+def _mistakes(wrong: list[tuple[str, str, str]]) -> _hayase.ScenarioError:
+    """One exception for all mistakes of a graph."""
+    count = f"\n\n{len(wrong)} mistakes" if len(wrong) > 1 else ""
+    text = "\n\n".join(f"error[{code}]: {message}\n  |\n  = help: {remedy}" for code, message, remedy in wrong)
+    error = _hayase.ScenarioError(text + count)
+    error.mistakes = [(code, message, remedy, None, None, None) for code, message, remedy in wrong]
+    return error
+
+
+class PatternFace:
+    """A pattern from arrays."""
+
+    spec: str | dict[str, Any]
+    files: dict[str, bytes]
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, spec: str | Mapping[str, Any], files: Mapping[str, bytes] | None = None, *, name: str | None = None
+        ) -> None: ...
+
+    @classmethod
+    def from_messages(
+        cls, messages: ArrayLike | Mapping[str, Any] | Any, *, ranks: int | None = None, injection: str | None = None
+    ) -> Self:
+        """A pattern of messages: rows of source, destination and bytes, in the order in which each rank sends them.
+
+        messages: an array of shape (n, 3), or (n, 4) with the start of each in seconds; or a structured array, a
+            DataFrame or a dict of columns `source`, `destination`, `bytes` and `start` (`src`, `dst`, `size` do, too).
+        ranks: how many there are (default: one for each node).
+        injection: when a rank sends its next message (default "queue": the last one is delivered). Messages with
+            starts are sent at these times, whatever became of others ("all").
+
+        >>> pattern = Pattern.from_messages([(0, 1, 20_000), (1, 0, 20_000)])
+        """
+        text, starts = _arrays.messages(messages)
+        return cls._of("messages", text, ranks, injection or ("all" if starts else None))
+
+    @classmethod
+    def from_matrix(
+        cls, matrix: ArrayLike, *, order: Literal["shift", "row"] = "shift", injection: str | None = None
+    ) -> Self:
+        """A pattern from a traffic matrix of shape (n, n): what rank i sends to rank j in bytes, 0 for no message.
+
+        order: rank i sends to i + 1, i + 2, ... (modulo n; "shift", as a simple spread does), or to 0, 1, ... ("row").
+
+        >>> pattern = Pattern.from_matrix([[0, 5000], [7000, 0]])
+        """
+        text, ranks = _arrays.matrix(matrix, order)
+        return cls._of("matrix", text, ranks, injection)
+
+    @classmethod
+    def _of(cls, kind: str, text: str, ranks: int | None, injection: str | None) -> Self:
+        file, content = _attached(kind, "csv", text)
+        table: dict[str, Any] = {"path": file}
+        if ranks is not None:
+            table["ranks"] = ranks
+        if injection is not None:
+            table["injection"] = injection
+        return cls({"file": table}, {file: content})
+
+
+class ReportFace:
+    """Pictures of a report, and what a notebook shows of it."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def report(self) -> dict[str, Any]: ...
+
+    def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draws it with matplotlib and returns the axes; `kind` is one of `plots()`, the first one by default."""
+        from hayase import _draw
+
+        return _draw.draw(self.report, kind, ax, self._table)
+
+    def plots(self) -> list[str]:
+        """What `plot()` can draw of this result, the default first."""
+        from hayase import _draw
+
+        return list(_draw.kinds(self.report, self._table))
+
+    def _table(self, name: str) -> Any | None:
+        """A table that was recorded."""
+        try:
+            return getattr(self, name)
+        except (AttributeError, LookupError):
+            return None
+
+    def _repr_html_(self) -> str:
+        return _html.page(self.report)
+
+
+class TableFace:
+    """What a notebook shows of a table that was recorded."""
+
+    name: str
+
+    def _repr_html_(self) -> str:
+        return _html.columns(self, self.name)
+
+
+class Answer(ReportFace, dict[str, Any]):
+    """What a verb answers: the program's JSON as a dict, with pictures, and a page in a notebook."""
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The answer itself."""
+        return self

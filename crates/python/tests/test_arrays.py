@@ -1,0 +1,162 @@
+"""Patterns and placements from arrays: the same as what they stand for, and what is wrong with an array."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hayase
+from hayase import Pattern
+
+FABRIC = "torus:dims=[3,5],bandwidth=1 GB/s"
+
+
+def test_an_even_traffic_matrix_is_a_simple_spread():
+    matrix = 20_000 * (1 - np.eye(15, dtype=int))
+    own = hayase.run(FABRIC, "all-to-all-simple-spread", size="20 KB", placement="random", seed=5)
+    mine = hayase.run(FABRIC, Pattern.from_matrix(matrix), placement="random", seed=5)
+    assert (mine.fingerprint, mine.makespan) == (own.fingerprint, own.makespan)
+
+
+def test_the_order_of_rows_is_another_pattern():
+    matrix = 20_000 * (1 - np.eye(15, dtype=int))
+    by_row = hayase.run(FABRIC, Pattern.from_matrix(matrix, order="row"))
+    # All send to rank 0 at first, to rank 1 then: what arrives at one node arrives one after another.
+    assert by_row.makespan > hayase.run(FABRIC, Pattern.from_matrix(matrix)).makespan
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 15])
+def test_a_ring_as_rows_columns_and_structures(ranks):
+    own = hayase.run(FABRIC, {"ring": {"size": 1000, "ranks": ranks}}) if ranks > 1 else None
+    src = np.arange(ranks)
+    rows = np.stack([src, (src + 1) % ranks, np.full(ranks, 1000)], axis=1)
+    structured = np.zeros(ranks, dtype=[("source", "u4"), ("destination", "i8"), ("bytes", "f8")])
+    structured["source"], structured["destination"], structured["bytes"] = rows.T
+    columns = {"src": rows[:, 0], "dst": rows[:, 1], "size": rows[:, 2]}
+    results = [
+        hayase.run(FABRIC, each)
+        for each in (rows, rows.tolist(), rows.astype(float), structured, Pattern.from_messages(columns))
+    ]
+    assert len({result.fingerprint for result in results}) == 1
+    if own is not None:
+        assert results[0].fingerprint == own.fingerprint
+
+
+def test_data_frames_do():
+    import pandas as pd
+
+    frame = pd.DataFrame({"source": [0, 1], "destination": [1, 0], "bytes": [5000, 5000]})
+    assert hayase.run(FABRIC, frame).makespan == 5e-6
+
+
+def test_recorded_messages_are_messages():
+    first = hayase.run(FABRIC, "all-to-all-simple-spread", size="10 KB", messages=True)
+    sent = {name: first.messages[name] for name in ("src", "dst", "bytes", "start")}
+    again = hayase.run(FABRIC, Pattern.from_messages(sent))
+    # Sent at the times at which they were sent, they arrive when they arrived.
+    assert again.makespan == pytest.approx(first.makespan, rel=1e-9)
+
+
+def test_starts_are_kept_whatever_the_order():
+    rows = [(0, 1, 1000, 9e-6), (0, 2, 1000, 0.0), (3, 4, 1000, 2.5e-6)]
+    result = hayase.run(FABRIC, rows, messages=True)
+    starts = dict(zip(result.messages["dst"].tolist(), result.messages["start"].tolist()))
+    assert starts == pytest.approx({1: 9e-6, 2: 0.0, 4: 2.5e-6})
+
+
+def test_arrays_need_not_be_contiguous_or_writable():
+    rows = np.zeros((8, 6), dtype=np.int32)
+    rows[:, 0], rows[:, 2], rows[:, 4] = np.arange(8), np.arange(1, 9), 1000
+    view = rows[::-1, ::2]
+    view.flags.writeable = False
+    assert not view.flags.c_contiguous
+    assert hayase.run(FABRIC, view).fingerprint == hayase.run(FABRIC, np.ascontiguousarray(view)).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("messages", "error", "said"),
+    [
+        (np.zeros((3, 2)), ValueError, r"shape \(n, 3\).*this one has shape \(3, 2\)"),
+        (np.zeros((0, 3)), ValueError, "no message"),
+        (np.zeros(3), ValueError, r"shape \(3,\)"),
+        ([(0, 1, "20 KB")], TypeError, "this one holds <U"),
+        ([(0, 1), (1, 2, 3)], TypeError, "inhomogeneous"),
+        (np.array([[True, False, True]]), TypeError, "bool"),
+        ([(0, 1, 2.5)], ValueError, "bytes of message 0 is a whole number, unlike 2.5"),
+        ([(0, 1, 5), (0, -1, 5)], ValueError, "destination of message 1 is not negative, unlike -1"),
+        ([(0, 1, -5)], ValueError, "bytes of message 0 is not negative"),
+        ([(0, 1, np.nan)], ValueError, "whole number, unlike nan"),
+        ([(0, 1, 2.0**70)], ValueError, "whole number"),
+        ([(0, 1, 5, -1.0)], ValueError, "start of message 0"),
+        ([(0, 1, 5, np.inf)], ValueError, "start of message 0"),
+        ({"src": [0], "dst": [1]}, ValueError, "no column bytes"),
+        ({"src": [0], "dst": [1], "bytes": [1], "weight": [1]}, ValueError, "'weight'"),
+        ({"src": [0], "source": [0], "dst": [1], "bytes": [1]}, ValueError, "two columns"),
+        ({"src": [0], "dst": [1, 2], "bytes": [1]}, ValueError, "one length"),
+        ({"src": ["a"], "dst": [1], "bytes": [1]}, TypeError, "column 'src' holds numbers"),
+        (7, ValueError, r"shape \(\)"),
+    ],
+)
+def test_what_is_no_messages(messages, error, said):
+    with pytest.raises(error, match=said):
+        Pattern.from_messages(messages)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "error", "said"),
+    [
+        (np.ones((2, 3)), ValueError, r"unlike an array of shape \(2, 3\)"),
+        (np.zeros((0, 0)), ValueError, "at least one rank"),
+        (np.zeros((3, 3)), ValueError, "at least one entry above 0"),
+        (-np.eye(2), ValueError, r"bytes at \[0, 0\] is not negative"),
+        ([[0, 0.5], [0, 0]], ValueError, r"bytes at \[0, 1\] is a whole number"),
+        ([["a"]], TypeError, "traffic matrix"),
+    ],
+)
+def test_what_is_no_matrix(matrix, error, said):
+    with pytest.raises(error, match=said):
+        Pattern.from_matrix(matrix)
+
+
+def test_a_placement_is_that_of_a_list():
+    nodes = np.random.default_rng(3).permutation(15)
+    mine = hayase.run(FABRIC, "all-to-all-simple-spread", placement=nodes)
+    own = hayase.run(FABRIC, "all-to-all-simple-spread", placement={"nodes": {"list": ",".join(map(str, nodes))}})
+    assert mine.fingerprint == own.fingerprint
+    assert mine.fingerprint != hayase.run(FABRIC, "all-to-all-simple-spread").fingerprint
+
+
+@pytest.mark.parametrize(
+    ("placement", "error", "said"),
+    [
+        ([0, 1, 1], ValueError, "no node has two ranks, unlike node 1: ranks 1, 2"),
+        (np.array([]), ValueError, "has no rank"),
+        ([-1, 0], ValueError, "node of rank 0 is not negative"),
+        ([0.5], ValueError, "whole number"),
+        (np.eye(2), ValueError, r"shape \(2, 2\)"),
+        (np.array(["a"]), TypeError, "<U1"),
+    ],
+)
+def test_what_is_no_placement(placement, error, said):
+    with pytest.raises(error, match=said):
+        hayase.run(FABRIC, "ring", placement=placement)
+
+
+def test_out_of_range_is_a_scenario_error():
+    with pytest.raises(hayase.ScenarioError, match="node 15|15 nodes"):
+        hayase.run(FABRIC, "ring", placement=np.arange(1, 16))
+    with pytest.raises(hayase.ScenarioError, match="100 ranks do not fit on the 15 nodes"):
+        hayase.run(FABRIC, [(0, 99, 10)])
+
+
+def test_jobs_take_patterns_and_placements():
+    ring = Pattern.from_messages([(0, 1, 1000), (1, 0, 1000)])
+    result = hayase.run(
+        FABRIC,
+        jobs=[
+            {"name": "a", "workload": ring, "placement": np.array([3, 4])},
+            {"name": "b", "workload": "ring", "ranks": 3},
+        ],
+    )
+    assert [job["name"] for job in result["jobs"]] == ["a", "b"]
+    assert result["jobs"][0]["messages"] == 2

@@ -1,0 +1,40 @@
+"""Runs beside other things of the interpreter, and runs that do not end."""
+
+import threading
+import time
+
+import pytest
+
+import hayase
+
+
+def test_progress_is_told_at_the_end() -> None:
+    calls = []
+    hayase.run("torus-4x4", "all-to-all-pairwise", progress=lambda *told: calls.append(told))
+    assert calls
+
+
+def test_other_threads_go_on_meanwhile() -> None:
+    ticks = []
+    stop = threading.Event()
+
+    def tick() -> None:
+        while not stop.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    before = len(ticks)
+    hayase.run("fat-tree-54", "all-to-all-simple-spread", size="1 MB", jitter="10 us")
+    after = len(ticks)
+    stop.set()
+    thread.join()
+    assert after > before
+
+
+def test_a_deadlock_is_said() -> None:
+    with pytest.raises(hayase.Deadlock) as caught:
+        hayase.run("torus-4x4", "all-to-all-pairwise", faults="100 %")
+    assert str(caught.value)
+

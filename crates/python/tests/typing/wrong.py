@@ -1,0 +1,19 @@
+"""What mypy must reject: each line that is marked, and no other. It is not executed."""
+
+import networkx as nx
+
+import hayase
+
+hayase.run("torus-4x4", "ring", sharing="maxmin")  # wrong
+hayase.run("torus-4x4", "ring", routing="shortest")  # wrong
+hayase.run("torus-4x4", "ring", transport="packets")  # wrong
+hayase.run("torus-4x4", "ring", node="LogGPS")  # wrong
+hayase.run("torus-4x4", "ring", placment="random")  # wrong
+hayase.run("torus-4x4", "ring", seed="one")  # wrong
+hayase.run("torus-4x4", "ring", messages="yes")  # wrong
+hayase.run("torus-4x4", "ring", progress="bar")  # wrong
+hayase.Scenario("torus-4x4", "ring", sharing="fair")  # wrong
+hayase.Pattern.from_matrix([[0, 1], [1, 0]], order="columns")  # wrong
+hayase.Topology.from_networkx(nx.star_graph(3), bandwith=1e9)  # wrong
+hayase.run("torus-4x4", "ring").makespan.seconds  # wrong
+hayase.run("torus-4x4", "ring").plot(ax=3)  # wrong
