@@ -77,5 +77,6 @@ pub fn store(py: Python<'_>, error: StoreError) -> PyErr {
         StoreError::Failed(path, error) => {
             PyOSError::new_err((error.raw_os_error(), error.to_string(), path.display().to_string()))
         }
+        StoreError::Unwritten(error) => PyOSError::new_err((error.raw_os_error(), error.to_string())),
     }
 }

@@ -12,7 +12,6 @@ use super::progress::{self, PointsMonitor};
 use super::{End, Failure, Voice, extension, inside, interrupt, options, print, show};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::plan::{self, Counts, Faults, Merged, Plan, Ran, RunControl, Shard, StoreError};
-use hayase::scenario::Loader;
 use hayase::units::count;
 use hayase_output::table::{self, grouped};
 
