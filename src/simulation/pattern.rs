@@ -345,7 +345,7 @@ impl Playing<'_> {
     /// Plays the workload event by event.
     fn play(&self, recorder: &mut Recorder<'_>, watch: Option<&dyn Watch>, added: Option<Arc<Added>>) -> Outcome {
         let mut player = self.player(added);
-        self.network.simulate(&mut player, recorder, watch)
+        self.network.simulate_known(&mut player, recorder, watch)
     }
 
     /// Counts the workload step by step, if it goes in steps.
