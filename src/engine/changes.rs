@@ -6,10 +6,12 @@ use super::{EventLoop, Observer, Stop};
 use crate::fabric::LinkChange;
 use crate::faults::OnFailure;
 use crate::ids::{FlowId, Id};
+use crate::transport::Transport;
 use crate::units::Time;
 use crate::workload::Send;
+use crate::workload::Workload;
 
-impl<O: Observer> EventLoop<'_, '_, O> {
+impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_, W, T, O> {
     /// Asks to be told of the next change of links, if there is one.
     pub(super) fn await_next_change(&mut self) {
         let outages = self.chosen.as_ref().and_then(|chosen| chosen.outages.as_ref());
@@ -92,10 +94,21 @@ impl<O: Observer> EventLoop<'_, '_, O> {
             .map(FlowId::from_index)
             .collect();
         broken.sort_by_key(|&id| self.flights.get(id).0.send.id);
+        // Those that take no bandwidth yet, or never: each has an event.
+        let mut is_broken = vec![false; is_there.len()];
+        broken.iter().for_each(|id| is_broken[id.index()] = true);
+        let mut has_event = vec![false; is_there.len()];
+        self.events.retain(|event| match event {
+            Event::Enter(id) | Event::Arrive(id) if is_broken[id.index()] => {
+                has_event[id.index()] = true;
+                false
+            }
+            _ => true,
+        });
         let mut held = Vec::with_capacity(broken.len());
         for id in broken {
             let (flight, route) = self.flights.get(id);
-            if !self.events.remove(Event::Enter(id)) && !self.events.remove(Event::Arrive(id)) {
+            if !has_event[id.index()] {
                 self.simulation.transport.cancel(id);
                 self.observer.left(self.now, route);
             }

@@ -1,14 +1,13 @@
 //! Events at known times: everything but the arrival of messages that share links.
 
 use std::cmp::Reverse;
-
-use priority_queue::PriorityQueue;
+use std::collections::BinaryHeap;
 
 use crate::ids::{FlowId, WakeId};
 use crate::units::Time;
 
 /// Something that happens at a known time. Those of one instant happen in the order of this list, then by id.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
     /// A message that needs no bandwidth (no bytes, or to the same node) arrives.
     Arrive(FlowId),
@@ -22,24 +21,76 @@ pub(super) enum Event {
     Routes(u32),
 }
 
+impl Event {
+    /// Kind and id as one number, in the order of events of one instant.
+    #[inline]
+    fn code(self) -> u64 {
+        let (kind, id) = match self {
+            Self::Arrive(id) => (0, id.0),
+            Self::Enter(id) => (1, id.0),
+            Self::Wake(id) => (2, id.0),
+            Self::Links => (3, 0),
+            Self::Routes(change) => (4, change),
+        };
+        kind << 32 | u64::from(id)
+    }
+
+    #[inline]
+    fn of_code(code: u64) -> Self {
+        let id = code as u32;
+        match code >> 32 {
+            0 => Self::Arrive(FlowId(id)),
+            1 => Self::Enter(FlowId(id)),
+            2 => Self::Wake(WakeId(id)),
+            3 => Self::Links,
+            _ => Self::Routes(id),
+        }
+    }
+}
+
+/// A time and the code of an event as one number, in order of (time, kind, id).
+///
+/// Doubles that are not negative are in the order of their bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Entry(u128);
+
+impl Entry {
+    #[inline]
+    fn new(time: Time, event: Event) -> Self {
+        debug_assert!(time >= Time::ZERO, "{event:?} at {time:?}");
+        // (Nothing is added to the zero that has a sign.)
+        Self(u128::from((time.ps() + 0.0).to_bits()) << 64 | u128::from(event.code()))
+    }
+
+    #[inline]
+    fn time(self) -> Time {
+        Time::from_ps(f64::from_bits((self.0 >> 64) as u64))
+    }
+
+    #[inline]
+    fn event(self) -> Event {
+        Event::of_code(self.0 as u64)
+    }
+}
+
 /// Events in order of (time, kind, id).
 #[derive(Debug)]
 pub(super) struct EventQueue {
-    queue: PriorityQueue<Event, Reverse<(Time, Event)>>,
+    queue: BinaryHeap<Reverse<Entry>>,
     /// When the first of them happens: looked at in every turn of the loop, though most runs have few such events.
     next: Time,
 }
 
 impl Default for EventQueue {
     fn default() -> Self {
-        Self { queue: PriorityQueue::new(), next: Time::NEVER }
+        Self { queue: BinaryHeap::new(), next: Time::NEVER }
     }
 }
 
 impl EventQueue {
+    #[inline]
     pub(super) fn push(&mut self, time: Time, event: Event) {
-        let previous = self.queue.push(event, Reverse((time, event)));
-        debug_assert!(previous.is_none(), "an event happens once: {event:?}");
+        self.queue.push(Reverse(Entry::new(time, event)));
         self.next = self.next.min(time);
     }
 
@@ -49,16 +100,20 @@ impl EventQueue {
         self.next
     }
 
-    /// Takes back an event; whether there was one.
-    pub(super) fn remove(&mut self, event: Event) -> bool {
-        let was_there = self.queue.remove(&event).is_some();
-        self.next = self.queue.peek().map_or(Time::NEVER, |(_, Reverse((time, _)))| *time);
-        was_there
+    #[inline]
+    fn look(&mut self) {
+        self.next = self.queue.peek().map_or(Time::NEVER, |Reverse(entry)| entry.time());
+    }
+
+    /// Keeps the events that pass the test, each of which is asked once. Cost: O(n) for n events.
+    pub(super) fn retain(&mut self, mut test: impl FnMut(Event) -> bool) {
+        self.queue.retain(|Reverse(entry)| test(entry.event()));
+        self.look();
     }
 
     /// Whether anything but links and routes happens.
     pub(super) fn has_work(&self) -> bool {
-        self.queue.iter().any(|(event, _)| !matches!(event, Event::Links | Event::Routes(_)))
+        self.queue.iter().any(|Reverse(entry)| !matches!(entry.event(), Event::Links | Event::Routes(_)))
     }
 
     /// The next event that happens by `until`.
@@ -67,8 +122,52 @@ impl EventQueue {
         if self.next > until {
             return None;
         }
-        let event = self.queue.pop().map(|(event, _)| event);
-        self.next = self.queue.peek().map_or(Time::NEVER, |(_, Reverse((time, _)))| *time);
+        self.take()
+    }
+
+    fn take(&mut self) -> Option<Event> {
+        let event = self.queue.pop().map(|Reverse(entry)| entry.event());
+        self.look();
         event
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    #[test]
+    fn events_come_in_order_of_time_then_kind_then_number_whatever_is_taken_out() {
+        let mut random = Stream::new(1, "events");
+        let (mut queue, mut plain) = (EventQueue::default(), Vec::new());
+        let kinds = [
+            |id| Event::Arrive(FlowId(id)),
+            |id| Event::Enter(FlowId(id)),
+            |id| Event::Wake(WakeId(id)),
+            |_| Event::Links,
+            Event::Routes,
+        ];
+        for turn in 0..5_000u32 {
+            let time = [0.0, -0.0, 0.5, 1e-300, 7e15][random.below(5) as usize] * random.below(3) as f64;
+            let time = Time::from_ps(time);
+            let kind = random.below(5) as usize;
+            let event = kinds[kind](if random.below(9) == 0 { u32::MAX - turn } else { turn });
+            queue.push(time, event);
+            plain.push((time, kind, event.code(), event));
+            if random.below(50) == 0 {
+                let odd = |event: &Event| event.code() % 2 == 1;
+                queue.retain(|event| !odd(&event));
+                plain.retain(|(.., event)| !odd(event));
+            }
+            plain.sort_by_key(|&(time, kind, code, _)| (time, kind, code));
+            assert_eq!(queue.next_time(), plain.first().map_or(Time::NEVER, |&(time, ..)| time));
+            if random.below(3) == 0 && !plain.is_empty() {
+                let (time, .., event) = plain.remove(0);
+                assert_eq!(queue.pop(Time::from_ps(time.ps() - 4.0)), None);
+                assert_eq!(queue.pop(time), Some(event));
+            }
+        }
+        assert_eq!(queue.has_work(), plain.iter().any(|(_, kind, ..)| *kind < 3));
     }
 }

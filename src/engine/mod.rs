@@ -97,7 +97,10 @@ pub struct Outcome {
 }
 
 /// What a simulation is put together from.
-pub struct Simulation<'a> {
+///
+/// Workload and transport may be of any kind (`dyn`), or of one that is known: then the loop is compiled for them, and
+/// what they are asked for each message costs no calls.
+pub struct Simulation<'a, W: ?Sized = dyn Workload + 'a, T: ?Sized = dyn Transport + 'a> {
     /// The network.
     pub fabric: &'a Fabric,
     /// Its routes.
@@ -105,16 +108,16 @@ pub struct Simulation<'a> {
     /// Where ranks are.
     pub placement: &'a Placement,
     /// What ranks do.
-    pub workload: &'a mut dyn Workload,
+    pub workload: &'a mut W,
     /// How messages move.
-    pub transport: &'a mut dyn Transport,
+    pub transport: &'a mut T,
     /// The smallest step of simulated time, except for the first; zero for none (`Resolu` of MFS, step 7).
     pub resolution: Time,
 }
 
 /// A simulation under way.
-struct EventLoop<'a, 'o, O> {
-    simulation: Simulation<'a>,
+struct EventLoop<'a, 'o, W: ?Sized, T: ?Sized, O> {
+    simulation: Simulation<'a, W, T>,
     observer: &'o mut O,
     events: EventQueue,
     flights: Flights,
@@ -228,7 +231,7 @@ impl Flights {
     }
 }
 
-impl<'a> Simulation<'a> {
+impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
     /// Runs to the end, or until the watch wants to stop.
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
         self.run_with(None, observer, watch)
@@ -300,7 +303,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-impl<O: Observer> EventLoop<'_, '_, O> {
+impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_, W, T, O> {
     /// What came out, as of now.
     fn ended(self) -> Outcome {
         Outcome { ended: self.now, facts: self.simulation.transport.facts(), ..self.outcome }
@@ -434,7 +437,19 @@ impl<O: Observer> EventLoop<'_, '_, O> {
     }
 
     /// A message starts to take bandwidth.
+    #[inline]
     fn enter(&mut self, id: FlowId) {
+        if self.chosen.is_some() {
+            return self.enter_chosen(id);
+        }
+        let (flight, route) = self.flights.get(id);
+        self.simulation.transport.start(id, route, flight.send.bytes);
+        self.observer.entered(self.now, route);
+    }
+
+    /// The same under a rule that chooses, or where links fail.
+    #[cold]
+    fn enter_chosen(&mut self, id: FlowId) {
         let (flight, route) = self.flights.get(id);
         if let Some(start) = self.chosen.as_ref().and_then(|chosen| chosen.start(id)) {
             return self.simulation.transport.start_asking(id, start, flight.send.bytes);
@@ -506,8 +521,13 @@ impl<O: Observer> EventLoop<'_, '_, O> {
         for &id in &self.arrived[..shared] {
             self.observer.left(self.now, self.flights.get(id).1);
         }
-        self.sort_arrived();
         self.delivered.clear();
+        if self.arrived.is_empty() {
+            return;
+        }
+        if self.arrived.len() > 1 {
+            self.sort_arrived();
+        }
         for &id in &self.arrived {
             let (flight, route) = self.flights.get(id);
             match &mut self.chosen {
@@ -525,14 +545,12 @@ impl<O: Observer> EventLoop<'_, '_, O> {
                     chosen.arrived(flight.send.bytes, route);
                 }
             }
-            self.outcome.messages += 1;
             self.outcome.bytes += flight.send.bytes;
             self.delivered.push(flight.send);
         }
+        self.outcome.messages += self.arrived.len() as u64;
         self.outcome.events += self.arrived.len() as u64;
-        if !self.arrived.is_empty() {
-            self.outcome.makespan = self.now;
-        }
+        self.outcome.makespan = self.now;
         // Last in, first out: a rank's next message mostly gets the id of its last.
         self.flights.free.extend(self.arrived.iter().rev());
     }

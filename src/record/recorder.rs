@@ -4,7 +4,7 @@ use super::Fingerprint;
 use super::fingerprint::mix;
 use crate::engine::{Alone, CountedStep, Flight, Observer, Passed};
 use crate::fabric::{Bisection, Fabric};
-use crate::ids::{IdVec, LinkId, NodeId, RankId};
+use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::threads;
 use crate::units::Time;
@@ -31,16 +31,17 @@ pub struct Recorder<'a> {
     pub alone: Sum,
     /// Of the deliveries so far.
     pub fingerprint: Fingerprint,
-    placement: &'a Placement,
-    bisection: Option<&'a Bisection>,
+    /// By rank: where it is.
+    homes: Vec<Home>,
     /// Looks at messages, where asked for.
     pub on_message: Option<OnMessage<'a>>,
 }
 
 impl<'a> Recorder<'a> {
     /// Nothing recorded yet.
-    pub fn new(fabric: &Fabric, placement: &'a Placement, bisection: Option<&'a Bisection>, link_times: bool) -> Self {
+    pub fn new(fabric: &Fabric, placement: &Placement, bisection: Option<&Bisection>, link_times: bool) -> Self {
         let links = fabric.links().len();
+        let side = |node: NodeId| bisection.is_some_and(|cut| cut.first_half[node.0 as usize]);
         Self {
             bytes: IdVec::filled(links, 0),
             fractions: IdVec::new(),
@@ -50,19 +51,9 @@ impl<'a> Recorder<'a> {
             under_way: Sum::default(),
             alone: Sum::default(),
             fingerprint: Fingerprint::new(placement.len() as u32),
-            placement,
-            bisection,
+            homes: placement.iter().map(|&node| (node, side(node))).collect(),
             on_message: None,
         }
-    }
-
-    /// By rank.
-    fn homes(&self) -> Vec<Home> {
-        let side = |node: NodeId| self.bisection.is_some_and(|cut| cut.first_half[node.0 as usize]);
-        (0..self.placement.len() as u32)
-            .map(|rank| self.placement[RankId(rank)])
-            .map(|node| (node, side(node)))
-            .collect()
     }
 
     /// Adds a message to the sums.
@@ -72,32 +63,33 @@ impl<'a> Recorder<'a> {
         self.under_way.add((now - flight.start).ps(), 1);
         self.alone.add(flight.alone.ps(), 1);
         self.fingerprint.add(now, send);
-        let (src, dst) = (self.placement[send.id.src], self.placement[send.dst]);
-        if src != dst {
+        let (from, side) = self.homes[send.id.src.index()];
+        let (to, other_side) = self.homes[send.dst.index()];
+        if from != to {
             self.ranks[send.id.src].0 += send.bytes;
             self.ranks[send.dst].1 += send.bytes;
-            match self.bisection.and_then(|cut| cut.crossing(src, dst)) {
-                Some(true) => self.crossed.0 += send.bytes,
-                Some(false) => self.crossed.1 += send.bytes,
-                None => {}
-            }
+            self.crossed.0 += u64::from(side & !other_side) * send.bytes;
+            self.crossed.1 += u64::from(!side & other_side) * send.bytes;
         }
     }
 }
 
 impl Observer for Recorder<'_> {
+    #[inline]
     fn entered(&mut self, now: Time, route: &[LinkId]) {
         if let Some(times) = &mut self.times {
             times.change(now, route, |flows| flows + 1);
         }
     }
 
+    #[inline]
     fn left(&mut self, now: Time, route: &[LinkId]) {
         if let Some(times) = &mut self.times {
             times.change(now, route, |flows| flows - 1);
         }
     }
 
+    #[inline]
     fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {
         for &link in route {
             self.bytes[link] += flight.send.bytes;
@@ -128,7 +120,7 @@ impl Observer for Recorder<'_> {
                 step.flights().for_each(|(now, flight)| on_message(now, &flight));
             }
         }
-        let ranks = self.placement.len();
+        let ranks = self.homes.len();
         for step in steps {
             for (start, now) in step.times() {
                 self.under_way.add((now - start).ps(), ranks as u64);
@@ -140,9 +132,9 @@ impl Observer for Recorder<'_> {
         }
         // Senders apart from each other; what is received is added up afterwards, in whole numbers.
         let share = ranks.div_ceil(threads::count()).max(FEWEST_RANKS);
-        let homes = self.homes();
+        let homes = &self.homes;
         let parts = self.fingerprint.senders().chunks_mut(share).enumerate().collect();
-        let tallies = threads::map(parts, |(part, senders)| Tally::of(steps, part * share, senders, &homes));
+        let tallies = threads::map(parts, |(part, senders)| Tally::of(steps, part * share, senders, homes));
         for tally in tallies {
             for (rank, (sent, received)) in self.ranks.as_mut_slice().iter_mut().zip(tally.ranks) {
                 rank.0 += sent;

@@ -47,40 +47,15 @@ impl Climb {
         }
         Ok(Self { levels: (1..=tree.levels()).map(|level| Level::new(tree, level)).collect() })
     }
-
-    /// Appends the route. `choose` is asked level by level for the port by which to go up; the way down is then given,
-    /// and takes the cable beside the one that a message going up there would take.
-    #[inline]
-    pub fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>, mut choose: impl FnMut(&Level) -> u32) {
-        let (mut above_src, mut above_dst, mut copy) = (src.0, dst.0, 0);
-        let mut down = [LinkId(0); MOST_LEVELS];
-        let mut turn = 0;
-        // No longer than `down`, which spares a check in the loop.
-        for (level, back) in self.levels.iter().zip(&mut down) {
-            if above_src == above_dst {
-                break;
-            }
-            let port = choose(level);
-            let cable = |group: u32| level.first + (group * level.copies + copy) * level.ports + port;
-            route.push(LinkId(cable(above_src)));
-            *back = LinkId(cable(above_dst) + level.cables);
-            turn += 1;
-            copy += level.copies * level.parent(port);
-            above_src = level.by_children.divide(above_src).0;
-            above_dst = level.by_children.divide(above_dst).0;
-        }
-        route.extend(down[..turn].iter().rev());
-    }
 }
 
-/// Routes whose ports follow from one end's number alone, worked out beforehand for each node and level, so that a link
-/// is a sum of two numbers from tables: where the part above one end has its cables, and which of them is taken.
+/// Routes by tables: for each node and level, where the part above the node has its cables, and which of them is taken
+/// where ports are the digits of a node's number. So a link is a sum of two numbers.
 ///
-/// Memory: 8 bytes for each node and level.
+/// Memory: 12 bytes for each node and level.
 #[derive(Debug)]
-pub(super) struct DigitRoutes {
-    /// By level: links up to it.
-    cables: Vec<u32>,
+pub(super) struct TreeRoutes {
+    levels: Vec<Level>,
     /// Levels of each node, one after another.
     ends: Vec<End>,
 }
@@ -90,47 +65,71 @@ pub(super) struct DigitRoutes {
 struct End {
     /// The first cable up from the part of the level below that is above the node.
     above: u32,
+    /// The first cable down to that part.
+    down: u32,
     /// Which of its cables a message goes by where this node decides.
     way: u32,
 }
 
-impl DigitRoutes {
-    /// Ports are the digits of the deciding node's number.
-    pub fn by_digits(climb: &Climb, nodes: u32) -> Self {
+impl TreeRoutes {
+    /// Those of a climb.
+    pub fn new(climb: Climb, nodes: u32) -> Self {
         let mut ends = Vec::with_capacity(nodes as usize * climb.levels.len());
         for node in 0..nodes {
             let (mut part, mut rest, mut copy) = (node, node, 0);
             for level in &climb.levels {
                 let (port, above) = level.digit(rest);
                 let first_of_part = level.first + part * level.copies * level.ports;
-                ends.push(End { above: first_of_part, way: copy * level.ports + port });
+                let (above_part, down) = (first_of_part, first_of_part + level.cables);
+                ends.push(End { above: above_part, down, way: copy * level.ports + port });
                 copy += level.copies * level.parent(port);
                 part = level.by_children.divide(part).0;
                 rest = above;
             }
         }
-        Self { cables: climb.levels.iter().map(|level| level.cables).collect(), ends }
+        Self { levels: climb.levels, ends }
     }
 
     #[inline]
     fn of(&self, node: NodeId) -> &[End] {
-        &self.ends[node.index() * self.cables.len()..][..self.cables.len()]
+        &self.ends[node.index() * self.levels.len()..][..self.levels.len()]
     }
 
-    /// Appends the route; `decider` is the one of its ends whose number says which way is taken.
+    /// Appends the route. `choose` is asked level by level for the port by which to go up; the way down is then given,
+    /// and takes the cable beside the one that a message going up there would take.
     #[inline]
-    pub fn route(&self, src: NodeId, dst: NodeId, decider: NodeId, route: &mut Vec<LinkId>) {
-        let (from, to, ways) = (self.of(src), self.of(dst), self.of(decider));
+    pub fn route_by(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>, mut choose: impl FnMut(&Level) -> u32) {
+        let (from, to) = (self.of(src), self.of(dst));
         let turn = from.iter().zip(to).take_while(|(from, to)| from.above != to.above).count();
-        let (from, to, ways, cables) = (&from[..turn], &to[..turn], &ways[..turn], &self.cables[..turn]);
-        // From both ends towards the turn.
         let before = route.len();
         route.resize(before + 2 * turn, LinkId(0));
         let (up, down) = route[before..].split_at_mut(turn);
-        let links = up.iter_mut().zip(down.iter_mut().rev());
-        for (((((up, down), from), to), by), cables) in links.zip(from).zip(to).zip(ways).zip(cables) {
-            *up = LinkId(from.above + by.way);
-            *down = LinkId(to.above + by.way + cables);
+        let mut copy = 0;
+        let ends = self.levels.iter().zip(from).zip(to);
+        for (((level, from), to), (up, down)) in ends.zip(up.iter_mut().zip(down.iter_mut().rev())) {
+            let port = choose(level);
+            let way = copy * level.ports + port;
+            *up = LinkId(from.above + way);
+            *down = LinkId(to.down + way);
+            copy += level.copies * level.parent(port);
+        }
+    }
+
+    /// Appends the route by digits; `decider` is the one of its ends whose number says which way is taken.
+    #[inline]
+    pub fn route(&self, src: NodeId, dst: NodeId, decider: NodeId, route: &mut Vec<LinkId>) {
+        let (from, to, ways) = (self.of(src), self.of(dst), self.of(decider));
+        route.reserve(2 * self.levels.len());
+        let mut turn = 0;
+        for ((from, to), by) in from.iter().zip(to).zip(ways) {
+            if from.above == to.above {
+                break;
+            }
+            route.push(LinkId(from.above + by.way));
+            turn += 1;
+        }
+        for (to, by) in to[..turn].iter().zip(&ways[..turn]).rev() {
+            route.push(LinkId(to.down + by.way));
         }
     }
 
@@ -143,13 +142,12 @@ impl DigitRoutes {
         counts: &mut IdVec<LinkId, u32>,
     ) {
         for &(src, dst) in ends {
-            let levels = self.of(src).iter().zip(self.of(dst)).zip(self.of(decider(src, dst))).zip(&self.cables);
-            for (((from, to), by), cables) in levels {
+            for ((from, to), by) in self.of(src).iter().zip(self.of(dst)).zip(self.of(decider(src, dst))) {
                 if from.above == to.above {
                     break;
                 }
                 counts[LinkId(from.above + by.way)] += 1;
-                counts[LinkId(to.above + by.way + cables)] += 1;
+                counts[LinkId(to.down + by.way)] += 1;
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::climb::{Climb, DigitRoutes};
+use super::climb::{Climb, TreeRoutes};
 use super::router::{Router, misfit};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, Tree};
@@ -51,14 +51,14 @@ enum End {
 /// Up by the digits of one end's number.
 #[derive(Debug)]
 struct ModK {
-    routes: DigitRoutes,
+    routes: TreeRoutes,
     tree: Arc<Tree>,
     by: End,
 }
 
 impl ModK {
     fn on(fabric: &Arc<Fabric>, rule: &str, by: End) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let routes = DigitRoutes::by_digits(&Climb::new(fabric, rule)?, fabric.nodes());
+        let routes = TreeRoutes::new(Climb::new(fabric, rule)?, fabric.nodes());
         let tree = fabric.shared_family_as().ok_or_else(|| vec![misfit(rule, "trees", fabric)])?;
         Ok(Arc::new(Self { routes, tree, by }))
     }

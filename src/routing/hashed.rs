@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::climb::Climb;
+use super::climb::{Climb, TreeRoutes};
 use super::router::Router;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -27,14 +27,14 @@ pub struct HashedSpec {
 
 impl HashedSpec {
     pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let climb = Climb::new(fabric, "hashed")?;
-        Ok(Arc::new(Hashed { climb, hash: Mix::new(self.seed.unwrap_or(seed), "routing.hashed") }))
+        let routes = TreeRoutes::new(Climb::new(fabric, "hashed")?, fabric.nodes());
+        Ok(Arc::new(Hashed { routes, hash: Mix::new(self.seed.unwrap_or(seed), "routing.hashed") }))
     }
 }
 
 #[derive(Debug)]
 struct Hashed {
-    climb: Climb,
+    routes: TreeRoutes,
     hash: Mix,
 }
 
@@ -42,7 +42,7 @@ impl Router for Hashed {
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         let pair = u64::from(src.0) << 32 | u64::from(dst.0);
         let mut level = 0;
-        self.climb.route(src, dst, route, |below| {
+        self.routes.route_by(src, dst, route, |below| {
             level += 1;
             self.hash.two_below(pair, level, below.ports.into()) as u32
         });

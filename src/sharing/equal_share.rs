@@ -92,7 +92,7 @@ impl Sharing for EqualShare {
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
         let Self { incidence, changed, touched } = self;
-        for link in changed.drain(..) {
+        for &link in &*changed {
             let (state, count) = incidence.state_mut(link);
             state.is_changed = false;
             let new = state.capacity / f64::from(count); // infinite without flows
@@ -101,7 +101,8 @@ impl Sharing for EqualShare {
                 incidence.pick(link, touched, |rate| (rate > new) | (rate == old));
             }
         }
-        for flow in touched.drain(..) {
+        changed.clear();
+        for &flow in &*touched {
             let mut least = f64::INFINITY;
             incidence.visit_links(flow, |_, state, _| least = if state.share < least { state.share } else { least });
             let old = incidence.known_rate(flow);
@@ -111,6 +112,7 @@ impl Sharing for EqualShare {
                 changes.push(Change { flow, old, new: least });
             }
         }
+        touched.clear();
     }
 
     fn rate(&self, flow: u32) -> f64 {

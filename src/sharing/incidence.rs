@@ -8,6 +8,12 @@
 /// Flows that fit in a link's own cache line.
 const INLINE: usize = 5;
 
+/// Room for as many, of a size that indices are quickly kept below.
+const ROOM: usize = INLINE.next_power_of_two();
+
+/// Most links have no more flows at a time.
+const FEW: usize = 3;
+
 /// A link: what the policy keeps of it (up to 40 bytes) and its flows, in 64 bytes.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -48,10 +54,18 @@ struct Spills {
 }
 
 /// The flows of a link at one moment, to go through while links and rates change.
-#[derive(Clone, Copy)]
 pub(super) struct FlowList {
-    pub count: u32,
+    count: usize,
     inline: [u32; INLINE],
+    /// All of them, where they do not fit inline.
+    spilled: Vec<u32>,
+}
+
+impl FlowList {
+    #[inline(always)]
+    pub(super) fn flows(&self) -> &[u32] {
+        if self.count > INLINE { &self.spilled } else { &self.inline[..self.count] }
+    }
 }
 
 impl Spills {
@@ -62,6 +76,24 @@ impl Spills {
         self.places.resize(words.len(), 0);
         self.places[base + 1 + hop.expect("a flow in a link's list has that link")] = place as u32;
     }
+}
+
+/// Appends those of the first `count` flows that pass the test; each flow of the list is one that has been added.
+#[inline(always)]
+fn take<const LOOKS: usize>(flows: &[u32; LOOKS], count: u32, picked: &mut Vec<u32>, test: impl Fn(u32) -> bool) {
+    const { assert!(LOOKS <= ROOM) };
+    picked.reserve(ROOM);
+    let len = picked.len();
+    let Some((room, _)) = picked.spare_capacity_mut().split_first_chunk_mut::<ROOM>() else { return };
+    let mut taken = 0;
+    for (place, &flow) in flows.iter().enumerate() {
+        room[taken % ROOM].write(flow);
+        // A place that is not taken names flow 0 or one that was there.
+        taken += usize::from((place < count as usize) & test(flow));
+    }
+    // SAFETY: there is room for `ROOM` more, and each of the first `taken`, at most `LOOKS`, has been written: its place is
+    // the number of those taken before. (Measured: filling the room with zeros first is a tenth of a solve.)
+    unsafe { picked.set_len(len + taken) };
 }
 
 impl<S> Incidence<S> {
@@ -123,20 +155,27 @@ impl<S> Incidence<S> {
     pub(super) fn add(&mut self, flow: u32, links: &[u32], mut visit: impl FnMut(u32, &mut S, u32)) {
         self.reserve(flow, links.len());
         let base = flow as usize * self.stride;
-        for (hop, &id) in links.iter().enumerate() {
+        let words = &mut self.words[base..][..=links.len()];
+        words[0] = links.len() as u32;
+        let mut is_spilled = false;
+        for (word, &id) in words[1..].iter_mut().zip(links) {
+            *word = id;
             let link = &mut self.links[id as usize];
-            self.words[base + 1 + hop] = id;
             let count = link.count as usize;
             link.count += 1;
-            if count < INLINE {
-                link.inline[count] = flow;
+            match link.inline.get_mut(count) {
+                Some(place) => *place = flow,
+                None => is_spilled = true,
             }
             visit(id, &mut link.state, link.count);
-            if count >= INLINE {
-                self.add_spilled(flow, id, base + 1 + hop);
+        }
+        if is_spilled {
+            for (hop, &id) in links.iter().enumerate() {
+                if self.links[id as usize].is_spilled() {
+                    self.add_spilled(flow, id, base + 1 + hop);
+                }
             }
         }
-        self.words[base] = links.len() as u32;
     }
 
     /// Puts a flow in the list of a link that has more than fit inline.
@@ -259,28 +298,19 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// The flows on a link, for [`Incidence::listed`].
+    /// The flows on a link as they are now.
     #[inline(always)]
     pub(super) fn list(&self, link: u32) -> FlowList {
         let link = &self.links[link as usize];
-        FlowList { count: link.count, inline: link.inline }
-    }
-
-    /// A flow of a list, as long as no flow has come or gone since.
-    #[inline(always)]
-    pub(super) fn listed(&self, list: &FlowList, index: u32) -> u32 {
-        if list.count as usize > INLINE {
-            self.spills.lists[list.inline[0] as usize][index as usize]
-        } else {
-            list.inline[index as usize]
-        }
+        let spilled = if link.is_spilled() { self.spills.lists[link.inline[0] as usize].clone() } else { Vec::new() };
+        FlowList { count: link.count as usize, inline: link.inline, spilled }
     }
 
     /// Appends the flows on a link whose rate passes the test.
     ///
-    /// All places of the link's cache line are looked at, taken or not, and every flow is written where the next one
-    /// that passes belongs: which flows there are and which of them pass are coin tosses to a processor, and a wrong
-    /// guess costs more than the five looks.
+    /// The first [`FEW`] places of the link's cache line are looked at, taken or not, or all of them, and every flow is
+    /// written where the next one that passes belongs: which flows there are and which of them pass are coin tosses to a
+    /// processor, and a wrong guess costs more than five looks. (That there are more than three is rare.)
     #[inline(always)]
     pub(super) fn pick(&self, link: u32, picked: &mut Vec<u32>, test: impl Fn(f64) -> bool) {
         let link = &self.links[link as usize];
@@ -291,14 +321,11 @@ impl<S> Incidence<S> {
         if self.rates.is_empty() {
             return;
         }
-        let mut len = picked.len();
-        picked.resize(len + INLINE, 0);
-        for (place, &flow) in link.inline.iter().enumerate() {
-            picked[len] = flow;
-            // A place that is not taken names flow 0 or one that was there.
-            len += usize::from((place < link.count as usize) & test(self.known_rate(flow)));
+        let test = |flow| test(self.known_rate(flow));
+        match link.inline.first_chunk() {
+            Some(few) if link.count as usize <= FEW => take::<FEW>(few, link.count, picked, test),
+            _ => take(&link.inline, link.count, picked, test),
         }
-        picked.truncate(len);
     }
 
     /// Number of flows on a link.

@@ -150,16 +150,10 @@ impl Sweep {
     #[inline(always)]
     fn soil(&mut self, link: u32, state: &mut LinkState) {
         if state.epoch != self.epoch {
-            self.join(link, state, f64::INFINITY);
+            state.epoch = self.epoch;
+            self.dirty.push(link);
+            state.mark = self.pending.join() << 3 | Phase::Old as u32;
         }
-    }
-
-    /// A link becomes dirty, with this key.
-    #[inline(always)]
-    fn join(&mut self, link: u32, state: &mut LinkState, key: f64) {
-        state.epoch = self.epoch;
-        self.dirty.push(link);
-        state.mark = self.pending.push(key) << 3 | Phase::Old as u32;
     }
 
     /// Works out the key of a dirty link.
@@ -271,8 +265,7 @@ impl MaxMin {
         // What changes on this link itself is added up: its key is worked out once.
         let (mut freed, mut freed_load) = (0, 0.0);
         let list = incidence.list(link);
-        for i in 0..list.count {
-            let flow = incidence.listed(&list, i);
+        for &flow in list.flows() {
             let rate = incidence.known_rate(flow);
             if rate < threshold || rate == f64::INFINITY {
                 continue;
@@ -307,8 +300,7 @@ impl MaxMin {
         let threshold = level * (1.0 + EPS);
         let (mut fixed, mut added_load) = (0, 0.0);
         let list = incidence.list(link);
-        for i in 0..list.count {
-            let flow = incidence.listed(&list, i);
+        for &flow in list.flows() {
             let rate = incidence.known_rate(flow);
             if rate <= threshold {
                 continue;
@@ -422,13 +414,14 @@ impl Sharing for MaxMin {
             self.sweep.set_key(state, count);
         }
         while self.step() {}
-        for (flow, old) in self.moved.drain(..) {
+        for &(flow, old) in &self.moved {
             let new = self.incidence.rate(flow);
             // (0: it came and went since the last solve.)
             if new != old && new > 0.0 {
                 changes.push(Change { flow, old, new });
             }
         }
+        self.moved.clear();
         self.sweep.dirty.clear();
         self.sweep.pending.clear();
         self.next_epoch();

@@ -99,6 +99,18 @@ impl Pending {
         place as u32
     }
 
+    /// Adds a key that is [set](Pending::set) before the smallest is asked for, and returns its place.
+    #[inline(always)]
+    pub(super) fn join(&mut self) -> u32 {
+        let place = self.len;
+        if place < FLAT {
+            self.len += 1;
+            place as u32
+        } else {
+            self.push(f64::INFINITY)
+        }
+    }
+
     #[cold]
     fn push_to_blocks(&mut self, key: f64) {
         let blocks = self.blocks.get_or_insert_with(|| {

@@ -381,7 +381,7 @@ impl Playing<'_> {
     /// Plays the workload event by event.
     fn play(&self, recorder: &mut Recorder<'_>, watch: Option<&dyn Watch>, added: Option<Arc<Added>>) -> Outcome {
         let mut player = self.player(added);
-        self.network.simulate(&mut player, recorder, watch)
+        self.network.simulate_known(&mut player, recorder, watch)
     }
 
     /// How well the makespan is to be known, as a part of it, where it may be an estimate; or why it cannot be one.

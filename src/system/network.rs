@@ -15,7 +15,7 @@ use crate::ids::{LinkId, NodeId};
 use crate::placement::Placement;
 use crate::routing::{Choice, Router, RoutingSpec};
 use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
-use crate::transport::{Parties, TransportSpec};
+use crate::transport::{Built, Parties, Transport, TransportSpec};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Load, Workload};
 
@@ -77,25 +77,62 @@ impl Network {
         observer: &mut impl Observer,
         watch: Option<&dyn Watch>,
     ) -> Outcome {
-        let Self { fabric, router, placement, sharing, resolution, .. } = self;
-        let mean_bytes = if self.transport.wants_mean_bytes() { workload.mean_bytes() } else { 0 };
-        let load = Load { mean_bytes, ..workload.load() };
-        let mut transport = match self.events() {
-            None => self.transport.build(fabric, router, placement, sharing, load, parties),
-            // Which links never bind, and which solver is the fastest, is known of links that stay as they are.
-            Some(_) => {
-                let load = Load { one_at_a_time: false, most_to_one: 0, ..load };
-                let sharing = match sharing {
-                    SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
-                        &SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Sweep })
-                    }
-                    sharing => sharing,
-                };
-                let for_now: Arc<dyn Router> = Arc::new(ForNow(Arc::clone(router)));
-                self.transport.build(fabric, &for_now, placement, sharing, load, parties)
+        let load = self.load_of(&*workload);
+        self.run(workload, &mut *self.transport_for(load, parties).boxed(), observer, watch)
+    }
+
+    /// The same for a workload whose type is known: the engine's loop is compiled for it, and for the transports that play
+    /// most messages. For what is run by the million messages.
+    pub fn simulate_known<W: Workload>(
+        &self,
+        workload: &mut W,
+        observer: &mut impl Observer,
+        watch: Option<&dyn Watch>,
+    ) -> Outcome {
+        match self.transport_for(self.load_of(&*workload), None) {
+            Built::EqualShare(mut flows) => self.run(workload, &mut flows, observer, watch),
+            Built::MaxMin(mut flows) => self.run(workload, &mut flows, observer, watch),
+            Built::Other(mut transport) => {
+                let workload: &mut dyn Workload = workload;
+                self.run(workload, &mut *transport, observer, watch)
             }
+        }
+    }
+
+    /// What is known of a workload before it starts, as far as the transport asks.
+    fn load_of(&self, workload: &(impl Workload + ?Sized)) -> Load {
+        let mean_bytes = if self.transport.wants_mean_bytes() { workload.mean_bytes() } else { 0 };
+        Load { mean_bytes, ..workload.load() }
+    }
+
+    /// The transport for a load.
+    fn transport_for(&self, load: Load, parties: Option<&Arc<Parties>>) -> Built {
+        let Self { fabric, router, placement, sharing, .. } = self;
+        if self.events().is_none() {
+            return self.transport.build_known(fabric, router, placement, sharing, load, parties);
+        }
+        // Which links never bind, and which solver is the fastest, is known of links that stay as they are.
+        let load = Load { one_at_a_time: false, most_to_one: 0, ..load };
+        let sharing = match sharing {
+            SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
+                &SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Sweep })
+            }
+            sharing => sharing,
         };
-        let (transport, resolution) = (&mut *transport, *resolution);
+        let for_now: Arc<dyn Router> = Arc::new(ForNow(Arc::clone(router)));
+        self.transport.build_known(fabric, &for_now, placement, sharing, load, parties)
+    }
+
+    /// Lets the engine run.
+    fn run<W: Workload + ?Sized, T: Transport + ?Sized>(
+        &self,
+        workload: &mut W,
+        transport: &mut T,
+        observer: &mut impl Observer,
+        watch: Option<&dyn Watch>,
+    ) -> Outcome {
+        let Self { fabric, router, placement, resolution, .. } = self;
+        let resolution = *resolution;
         let simulation = Simulation { fabric, router: &**router, placement, workload, transport, resolution };
         simulation.run_with(self.faults.as_deref(), observer, watch)
     }

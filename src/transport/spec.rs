@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow::FlowSpec;
 use super::packet::PacketSpec;
-use super::{ContentionFree, Packets, Parties, Transport, flow_transport};
+use super::{Built, ContentionFree, Packets, Parties, Transport, flow_transport};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::placement::Placement;
@@ -118,13 +118,26 @@ impl TransportSpec {
         load: Load,
         parties: Option<&Arc<Parties>>,
     ) -> Box<dyn Transport> {
+        self.build_known(fabric, router, placement, sharing, load, parties).boxed()
+    }
+
+    /// The same by its own type.
+    pub fn build_known(
+        &self,
+        fabric: &Fabric,
+        router: &Arc<dyn Router>,
+        placement: &Placement,
+        sharing: &SharingSpec,
+        load: Load,
+        parties: Option<&Arc<Parties>>,
+    ) -> Built {
         match self {
             Self::Flow(spec) => flow_transport(fabric, &**router, placement, spec, sharing, load, parties),
             Self::Packet(spec) => {
                 let spec = spec.for_messages_of(load.mean_bytes, &**router);
-                Box::new(Packets::new(fabric, router, &spec, load.departures))
+                Built::Other(Box::new(Packets::new(fabric, router, &spec, load.departures)))
             }
-            Self::ContentionFree(_) => Box::new(ContentionFree::new(fabric)),
+            Self::ContentionFree(_) => Built::Other(Box::new(ContentionFree::new(fabric))),
         }
     }
 }

@@ -4,18 +4,21 @@ use crate::fabric::{Fabric, Link, LinkRole};
 use crate::ids::{IdVec, LinkId};
 use crate::routing::Router;
 
-/// The links of a route that can hold a flow back.
+/// The links of a route that can hold a flow back; `links` is where they are written.
 ///
 /// Each link is written where the next one that binds belongs, so that a processor need not guess which do.
-#[inline]
-pub(super) fn keep_binding(binding: &IdVec<LinkId, bool>, route: &[LinkId], links: &mut Vec<u32>) {
-    links.resize(route.len(), 0);
+#[inline(always)]
+pub(super) fn keep_binding<'a>(binding: &IdVec<LinkId, bool>, route: &[LinkId], links: &'a mut Vec<u32>) -> &'a [u32] {
+    // (It only grows: what is behind those that are kept means nothing.)
+    if links.len() < route.len() {
+        links.resize(route.len(), 0);
+    }
     let mut len = 0;
     for &link in route {
         links[len] = link.0;
         len += usize::from(binding[link]);
     }
-    links.truncate(len);
+    &links[..len]
 }
 
 /// By link: whether it can hold a flow back (see [`Flows`](super::Flows)).

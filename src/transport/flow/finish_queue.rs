@@ -17,8 +17,10 @@ const ABSENT: u32 = u32::MAX;
 /// there and sinks, which saves moving the last entry to the root and the new one up from the end.
 #[derive(Clone, Debug)]
 pub(super) struct FinishQueue {
-    /// The children of place p, `8 p + 1` to `8 p + 8`, are those of block p + 1; the root is the last of block 0.
+    /// A place is eight times its block plus its slot: so block and slot are bits of it. The root is place 7, and the
+    /// children of place p are block p - 6.
     blocks: Vec<Block>,
+    /// How many there are; the last is at this place plus 6.
     len: usize,
     /// By flow: where in the heap it is.
     places: Vec<u32>,
@@ -60,10 +62,17 @@ impl Default for FinishQueue {
 /// The block and the slot of a place.
 #[inline(always)]
 fn at(place: usize) -> (usize, usize) {
-    (place.div_ceil(ARITY), (place + ARITY - 1) % ARITY)
+    (place / ARITY, place % ARITY)
 }
 
+/// The last slot of block 0; places before it are not used.
 const ROOT: usize = ARITY - 1;
+
+/// The block of the children of a place.
+#[inline(always)]
+fn below(place: usize) -> usize {
+    place - (ROOT - 1)
+}
 
 impl FinishQueue {
     /// The earliest time, or infinity.
@@ -92,9 +101,9 @@ impl FinishQueue {
         if place != ABSENT {
             self.change(flow, |_| time);
         } else if std::mem::take(&mut self.hole) {
-            self.sink(0, flow, time);
+            self.sink(ROOT, flow, time);
         } else {
-            let place = self.len;
+            let place = self.len + ROOT;
             self.len += 1;
             if at(place).0 == self.blocks.len() {
                 self.blocks.push(Block::EMPTY);
@@ -122,12 +131,12 @@ impl FinishQueue {
         if std::mem::take(&mut self.hole) {
             // The last entry fills the hole.
             self.len -= 1;
-            let (block, slot) = at(self.len);
+            let (block, slot) = at(self.len + ROOT);
             let last = &mut self.blocks[block];
             let time = std::mem::replace(&mut last.times[slot], f64::INFINITY);
             let flow = last.flows[slot];
             if self.len > 0 {
-                self.sink(0, flow, time);
+                self.sink(ROOT, flow, time);
             }
         }
         if self.len == 0 {
@@ -154,22 +163,24 @@ impl FinishQueue {
     #[inline(always)]
     fn put(&mut self, place: usize, flow: u32, time: f64) {
         let (block, slot) = at(place);
-        self.blocks[block].times[slot] = time;
-        self.blocks[block].flows[slot] = flow;
+        let block = &mut self.blocks[block];
+        block.times[slot] = time;
+        block.flows[slot] = flow;
         self.places[flow as usize] = place as u32;
     }
 
     /// Writes an entry where it belongs at or above `place`.
     #[inline]
     fn rise(&mut self, mut place: usize, flow: u32, time: f64) {
-        while place > 0 {
-            let parent = (place - 1) / ARITY;
+        while place > ROOT {
+            let parent = place / ARITY + (ROOT - 1);
             let (block, slot) = at(parent);
-            let above = self.blocks[block].times[slot];
+            let block = &self.blocks[block];
+            let above = block.times[slot];
             if above <= time {
                 break;
             }
-            self.put(place, self.blocks[block].flows[slot], above);
+            self.put(place, block.flows[slot], above);
             place = parent;
         }
         self.put(place, flow, time);
@@ -177,13 +188,13 @@ impl FinishQueue {
 
     /// Writes an entry where it belongs at or below `place`.
     fn sink(&mut self, mut place: usize, flow: u32, time: f64) {
-        while let Some(children) = self.blocks.get(place + 1) {
+        while let Some(children) = self.blocks.get(below(place)) {
             let (best, earliest) = children.earliest();
             if earliest >= time {
                 break;
             }
             self.put(place, children.flows[best], earliest);
-            place = place * ARITY + 1 + best;
+            place = below(place) * ARITY + best;
         }
         self.put(place, flow, time);
     }

@@ -35,9 +35,11 @@ use crate::units::{Bandwidth, Time};
 ///
 /// Messages that start together on an idle network and move evenly are not shared out one by one: their links are
 /// counted, and they arrive together.
+///
+/// `S` is the policy: any, or one that is known, which then costs no calls.
 #[derive(Debug)]
-pub struct Flows<M = ()> {
-    sharing: Box<dyn Sharing>,
+pub struct Flows<M = (), S: ?Sized = dyn Sharing> {
+    sharing: Box<S>,
     /// Flows that `sharing` knows of.
     shared: usize,
     /// Messages in lock step, if any: then `sharing` knows of none.
@@ -71,35 +73,6 @@ impl Flows {
         Some(Self::shared_by(sharing, &capacities, fabric, router, one_at_a_time))
     }
 
-    /// Nothing under way, shared out by this policy on links of these capacities \[B/s\].
-    pub(super) fn shared_by(
-        sharing: Box<dyn Sharing>,
-        capacities: &[f64],
-        fabric: &Fabric,
-        router: &dyn Router,
-        one_at_a_time: bool,
-    ) -> Self {
-        let lock_step = LockStep::new(capacities);
-        let binding = if sharing.may_leave_out_dominated_links() {
-            binding_links(fabric, router, one_at_a_time)
-        } else {
-            IdVec::filled(fabric.links().len(), true)
-        };
-        Self {
-            shared: 0,
-            lock_step,
-            allows_lock_step: sharing.gives_even_flows_even_shares(),
-            sharing,
-            binding,
-            finish: FinishQueue::default(),
-            bytes: Vec::new(),
-            changes: Vec::new(),
-            links: Vec::new(),
-            meter: (),
-            in_step_since: Time::ZERO,
-        }
-    }
-
     /// The same with nothing under way yet, under this meter.
     pub(super) fn metered<M: Meter>(self, meter: M) -> Flows<M> {
         Flows {
@@ -125,7 +98,38 @@ impl Flows {
     }
 }
 
-impl<M: Meter> Flows<M> {
+impl<S: Sharing + ?Sized> Flows<(), S> {
+    /// Nothing under way, shared out by this policy on links of these capacities \[B/s\].
+    pub(super) fn shared_by(
+        sharing: Box<S>,
+        capacities: &[f64],
+        fabric: &Fabric,
+        router: &dyn Router,
+        one_at_a_time: bool,
+    ) -> Self {
+        let lock_step = LockStep::new(capacities);
+        let binding = if sharing.may_leave_out_dominated_links() {
+            binding_links(fabric, router, one_at_a_time)
+        } else {
+            IdVec::filled(fabric.links().len(), true)
+        };
+        Self {
+            shared: 0,
+            lock_step,
+            allows_lock_step: sharing.gives_even_flows_even_shares(),
+            sharing,
+            binding,
+            finish: FinishQueue::default(),
+            bytes: Vec::new(),
+            changes: Vec::new(),
+            links: Vec::new(),
+            meter: (),
+            in_step_since: Time::ZERO,
+        }
+    }
+}
+
+impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
     /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
     pub fn rate(&self, flow: FlowId) -> f64 {
         self.lock_step.rate().unwrap_or_else(|| self.sharing.rate(flow.0))
@@ -134,14 +138,6 @@ impl<M: Meter> Flows<M> {
     /// The link that holds a message back, as of the last [`Transport::settle`], where flows are shared out one by one.
     pub(super) fn bottleneck(&self, flow: FlowId) -> Option<LinkId> {
         self.sharing.bottleneck(flow.0).map(LinkId)
-    }
-
-    /// Adds a flow to those that are shared out one by one.
-    #[inline]
-    fn share(&mut self, flow: FlowId, bytes: u64) {
-        self.sharing.add(flow.0, &self.links);
-        self.meter.start(flow.0, &self.links, &[], Terms::default());
-        self.note(flow, bytes);
     }
 
     /// A message on several paths, or with a weight or a limit, starts to move; no message is in lock step.
@@ -170,9 +166,9 @@ impl<M: Meter> Flows<M> {
         let mut lock_step = std::mem::take(&mut self.lock_step);
         let mut given_back = Vec::new();
         let arrival = lock_step.give_back(|flow, links, bytes| {
-            self.links.clear();
-            self.links.extend_from_slice(links);
-            self.share(flow, bytes);
+            self.sharing.add(flow.0, links);
+            self.meter.start(flow.0, links, &[], Terms::default());
+            self.note(flow, bytes);
             given_back.push(flow);
         });
         self.lock_step = lock_step;
@@ -206,7 +202,7 @@ impl<M: Meter> Flows<M> {
     }
 }
 
-impl<M: Meter> Transport for Flows<M> {
+impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
     fn wants_senders(&self) -> bool {
         M::IS_ON
     }
@@ -219,11 +215,13 @@ impl<M: Meter> Transport for Flows<M> {
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        keep_binding(&self.binding, route, &mut self.links);
+        let links = keep_binding(&self.binding, route, &mut self.links);
         if self.allows_lock_step && self.shared == 0 {
-            self.lock_step.start(flow, &self.links, bytes);
+            self.lock_step.start(flow, links, bytes);
         } else {
-            self.share(flow, bytes);
+            self.sharing.add(flow.0, links);
+            self.meter.start(flow.0, links, &[], Terms::default());
+            self.note(flow, bytes);
         }
     }
 

@@ -146,7 +146,8 @@ impl Transport for GroupFlows {
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        keep_binding(&self.binding, route, &mut self.links);
+        let kept = keep_binding(&self.binding, route, &mut self.links).len();
+        self.links.truncate(kept);
         if self.shared == 0 {
             self.lock_step.start(flow, &self.links, bytes);
         } else {

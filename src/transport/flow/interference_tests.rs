@@ -11,6 +11,7 @@ use crate::routing::RoutingSpec;
 use crate::sharing::weighted_oracle::WeightedProblem;
 use crate::sharing::{EqualShareSpec, Terms};
 use crate::topology::TopologySpec;
+use crate::transport::Transport;
 use crate::units::Time;
 
 const TREE: &str =

@@ -27,11 +27,11 @@ use std::sync::Arc;
 
 use interference::Interference;
 
-use super::{Parties, Transport};
+use super::{Built, Parties};
 use crate::fabric::{Fabric, Grid};
 use crate::placement::Placement;
 use crate::routing::Router;
-use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
+use crate::sharing::{EqualShare, MaxMin, MaxMinSpec, SharingSpec, Solver};
 use crate::workload::Load;
 
 /// Nodes along a dimension, on average, from which on groups are faster on a torus or mesh of two dimensions (measured
@@ -56,7 +56,7 @@ pub fn flow_transport(
     sharing: &SharingSpec,
     load: Load,
     parties: Option<&Arc<Parties>>,
-) -> Box<dyn Transport> {
+) -> Built {
     let Load { one_at_a_time, most_to_one, weighted, .. } = load;
     if let SharingSpec::Blocking(blocking) = sharing {
         return Box::new(BlockingFlows::new(fabric, router, blocking));
@@ -67,20 +67,20 @@ pub fn flow_transport(
         let capacities: Vec<f64> = fabric.shared_capacities().into_iter().map(|capacity| factor * capacity).collect();
         Interference::new(&capacities, by_turn, Arc::clone(parties))
     };
-    let boxed = |flows: Flows| -> Box<dyn Transport> {
+    let boxed = |flows: Flows| -> Built {
         match parties {
-            None => Box::new(flows),
-            Some(parties) => Box::new(flows.metered(meter(parties))),
+            None => Built::Other(Box::new(flows)),
+            Some(parties) => Built::Other(Box::new(flows.metered(meter(parties)))),
         }
     };
     if (!spec.is_plain() || fabric.limits_messages() || weighted)
         && let Some(flows) = FlowsOnTerms::new(fabric, router, spec, sharing)
     {
         let flows = flows.weighted(weighted);
-        return match parties {
+        return Built::Other(match parties {
             None => Box::new(flows),
             Some(parties) => Box::new(flows.metered(meter(parties))),
-        };
+        });
     }
     if router.splits()
         && let Some(flows) = Flows::split(fabric, router, sharing, one_at_a_time)
@@ -96,9 +96,19 @@ pub fn flow_transport(
         _ => false,
     };
     if by_groups {
-        Box::new(GroupFlows::new(fabric, router, one_at_a_time))
-    } else {
-        boxed(Flows::new(fabric, router, sharing, one_at_a_time))
+        return Built::Other(Box::new(GroupFlows::new(fabric, router, one_at_a_time)));
+    }
+    let capacities = fabric.shared_capacities();
+    match (sharing, parties) {
+        (SharingSpec::EqualShare(_), None) => {
+            let policy = Box::new(EqualShare::new(capacities.clone()));
+            Built::EqualShare(Flows::shared_by(policy, &capacities, fabric, router, one_at_a_time))
+        }
+        (SharingSpec::MaxMin(_), None) => {
+            let policy = Box::new(MaxMin::new(capacities.clone()));
+            Built::MaxMin(Flows::shared_by(policy, &capacities, fabric, router, one_at_a_time))
+        }
+        _ => boxed(Flows::new(fabric, router, sharing, one_at_a_time)),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::rng::Stream;
 use crate::routing::RoutingSpec;
 use crate::sharing::EqualShareSpec;
 use crate::topology::TopologySpec;
+use crate::transport::Transport;
 use crate::units::{Bytes, Time};
 
 fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{After, Injection, Message, Pattern, start_offsets};
+use super::{After, Injection, Message, Needs, Pattern, start_offsets};
 use crate::ids::{Id, IdVec, MessageId, RankId, WakeId};
 use crate::noise::{Processors, Work};
 use crate::units::Time;
@@ -26,11 +26,17 @@ use crate::workload::{Blocked, Load, Requests, Send, Workload};
 pub struct PatternPlayer {
     pattern: Arc<dyn Pattern>,
     injection: Injection,
+    /// How many messages of one rank may be under way.
+    window: u32,
+    /// Whether no message waits for anything but its window and its delay.
+    is_free: bool,
     ranks: IdVec<RankId, RankProgress>,
     starts: IdVec<RankId, Time>,
     received: Received,
     arrivals: Arrivals,
     barrier: Barrier,
+    /// Ranks that something has arrived for that they may have waited for, while that is found out.
+    released: Vec<RankId>,
     total: u64,
     /// The processors of ranks, where some are slow.
     processors: Option<Box<Processors>>,
@@ -50,6 +56,18 @@ struct RankProgress {
     wait: Wait,
 }
 
+impl RankProgress {
+    /// A message of it has arrived.
+    #[inline]
+    fn arrived(&mut self) {
+        if self.departed > 0 {
+            self.departed -= 1;
+        } else {
+            self.under_way -= 1;
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Wait {
     /// For its start.
@@ -66,6 +84,8 @@ enum Wait {
 struct Received {
     /// Whether anything depends on it.
     tracked: bool,
+    /// How many steps there are.
+    steps: u32,
     ranks: IdVec<RankId, StepsReceived>,
 }
 
@@ -111,11 +131,19 @@ impl PatternPlayer {
             .collect();
         let start = start_offsets(seed, jitter);
         let needs = pattern.needs();
+        let waits = matches!(injection, Injection::SendRecv | Injection::Barrier) || pattern.waits_for_sends();
         Self {
+            window: match injection {
+                Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => 1,
+                Injection::All => u32::MAX,
+                Injection::Window(window) => window,
+            },
+            is_free: needs == Needs::NOTHING && !waits,
             total: ranks.iter().map(|rank| u64::from(rank.count)).sum(),
             starts: (0..pattern.ranks()).map(|rank| start(RankId(rank))).collect(),
             received: Received {
                 tracked: needs.steps || injection == Injection::SendRecv,
+                steps: pattern.steps(),
                 ranks: IdVec::filled(count, StepsReceived::default()),
             },
             arrivals: Arrivals {
@@ -124,6 +152,7 @@ impl PatternPlayer {
                 early: BTreeSet::new(),
                 waiting: BTreeMap::new(),
             },
+            released: Vec::new(),
             barrier: Barrier { is_through: vec![false; count], ..Barrier::default() },
             ranks,
             pattern,
@@ -159,23 +188,22 @@ impl PatternPlayer {
 
     /// How many messages of one rank may be under way.
     pub fn window(&self) -> u32 {
-        match self.injection {
-            Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => 1,
-            Injection::All => u32::MAX,
-            Injection::Window(window) => window,
-        }
+        self.window
     }
 
     /// Sends what this rank may send now.
+    #[inline]
     fn release(&mut self, now: Time, id: RankId, requests: &mut Requests) {
-        let window = self.window();
+        let window = self.window;
         loop {
             let rank = &self.ranks[id];
             if rank.wait != Wait::Release || rank.under_way >= window || rank.next >= rank.count {
                 return;
             }
             let message = self.pattern.message(id, rank.next);
-            if let Some(obstacle) = self.obstacle(id, &message) {
+            if !self.is_free
+                && let Some(obstacle) = self.obstacle(id, &message)
+            {
                 if let Obstacle::Message(missing) = obstacle {
                     self.arrivals.wait(missing, id);
                 }
@@ -194,6 +222,7 @@ impl PatternPlayer {
         }
     }
 
+    #[inline]
     fn send(&mut self, id: RankId, message: &Message, requests: &mut Requests) {
         let rank = &mut self.ranks[id];
         let index = rank.next;
@@ -292,7 +321,7 @@ impl Received {
     fn advance(&mut self, pattern: &dyn Pattern, id: RankId) -> bool {
         let rank = &mut self.ranks[id];
         let before = rank.complete;
-        while rank.complete < pattern.steps() && rank.here >= pattern.receives(id, rank.complete) {
+        while rank.complete < self.steps && rank.here >= pattern.receives(id, rank.complete) {
             rank.complete += 1;
             rank.here = rank.early.remove(&rank.complete).unwrap_or(0);
         }
@@ -367,15 +396,25 @@ impl Workload for PatternPlayer {
         self.advance_barrier(Time::ZERO, requests);
     }
 
+    #[inline]
     fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
-        let mut released = Vec::new();
-        for message in messages {
-            let sender = &mut self.ranks[message.id.src];
-            if sender.departed > 0 {
-                sender.departed -= 1;
-            } else {
-                sender.under_way -= 1;
+        if self.is_free {
+            // Nothing waits for what has arrived but its sender. (Mostly one message arrives at a time.)
+            if let [message] = messages {
+                self.ranks[message.id.src].arrived();
+                return self.release(now, message.id.src, requests);
             }
+            for message in messages {
+                self.ranks[message.id.src].arrived();
+            }
+            for message in messages {
+                self.release(now, message.id.src, requests);
+            }
+            return;
+        }
+        let mut released = std::mem::take(&mut self.released);
+        for message in messages {
+            self.ranks[message.id.src].arrived();
             if self.received.tracked {
                 let step = self.pattern.message(message.id.src, message.id.index).step;
                 if self.received.note(&*self.pattern, message.dst, step) {
@@ -391,9 +430,10 @@ impl Workload for PatternPlayer {
         for message in messages {
             self.go_on(now, message.id.src, requests);
         }
-        for rank in released {
+        for rank in released.drain(..) {
             self.go_on(now, rank, requests);
         }
+        self.released = released;
         self.advance_barrier(now, requests);
     }
 
