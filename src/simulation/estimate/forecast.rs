@@ -64,11 +64,6 @@ pub struct Known {
     whole: Whole,
 }
 
-/// How the length of the last stretch varies from run to run, over the spread in time: the largest of n normal
-/// deviates is `z = sqrt(2 ln n)` with a standard deviation of `pi / sqrt(6) / z`, and late ranks go the quicker the
-/// fewer they are, which takes this part of it away.
-const CATCH_UP: f64 = 0.6;
-
 /// The length of the end over the spread in time, where it has not been played yet.
 const USUAL_END: f64 = 1.5;
 
@@ -103,11 +98,12 @@ impl Known {
         let (h, error) = self.growth;
         let factor = power(all / played, h);
         let tail = end.time - self.reached(played);
-        let makespan = end.time + left * self.level.mean + tail * (factor - 1.0);
+        let makespan = end.time + left * (self.level.mean + self.level.ahead(left) / 2.0) + tail * (factor - 1.0);
         let spread = self.spread(all) * self.level.mean;
         let z = (2.0 * ln(f64::from(self.whole.ranks.max(3)))).sqrt();
-        // Of the end that was played, and of the one to come.
-        let of_ends = 2.0 * square(CATCH_UP * PI / 6_f64.sqrt() / z * spread);
+        // Of the end that was played, and of the one to come: the largest of n normal deviates is z on average, with this
+        // standard deviation. That late ranks catch up takes from it, by how much is not known.
+        let of_ends = 2.0 * square(PI / 6_f64.sqrt() / z * spread);
         let of_growth = square(tail * factor * error * ln(all / played));
         let of_steps = self.level.half_of_sum(left);
         Forecast { makespan, half: (square(of_steps) + square(NORMAL) * (of_ends + of_growth)).sqrt() }
@@ -155,12 +151,15 @@ fn growth(samples: &[Sample], ranks: u32) -> (f64, f64) {
     let h = xy / xx;
     let rest: f64 = points.iter().map(|p| square(p.1 - y - h * (p.0 - x))).sum();
     // Neighbours see nearly the same: a few of the moments are independent. A standard deviation of n values is known to
-    // 1/sqrt(2 n).
-    let of_ranks = 1.0 / (2.0 * f64::from(ranks.max(2)));
+    // 1/sqrt(2 n), if they are independent; ranks are not quite.
+    let of_ranks = 1.0 / f64::from(ranks.max(2)) + WANDERS * WANDERS;
     let error = ((rest / (n - 2.0)).max(of_ranks) / (xx / n * INDEPENDENT)).sqrt();
     let h = h.clamp(0.0, 1.0);
     if (h - WALK).abs() <= 2.0 * error { (WALK, error.max((h - WALK).abs() / 2.0)) } else { (h, error) }
 }
+
+/// By how much the spread of many ranks wanders about its law, as a part of it: measured in full runs.
+const WANDERS: f64 = 0.1;
 
 /// The exponent of a random walk.
 const WALK: f64 = 0.5;

@@ -9,7 +9,7 @@ use crate::workload::pattern::PatternPlayer;
 use crate::workload::{Blocked, Load, Requests, Send, Workload};
 
 /// Steps before the first look, and by how much more there are at each further one.
-const FIRST: usize = 40;
+const FIRST: usize = 200;
 const FURTHER: f64 = 1.15;
 
 /// A look finds the interval narrow enough if the end that is still to be played may be a little longer than usual.

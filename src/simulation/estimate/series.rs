@@ -25,6 +25,8 @@ pub struct Level {
     pub mean: f64,
     /// The variance of a sum of n values is this times n, correlations included: `L s^2` of means of batches of L values.
     pub variance: f64,
+    /// The slope of the values over `1/sqrt(j)`, j being their number, and the sum of squares that it rests on.
+    pub trend: (f64, f64),
     /// By how much the mean of the later half is above that of the earlier one.
     pub drift: f64,
 }
@@ -40,20 +42,53 @@ impl Level {
         let variances = BATCHES.iter().filter(|&&batches| left.len() >= 2 * batches);
         let variance = variances.map(|&batches| of_batches(left, batches)).fold(0.0, f64::max);
         let (early, late) = left.split_at(left.len() / 2);
-        Some(Self { warm_up, values: left.len(), mean: mean(left), variance, drift: mean(late) - mean(early) })
+        let begun = trend(&values[warm_up.max(TOGETHER)..], warm_up.max(TOGETHER));
+        let drift = mean(late) - mean(early);
+        // What of the drift is more than chance: its variance is 4 g / n.
+        let by_chance = 4.0 * variance / left.len() as f64;
+        let real = if drift == 0.0 { 0.0 } else { (1.0 - by_chance / (drift * drift)).max(0.0) };
+        Some(Self { warm_up, values: left.len(), mean: mean(left) + real * drift / 2.0, variance, drift, trend: begun })
+    }
+
+    /// By how much the next `steps` values will be above the mean, if they go on to settle by `1/sqrt(j)` as they have so
+    /// far; 0 as far as that is chance.
+    pub fn ahead(&self, steps: f64) -> f64 {
+        let (slope, squares) = self.trend;
+        let so_far = (self.warm_up + self.values) as f64;
+        // 1/sqrt(j) on average of those to come, less that of the later half, which the mean stands for.
+        let (half, all) = (so_far - self.values as f64 / 2.0, so_far + steps);
+        let mean_of = |from: f64, to: f64| 2.0 / (from.sqrt() + to.sqrt());
+        let way = mean_of(so_far, all.max(so_far)) - mean_of(half, so_far);
+        if squares <= 0.0 || slope == 0.0 {
+            return 0.0;
+        }
+        slope * way * (1.0 - self.variance / squares / (slope * slope)).max(0.0)
     }
 
     /// Half of the 95 % interval of the sum of the next `steps` values: what they vary by themselves, the error of the
-    /// mean, and half of its drift, which may go on.
+    /// mean, half of its drift, which may go on, and half of what is ahead.
     ///
     /// ```text
-    /// t sqrt(g R (1 + R/n) + (R d/2)^2)      g: variance, n: values, d: drift, t: Student's of the fewest batches
+    /// sqrt(t^2 (g R (1 + R/n) + (R d/2)^2) + (R a/2)^2)      g: variance, n: values, d: drift, a: ahead, t: Student's of the fewest batches
     /// ```
     pub fn half_of_sum(&self, steps: f64) -> f64 {
         let of_noise = self.variance * steps * (1.0 + steps / self.values as f64);
         let of_drift = steps * self.drift / 2.0;
-        student(BATCHES[0] - 1) * (of_noise + of_drift * of_drift).sqrt()
+        let of_trend = steps * self.ahead(steps) / 2.0;
+        let noise = student(BATCHES[0] - 1) * (of_noise + of_drift * of_drift).sqrt();
+        (noise * noise + of_trend * of_trend).sqrt()
     }
+}
+
+/// The slope of values over `1/sqrt(j)` by least squares, the first of them having the number `before + 1`, and the sum
+/// of squares of `1/sqrt(j)` about its mean.
+fn trend(values: &[f64], before: usize) -> (f64, f64) {
+    let place = |i: usize| 1.0 / ((before + i + 1) as f64).sqrt();
+    let middle = (0..values.len()).map(place).sum::<f64>() / values.len().max(1) as f64;
+    let about = mean(values);
+    let squares: f64 = (0..values.len()).map(|i| (place(i) - middle) * (place(i) - middle)).sum();
+    let both: f64 = values.iter().enumerate().map(|(i, x)| (place(i) - middle) * (x - about)).sum();
+    (if squares > 0.0 { both / squares } else { 0.0 }, squares)
 }
 
 /// Where the warm-up ends: the d that makes the standard error of what is left, `sum (x - mean)^2 / (n - d)^2`,

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::Desk;
 
-/// An all-to-all in rounds on 16 nodes, 1,500 messages a rank, at random places: 24,000 messages.
+/// An all-to-all in rounds on 16 nodes, 3,000 messages a rank, at random places: 48,000 messages.
 const ROUNDS: &str = "run -t torus-4x4 -p all-to-all-simple-spread --placement random \
-    --set workload.all-to-all.messages=100 --set workload.all-to-all.message-order=rounds --format json -q";
+    --set workload.all-to-all.messages=200 --set workload.all-to-all.message-order=rounds --format json -q";
 
 fn report(words: &str) -> Value {
     let assert = Desk::new().hayase(words).assert().success();
