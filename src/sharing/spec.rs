@@ -37,7 +37,7 @@ pub struct BlockingSpec {
     pub tolerance: Located<f64>,
     /// How long rates are put off when a message comes or goes, as a part of the time it takes by itself (default 0.2).
     pub renewal: Located<f64>,
-    /// Bytes of the packet that is stored and forwarded at each link before the rest of a message follows (default none).
+    /// Bytes of the last packet of a message, which is stored and forwarded at each link behind the rest (default none).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_size: Option<Located<Bytes>>,
 }

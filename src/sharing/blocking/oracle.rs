@@ -107,7 +107,7 @@ fn rates(ways: &[Vec<Queue>], drains: &BTreeMap<Queue, f64>) -> Vec<f64> {
 }
 
 /// L with `L + sum of min(others, L) = capacity`: those that take less are taken off one after another.
-fn level(others: &[f64], capacity: f64) -> f64 {
+pub(super) fn level(others: &[f64], capacity: f64) -> f64 {
     let mut level = capacity / (others.len() + 1) as f64;
     loop {
         let less: Vec<f64> = others.iter().copied().filter(|&taken| taken < level).collect();

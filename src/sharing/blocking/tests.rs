@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::oracle::{Problem, Queue, SOURCE};
+use super::oracle::{Problem, Queue, SOURCE, level};
 use super::*;
 use crate::rng::Stream;
 
@@ -176,8 +176,8 @@ struct Found {
     residual: f64,
 }
 
-/// Messages come and go on random networks.
-fn play(tolerance: f64, within: f64, ascending: bool, rules: &[ChannelRule]) -> Found {
+/// Messages come and go on random networks; `within`: which rates agree with those of the oracle, if it is asked.
+fn play(tolerance: f64, within: Option<f64>, ascending: bool, rules: &[ChannelRule]) -> Found {
     let mut found = Found::default();
     for (&rule, seed) in rules.iter().flat_map(|rule| (0..SEEDS).map(move |seed| (rule, seed))) {
         let mut play = Play::new(seed, 2 + seed % 5, 4 + seed % 7, rule);
@@ -193,7 +193,9 @@ fn play(tolerance: f64, within: f64, ascending: bool, rules: &[ChannelRule]) -> 
             let active: Vec<u32> = flows.filter(|(_, links)| links.is_some()).map(|(flow, _)| flow).collect();
             play.problem.flows = play.active.iter().flatten().cloned().collect();
             found.residual = found.residual.max(play.problem.residual(&drains(&policy)));
-            let Some(expected) = play.problem.fixed_point() else { continue };
+            let Some((expected, within)) = within.and_then(|within| Some((play.problem.fixed_point()?, within))) else {
+                continue;
+            };
             found.both += 1;
             let is_close = |(&flow, expected): (&u32, f64)| (policy.rate(flow) - expected).abs() <= within * expected;
             found.agree += u32::from(active.iter().zip(expected).all(is_close));
@@ -203,14 +205,14 @@ fn play(tolerance: f64, within: f64, ascending: bool, rules: &[ChannelRule]) -> 
 }
 
 /// Networks a rule.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 50;
 
 /// Where several sets of rates fulfil the equations (about one network in thirty), the solver finds the one that is
 /// closest to what was before, and the oracle another.
 #[test]
 fn rates_around_the_change_fulfil_the_equations_of_the_whole_network() {
     let rules = [ChannelRule::One, ChannelRule::Dateline, ChannelRule::Turn, ChannelRule::Classes];
-    let found = play(1e-9, 1e-5, true, &rules);
+    let found = play(1e-9, Some(1e-5), true, &rules);
     println!("{found:?}");
     assert!(found.residual < 1e-6, "{found:?}");
     assert!(found.settled * 100 >= 95 * found.rounds, "{found:?}");
@@ -220,11 +222,11 @@ fn rates_around_the_change_fulfil_the_equations_of_the_whole_network() {
 #[test]
 fn so_they_do_where_queues_wait_for_each_other_in_circles() {
     for rule in [ChannelRule::One, ChannelRule::Bubble] {
-        let found = play(1e-9, 1e-5, false, &[rule]);
+        let found = play(1e-9, Some(1e-5), false, &[rule]);
         println!("{rule:?} {found:?}");
         assert!(found.residual < 1e-6, "{found:?}");
         assert!(found.settled * 100 >= 90 * found.rounds, "{found:?}");
-        assert!(found.agree * 100 >= 85 * found.both && found.both > 300, "{found:?}");
+        assert!(found.agree * 100 >= 85 * found.both && found.both > 250, "{found:?}");
     }
 }
 
@@ -232,8 +234,51 @@ fn so_they_do_where_queues_wait_for_each_other_in_circles() {
 #[test]
 fn what_is_settled_is_within_the_tolerance_of_the_equations() {
     for tolerance in [0.15, 0.05, 0.001] {
-        let found = play(tolerance, 1.0, true, &[ChannelRule::One, ChannelRule::Dateline]);
+        let found = play(tolerance, None, true, &[ChannelRule::One, ChannelRule::Dateline]);
         println!("{tolerance} {found:?}");
         assert!(found.residual <= 3.0 * tolerance, "{tolerance}: {found:?}");
+    }
+}
+
+/// Under `voq` each flow has just what its worst link offers: an even part of its port's share, which is an even part of
+/// the link, those that take less taken off; and no link carries more than it can.
+#[test]
+fn queues_of_their_own_share_links_evenly_in_two_stages() {
+    for seed in 0..200 {
+        let mut play = Play::new(seed, 2 + seed % 5, 4 + seed % 7, ChannelRule::One);
+        let capacities = play.problem.capacities.clone();
+        let mut policy = VirtualOutput::new(capacities.clone(), 1e-10);
+        for _ in 0..6 {
+            play.change(&mut policy, false);
+            assert!(settle(&mut policy), "{seed}");
+            // By link and the link before: the flows, with their rates.
+            let mut ports: BTreeMap<(u32, u32), Vec<(u32, f64)>> = BTreeMap::new();
+            for (flow, links) in (0..).zip(&play.active) {
+                let Some(links) = links else { continue };
+                for (place, &link) in links.iter().enumerate() {
+                    let from = links[place.saturating_sub(1)];
+                    ports.entry((link, from)).or_default().push((flow, policy.rate(flow)));
+                }
+            }
+            let sum = |flows: &[(u32, f64)]| flows.iter().map(|(_, rate)| rate).sum::<f64>();
+            let mut offered: BTreeMap<u32, f64> = BTreeMap::new();
+            for (&(link, from), flows) in &ports {
+                let at_link = || ports.iter().filter(|((other, _), _)| *other == link);
+                let load: f64 = at_link().map(|(_, flows)| sum(flows)).sum();
+                assert!(load <= capacities[link as usize] * (1.0 + 1e-6), "link {link} carries {load}");
+                let others: Vec<f64> =
+                    at_link().filter(|((_, f), _)| *f != from).map(|(_, flows)| sum(flows)).collect();
+                let share = level(&others, capacities[link as usize]);
+                for &(flow, _) in flows {
+                    let others: Vec<f64> = flows.iter().filter(|(f, _)| *f != flow).map(|&(_, rate)| rate).collect();
+                    let least = offered.entry(flow).or_insert(f64::INFINITY);
+                    *least = least.min(level(&others, share));
+                }
+            }
+            for (flow, offered) in offered {
+                let rate = policy.rate(flow);
+                assert!((rate - offered).abs() <= 1e-6 * offered, "{seed}: flow {flow} has {rate} of {offered}");
+            }
+        }
     }
 }

@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 use super::levels::Levels;
 use super::{Change, Renewed, Sharing};
 
+/// The part of the way to what its links offer that a rate goes at once.
+const STEP: f64 = 0.7;
+
 /// Queues of their own for each output at every input: ports share links evenly, and the flows of a port its share.
 ///
 /// With inputs b of a link o, x(f) the rate of a flow and y(b, o) the sum of those that come from b:
@@ -122,7 +125,9 @@ impl VirtualOutput {
             let state = &mut self.flows[flow as usize];
             let least = state.offers.iter().copied().fold(f64::INFINITY, f64::min);
             if (least - state.rate).abs() > self.tolerance * state.rate {
-                state.rate = least;
+                // A part of the way, since offers and rates that follow each other at once may go round in a circle.
+                let part = if state.rate == 0.0 { 1.0 } else { STEP };
+                state.rate += part * (least - state.rate);
                 self.touch(flow);
                 for hop in 0..self.flows[flow as usize].links.len() {
                     let other = self.flows[flow as usize].links[hop];

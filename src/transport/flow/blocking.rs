@@ -18,9 +18,8 @@ use crate::units::{Bandwidth, Time};
 ///
 /// Where a solve stops before its end the rest is due as much later again.
 ///
-/// With packets of s bytes a message over h links counts as `b + (h - 1) s` bytes: its first packet is stored and
-/// forwarded at each of them, as fast as the message goes. Alone that is `b / c + (h - 1) s / c`, as in the packet
-/// models.
+/// With packets of s bytes a message arrives later than its last byte has left: by the time that its last packet is
+/// stored and forwarded, the sum of s / c over its links but the narrowest. Alone that is what the packet models say.
 #[derive(Debug)]
 pub struct BlockingFlows {
     sharing: Box<dyn Renewed>,
@@ -29,9 +28,12 @@ pub struct BlockingFlows {
     capacities: IdVec<LinkId, f64>,
     latencies: IdVec<LinkId, Time>,
     finish: FinishQueue,
-    /// By flow: bytes, with those for its first packet; its time by itself \[ps\].
+    /// When what has left its links arrives, the last packet's way behind it.
+    tails: FinishQueue,
+    /// By flow: bytes, 0 once they have left; its time by itself, and that of its last packet behind it \[ps\].
     bytes: Vec<f64>,
     alone: Vec<f64>,
+    behind: Vec<f64>,
     renewal: f64,
     packet: f64,
     /// The least time by itself of what came and went since the last settling \[ps\]; infinite where nothing did.
@@ -62,8 +64,10 @@ impl BlockingFlows {
             capacities: capacities.into_iter().collect(),
             latencies: fabric.links().iter().map(|link| link.latency).collect(),
             finish: FinishQueue::default(),
+            tails: FinishQueue::default(),
             bytes: Vec::new(),
             alone: Vec::new(),
+            behind: Vec::new(),
             renewal: *spec.renewal,
             packet: spec.packet_size.map_or(0.0, |size| size.0 as f64),
             shortest: f64::INFINITY,
@@ -78,6 +82,22 @@ impl BlockingFlows {
     #[cfg(test)]
     pub(super) fn rate(&self, flow: FlowId) -> f64 {
         self.sharing.rate(flow.0)
+    }
+
+    /// The least capacity on a route \[B/s\].
+    fn narrowest(&self, route: &[LinkId]) -> f64 {
+        route.iter().map(|&link| self.capacities[link]).fold(f64::INFINITY, f64::min)
+    }
+
+    /// How long the last packet of a message is stored and forwarded behind the rest \[ps\].
+    fn behind(&self, route: &[LinkId], bytes: f64) -> f64 {
+        let packet = self.packet.min(bytes);
+        if packet == 0.0 {
+            return 0.0;
+        }
+        let time = |capacity: f64| Bandwidth::from_bytes_per_second(capacity).time_for(packet).ps();
+        let all: f64 = route.iter().map(|&link| time(self.capacities[link])).sum();
+        all - time(self.narrowest(route))
     }
 
     /// A message has come or gone.
@@ -122,9 +142,9 @@ impl Transport for BlockingFlows {
             return None;
         }
         let latency: Time = route.iter().map(|&link| self.latencies[link]).sum();
-        let narrowest = route.iter().map(|&link| self.capacities[link]).fold(f64::INFINITY, f64::min);
-        let bytes = bytes as f64 + self.packet * (route.len() - 1) as f64;
-        Some(latency + Bandwidth::from_bytes_per_second(narrowest).time_for(bytes))
+        let (bytes, narrowest) = (bytes as f64, self.narrowest(route));
+        let time = Bandwidth::from_bytes_per_second(narrowest).time_for(bytes);
+        Some(latency + time + Time::from_ps(self.behind(route, bytes)))
     }
 
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
@@ -135,10 +155,11 @@ impl Transport for BlockingFlows {
         if self.bytes.len() <= place {
             self.bytes.resize(place + 1, 0.0);
             self.alone.resize(place + 1, 0.0);
+            self.behind.resize(place + 1, 0.0);
         }
-        let narrowest = route.iter().map(|&link| self.capacities[link]).fold(f64::INFINITY, f64::min);
-        self.bytes[place] = bytes as f64 + self.packet * (route.len() - 1) as f64;
-        self.alone[place] = Bandwidth::from_bytes_per_second(narrowest).time_for(self.bytes[place]).ps();
+        self.bytes[place] = bytes as f64;
+        self.alone[place] = Bandwidth::from_bytes_per_second(self.narrowest(route)).time_for(bytes as f64).ps();
+        self.behind[place] = self.behind(route, bytes as f64);
         self.count += 1;
         self.note(place);
     }
@@ -151,6 +172,9 @@ impl Transport for BlockingFlows {
     }
 
     fn cancel(&mut self, flow: FlowId) {
+        if self.bytes[flow.0 as usize] == 0.0 {
+            return self.tails.remove(flow.0);
+        }
         self.sharing.remove(flow.0);
         self.finish.remove(flow.0);
         self.count -= 1;
@@ -188,15 +212,26 @@ impl Transport for BlockingFlows {
     }
 
     fn next_arrival(&mut self, _horizon: Time) -> Time {
-        self.due.min(Time::from_ps(self.finish.earliest()))
+        self.due.min(Time::from_ps(self.finish.earliest().min(self.tails.earliest())))
     }
 
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
         while self.finish.earliest() <= until.ps() {
+            let left = self.finish.earliest();
             let Some(flow) = self.finish.pop() else { break };
             self.sharing.remove(flow);
             self.count -= 1;
             self.note(flow as usize);
+            self.bytes[flow as usize] = 0.0;
+            let behind = self.behind[flow as usize];
+            if behind > 0.0 {
+                self.tails.set(flow, left + behind);
+            } else {
+                flows.push(FlowId(flow));
+            }
+        }
+        while self.tails.earliest() <= until.ps() {
+            let Some(flow) = self.tails.pop() else { break };
             flows.push(FlowId(flow));
         }
     }
