@@ -56,12 +56,13 @@ struct Configuration<'a> {
 }
 
 impl Plan {
-    /// Reads a plan; `loader` is what lies below it.
+    /// Reads a plan, from a file or from one that is attached to the loader; `loader` is what lies below it.
     ///
     /// # Errors
     /// Every mistake: of what is varied, and of the scenario with every value of every key that is listed. That values
     /// do not go together is a mistake of their point alone, whose row says so.
     pub fn read(path: &Path, loader: Loader) -> Result<Self, Invalid> {
+        let attached = path.to_str().and_then(|name| loader.attached(name)).map(<[u8]>::to_vec);
         let base = Base::new(loader.file(path), &OF_PLANS);
         let (points, settings) = match read::read(base.apart()) {
             Ok(read) if base.mistakes().is_empty() => read,
@@ -72,7 +73,7 @@ impl Plan {
             }
             Err(mistakes) => return Err(invalid(&base, [base.mistakes().to_vec(), mistakes].concat())),
         };
-        let text = std::fs::read(path).unwrap_or_default();
+        let text = attached.or_else(|| std::fs::read(path).ok()).unwrap_or_default();
         let digest = blake3::hash(&text).to_hex()[..16].to_owned();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let plan = Self { name, digest, base, points, settings };

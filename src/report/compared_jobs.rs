@@ -6,6 +6,7 @@ use super::JobReport;
 
 /// What the rows of a comparison are ranked by, smallest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RankBy {
     /// The mean makespan.
@@ -23,6 +24,7 @@ impl RankBy {
 
 /// A job in the runs of a row.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedJob {
     /// Its name.
     pub name: String,
@@ -45,6 +47,7 @@ pub struct ComparedJob {
 
 /// The largest slowdown of a job.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorstSlowdown {
     /// Mean over the seeds of the largest slowdown of a job.
     pub mean: f64,

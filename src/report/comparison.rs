@@ -13,6 +13,7 @@ pub const SCHEMA: &str = "hayase-comparison-1";
 
 /// Runs that differ in what is compared, over the same seeds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// [`SCHEMA`].
     pub schema: &'static str,
@@ -32,6 +33,7 @@ pub struct Comparison {
 
 /// One point of a comparison: a pattern under one choice of everything else.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparisonRow {
     /// The topology as named.
     pub topology: String,
@@ -102,6 +104,7 @@ pub const FAULTS: &str = "faults";
 
 /// How many times as long runs take in which something failed.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Slowdown {
     /// Mean over the seeds of `makespan / makespan with nothing failed`, both with the same seed.
     pub mean: f64,

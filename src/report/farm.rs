@@ -9,6 +9,7 @@ pub const FARM_SCHEMA: &str = "hayase-master-slave-1";
 
 /// Predictions for some numbers of workers, or ways of giving out tasks.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FarmReport {
     /// What every report begins with.
     #[serde(flatten)]
@@ -45,6 +46,7 @@ pub struct FarmReport {
 
 /// One prediction.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Prediction {
     /// The value of what is varied.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +90,7 @@ pub struct Prediction {
 
 /// Mean, least and most.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Utilisation {
     /// Of all.
     pub mean: f64,
@@ -99,6 +102,7 @@ pub struct Utilisation {
 
 /// Results that wait.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Waiting {
     /// On average over time.
     pub mean: f64,
@@ -108,6 +112,7 @@ pub struct Waiting {
 
 /// Lower bounds \[s\].
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FarmBounds {
     /// Total work over the speed of all workers.
     pub work_s: f64,
@@ -159,6 +164,7 @@ pub fn master_busy(series: &[(u32, f64)]) -> Option<u32> {
 
 /// How sure a prediction is, and which tasks to execute next.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanReport {
     /// The version of this form.
     pub schema: &'static str,
@@ -182,6 +188,7 @@ pub struct PlanReport {
 
 /// A predicted time with its interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IntervalPrediction {
     /// Number of workers.
     pub workers: u32,

@@ -12,6 +12,7 @@ const NAMED: usize = 1000;
 
 /// So many parts, and what they are called.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Parts {
     /// How many.
     pub count: u64,
@@ -21,6 +22,7 @@ pub struct Parts {
 
 /// What failed, and what became of messages for it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FaultsReport {
     /// Links that have failed at the start, those of switches among them; a cable is two.
     pub failed_links: Parts,

@@ -9,6 +9,7 @@ pub const JOBS_SCHEMA: &str = "hayase-jobs-1";
 
 /// What came out of several jobs on one fabric.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct JobsReport {
     /// What every report begins with; the makespan is when the last job ended that is no background.
     #[serde(flatten)]
@@ -35,6 +36,7 @@ pub struct JobsReport {
 
 /// What became of a job.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct JobReport {
     /// Its name.
     pub name: String,
@@ -79,6 +81,7 @@ pub struct JobReport {
 
 /// A link that several jobs used, at the same time or not.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Meeting {
     /// Its name.
     pub link: String,
@@ -92,6 +95,7 @@ pub struct Meeting {
 
 /// What the messages of a job lost to those of another, or to those of their own.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Interference {
     /// The job that lost it.
     pub victim: String,
@@ -103,6 +107,7 @@ pub struct Interference {
 
 /// What a link carried of a job.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Carried {
     /// The name of the job.
     pub job: String,
@@ -112,6 +117,7 @@ pub struct Carried {
 
 /// What a link carried of several jobs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct JobsLink {
     /// Its number.
     pub id: u32,

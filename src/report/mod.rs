@@ -35,6 +35,7 @@ pub const SCHEMA: &str = "hayase-report-1";
 
 /// What every report begins with, whatever the work.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Head {
     /// The version of the form of the report in JSON: [`SCHEMA`], [`replay::SCHEMA`],
     /// [`FARM_SCHEMA`], [`whatif::SCHEMA`].
@@ -68,6 +69,7 @@ pub struct Head {
 
 /// What came out of one run of a pattern.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// What every report begins with.
     #[serde(flatten)]
@@ -104,6 +106,7 @@ pub struct Report {
 
 /// What the ranks of a pattern did, as [`replay::ReplayReport`] has it of a program.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RanksReport {
     /// Where the time went, over all ranks.
     pub breakdown: Vec<replay::Spread>,
@@ -121,6 +124,7 @@ pub struct RanksReport {
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// All messages were delivered.
@@ -136,6 +140,7 @@ pub enum Status {
 
 /// How far a run came that did not come to its end.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stopped {
     /// From when on nothing moved any more, or when the run was stopped \[s\].
     pub at_s: f64,
@@ -148,6 +153,7 @@ pub struct Stopped {
 /// Lower bounds of the makespan \[s\]: three of bandwidth, which do not know the order of the messages, one of
 /// computation, and one of dependences, which does not know that they share links. Of programs and farms only the last is known.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bounds {
     /// The most that one node sends or receives over its host link.
     pub injection_s: Option<f64>,
@@ -174,6 +180,7 @@ impl Bounds {
 
 /// What one link did.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LinkUse {
     /// Its number.
     pub id: u32,
@@ -214,6 +221,7 @@ fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
 
 /// Packets that wait for each other in a circle.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Gridlock {
     /// Packets, and messages at their sources, that cannot move.
     pub packets: u64,
@@ -223,6 +231,7 @@ pub struct Gridlock {
 
 /// Rounds of the redistribution policy, per solution of the rates.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rounds {
     /// Fewest.
     pub min: u32,
@@ -234,6 +243,7 @@ pub struct Rounds {
 
 /// Makespans over seeds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeedStatistics {
     /// The seeds.
     pub seeds: Vec<u64>,
@@ -270,6 +280,7 @@ impl SeedStatistics {
 
 /// What may differ from machine to machine.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Meta {
     /// Run time of the simulation \[s\].
     pub wall_s: f64,
@@ -286,6 +297,7 @@ pub struct Meta {
 
 /// The rate of one message, all those of a first step being under way.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rate {
     /// Sending rank.
     pub src: u32,
@@ -300,6 +312,7 @@ pub struct Rate {
 
 /// One delivered message.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MessageRecord {
     /// Sending rank.
     pub src: u32,

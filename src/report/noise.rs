@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// What slow processors cost: the run beside the same one in which nobody is slow.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NoiseReport {
     /// The makespan with the same seed where nobody is slow \[s\].
     pub without_s: f64,
@@ -28,6 +29,7 @@ pub struct NoiseReport {
 
 /// How much longer the own work of ranks took, on slow processors and under noise.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SlowedRanks {
     /// Ranks whose work took longer.
     pub ranks: u32,
@@ -44,6 +46,7 @@ pub struct SlowedRanks {
 
 /// The cost over seeds: of each seed the makespan less that with the same seed where nobody is slow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CostOverSeeds {
     /// Seeds.
     pub seeds: u64,
@@ -61,6 +64,7 @@ pub struct CostOverSeeds {
 
 /// How many ranks ended later, by more than a time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Delayed {
     /// By more than this \[s\].
     pub more_than_s: f64,
@@ -70,6 +74,7 @@ pub struct Delayed {
 
 /// Ranks that are as many messages from the nearest straggler.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reached {
     /// The least messages, one after another, by which something gets from a straggler to them; 0 are stragglers.
     pub messages: u32,
@@ -89,6 +94,7 @@ pub struct Reached {
 
 /// By how much a rank ended later.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RankDelay {
     /// Its number.
     pub rank: u32,

@@ -9,6 +9,7 @@ pub const SCHEMA: &str = "hayase-replay-1";
 
 /// What came out of one run of a program.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReplayReport {
     /// What every report begins with.
     #[serde(flatten)]
@@ -67,6 +68,7 @@ pub struct ReplayReport {
 
 /// A part of the program that its author told apart.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RegionReport {
     /// Its name.
     pub name: String,
@@ -102,6 +104,7 @@ impl ReplayReport {
 
 /// Receives that left open what they take (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`).
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpenReceives {
     /// What they take: `recorded`, what came in the recorded run, or `arrival`, what comes first.
     pub take: &'static str,
@@ -115,6 +118,7 @@ pub struct OpenReceives {
 
 /// Where the time of one rank went \[s\].
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RankReport {
     /// Which one.
     pub rank: u32,
@@ -136,6 +140,7 @@ pub struct RankReport {
 
 /// One kind of time, over all ranks \[s\].
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spread {
     /// What it was spent on.
     pub kind: &'static str,
@@ -155,6 +160,7 @@ pub struct Spread {
 
 /// The chain of activities and messages from the start to the end of the last rank; its times add up to the makespan.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CriticalPath {
     /// Its steps.
     pub steps: u64,
@@ -170,6 +176,7 @@ pub struct CriticalPath {
 
 /// One kind of time on the critical path.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PathPart {
     /// What it was spent on; `network` is a message under way.
     pub kind: &'static str,
@@ -181,6 +188,7 @@ pub struct PathPart {
 
 /// One rank's part of the critical path.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PathRank {
     /// Which one.
     pub rank: u32,
@@ -192,6 +200,7 @@ pub struct PathRank {
 
 /// One operation's part of the critical path, of one kind.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PathOperation {
     /// Whose.
     pub rank: u32,
@@ -208,6 +217,7 @@ pub struct PathOperation {
 
 /// How long one rank waited for another, in all.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Wait {
     /// Who waited.
     pub rank: u32,
@@ -223,6 +233,7 @@ pub struct Wait {
 
 /// A rank that others waited for, and what goes back to it \[s\]; sums over all ranks that waited.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LateRank {
     /// Which one.
     pub rank: u32,
@@ -247,6 +258,7 @@ pub struct LateRank {
 
 /// A rank that another delayed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Delayed {
     /// Which one.
     pub rank: u32,
@@ -256,6 +268,7 @@ pub struct Delayed {
 
 /// What a prediction was put together from.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Prediction {
     /// The program data.
     pub program: String,
@@ -282,6 +295,7 @@ pub struct Prediction {
 
 /// Ranks that take the times of their blocks from one place.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PredictionPart {
     /// Which: `0-7`.
     pub ranks: String,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// How predictions of one run differ by what is taken as the time of a block; messages take no time in all of them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Variation {
     /// With every time as it was recorded \[s\].
     pub recorded_s: f64,
@@ -19,6 +20,7 @@ pub struct Variation {
 
 /// One of the blocks whose times vary most.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlockVariation {
     /// Its number.
     pub block: u32,

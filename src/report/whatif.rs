@@ -9,6 +9,7 @@ pub const SCHEMA: &str = "hayase-whatif-1";
 
 /// The predicted time with one parameter changed at a time, and what it cannot fall below.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WhatIfReport {
     /// What every report begins with, of the run with nothing changed.
     #[serde(flatten)]
@@ -48,6 +49,7 @@ pub struct WhatIfReport {
 
 /// Times that a better network approaches \[s\]; no number where it is not known, of patterns and farms.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Limits {
     /// Messages cost nothing and arrive when they are sent: computation and dependences are left.
     pub ideal_s: f64,
@@ -71,6 +73,7 @@ impl Limits {
 
 /// The predicted time over one parameter.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sensitivity {
     /// Its name, as typed: `S`, `topology.torus.bandwidth`.
     pub parameter: String,
@@ -94,6 +97,7 @@ impl Sensitivity {
 
 /// One value of one parameter.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WhatIfPoint {
     /// The value.
     pub value: String,

@@ -94,6 +94,11 @@ impl Loader {
         self
     }
 
+    /// The content of the file in memory that has this name.
+    pub(crate) fn attached(&self, name: &str) -> Option<&[u8]> {
+        self.attached.iter().rev().find(|(known, _)| **known == *name).map(|(_, content)| &**content)
+    }
+
     /// `--preset`: a named preset, or a file like those of `presets/`; all else overrides it. It takes the place of the
     /// preset that a scenario file names.
     #[must_use]

@@ -56,8 +56,11 @@ pub(super) fn each_path(workload: &mut WorkloadSpec, change: &mut dyn FnMut(&mut
     }
 }
 
-/// A built-in file keeps its name.
+/// A built-in file keeps its name, and so does one in memory.
 pub(super) fn settle_path(path: &mut Located<String>, sources: &Sources) {
+    if sources.find_attached(path).is_some() {
+        return;
+    }
     let resolved = sources.resolve(path);
     if resolved.exists()
         && let Some(resolved) = resolved.to_str()

@@ -144,12 +144,12 @@ impl Variant {
         let mut hasher = begun(results);
         hasher.update(&serde_json::to_vec(&written).ok()?);
         for (path, _) in &files {
-            base.files.add(path, &mut hasher);
+            base.files.add(path, sources, &mut hasher);
         }
         // What else names a file, whatever key it is: a text that is the name of one.
         texts_of(&written, &mut |text| {
             if !files.iter().any(|(_, name)| name == text) {
-                base.files.add(text, &mut hasher);
+                base.files.add(text, sources, &mut hasher);
             }
         });
         hasher.update(b"\0seed");
@@ -244,11 +244,14 @@ struct Files(Mutex<FxHashMap<String, Option<[u8; 32]>>>);
 
 impl Files {
     /// Adds what the file of this name holds, if there is one.
-    fn add(&self, name: &str, hasher: &mut blake3::Hasher) {
+    fn add(&self, name: &str, sources: &Sources, hasher: &mut blake3::Hasher) {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied();
         let hash = known.unwrap_or_else(|| {
             let path = Path::new(name);
-            let hash = (!name.is_empty() && path.exists()).then(|| hash_of(path)).and_then(Result::ok);
+            let hash = match sources.find_attached(name) {
+                Some(content) => Some(*blake3::hash(content).as_bytes()),
+                None => (!name.is_empty() && path.exists()).then(|| hash_of(path)).and_then(Result::ok),
+            };
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= MOST_WORDS {
                 known.clear();

@@ -109,7 +109,7 @@ impl PatternOutcome {
 impl PatternWork {
     /// What is recorded of a run that nobody asks anything more of: the times of links, and where ranks wait for each
     /// other or compute who is late, in runs that are short enough for that.
-    pub fn usual(&self) -> RunOptions<'static> {
+    pub fn usual<'a>(&self) -> RunOptions<'a> {
         let (needs, messages) = (self.pattern.needs(), self.pattern.messages());
         let waits = needs.steps || needs.messages || matches!(self.injection, Injection::SendRecv | Injection::Barrier);
         let late = (waits || self.pattern.delays() || self.jitter > Time::ZERO) && messages <= LATE;

@@ -48,6 +48,7 @@ impl Default for SteadyOptions {
 
 /// What simulated steady traffic came to.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Steady {
     /// The part of its bandwidth that a node sends, the mean over nodes that send and over the time that is measured.
     pub throughput: f64,

@@ -29,7 +29,7 @@ use crate::workload::Blocked;
 
 pub use control::{Control, SweepProgress};
 pub use noise::cost_of_noise;
-pub use seeds::over_seeds;
+pub use seeds::{over_seeds, seeds_from};
 
 /// What is compared: every combination of what is listed. An empty list leaves the choice to `base`.
 #[derive(Clone, Debug, Default)]

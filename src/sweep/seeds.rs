@@ -5,10 +5,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::{Control, SweepProgress};
-use crate::diagnostic::Invalid;
+use crate::diagnostic::{Diagnostic, Invalid};
 use crate::report::{SeedStatistics, Status};
 use crate::scenario::Scenario;
 use crate::simulation::{RunOptions, Simulated, Summary};
+
+/// Seeds of one run or comparison at most: more are several runs.
+const MOST: u64 = 1 << 20;
+
+/// So many seeds from the first on.
+///
+/// # Errors
+/// More than a run can have, or than there are.
+pub fn seeds_from(first: u64, count: u64) -> Result<Vec<u64>, Diagnostic> {
+    if count > MOST {
+        return Err(Diagnostic::new("too-large", format!("{count} seeds: at most {MOST} at once")));
+    }
+    // TOML has no larger integers.
+    match first.checked_add(count.saturating_sub(1)).filter(|last| i64::try_from(*last).is_ok()) {
+        Some(last) if count > 0 => Ok((first..=last).collect()),
+        Some(_) => Err(Diagnostic::new("wrong-value", "no seed is no run").help("write 1 or more")),
+        None => Err(Diagnostic::new("wrong-value", format!("there are no {count} seeds from {first} on"))
+            .help("the largest seed is 9223372036854775807")),
+    }
+}
 
 /// The makespans over these seeds, on all cores; `first` is what the run with the first of them came to. Where nothing
 /// is random all are the same, and nothing more is run. Runs that do not come to their end are

@@ -39,6 +39,7 @@ pub use worst::worst_case;
 
 /// What came out of counting loads.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Throughput {
     /// The part of its bandwidth that every node uses; of random pairs the mean over pairs. The mean over seeds.
     pub throughput: f64,
@@ -65,6 +66,7 @@ pub struct Throughput {
 
 /// The link that holds traffic back.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bottleneck {
     /// Its name.
     pub link: String,

@@ -197,33 +197,38 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
 
 /// What a whole scenario is.
 fn scenario(loader: Loader) -> Result<String, Invalid> {
-    match loader.load_all()? {
+    loader.load_all().map(|loaded| in_words(&loaded))
+}
+
+/// What was loaded, in a line: fabric, work, ranks.
+pub fn in_words(loaded: &Loaded) -> String {
+    match loaded {
         Loaded::Pattern(scenario) => {
             let work = scenario.work();
             let fabric = scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default();
             let (name, injection) = (&work.name, work.injection);
-            Ok(format!("{fabric}, {name}, {}, injection {injection}", totals(&*work.pattern)))
+            format!("{fabric}, {name}, {}, injection {injection}", totals(&*work.pattern))
         }
         Loaded::Program(scenario) => {
             let (name, program) = (&scenario.work().name, &scenario.work().program);
             let ranks = ranks(program.ranks());
             let operations = count(program.operations(), "operation", "operations");
             let (node, on) = (scenario.system().node().name(), scenario.network_name());
-            Ok(format!("{name}, {ranks}, {operations}, nodes {node}, {on}"))
+            format!("{name}, {ranks}, {operations}, nodes {node}, {on}")
         }
         Loaded::Jobs(scenario) => {
             let fabric = scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default();
             let jobs = count(scenario.work().jobs.len() as u64, "job", "jobs");
-            Ok(format!("{fabric}, {jobs}, {}: {}", ranks(scenario.work().ranks()), scenario.work().name()))
+            format!("{fabric}, {jobs}, {}: {}", ranks(scenario.work().ranks()), scenario.work().name())
         }
         Loaded::Farm(farm) => {
-            let Some(first) = farm.points.first().map(Scenario::work) else { return Ok("a farm".to_owned()) };
+            let Some(first) = farm.points.first().map(Scenario::work) else { return "a farm".to_owned() };
             let tasks = grouped(first.listed.len() as u64);
             let tried = match farm.points.len() {
                 1 => count(first.point.workers.len() as u64, "worker", "workers"),
                 points => count(points as u64, "combination", "combinations"),
             };
-            Ok(format!("{}, {tasks} of them, {tried}, {}", first.title, farm.setting))
+            format!("{}, {tasks} of them, {tried}, {}", first.title, farm.setting)
         }
     }
 }

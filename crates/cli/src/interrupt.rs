@@ -3,13 +3,17 @@
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{End, complain};
+use super::{End, complain, inside};
 use hayase::atomic_file;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Makes Ctrl-C (and SIGTERM, SIGHUP) set the flag that this returns, instead of killing the process.
 pub fn stop_flag() -> &'static AtomicBool {
+    // Another program has its own way to hear of it.
+    if let Some(stop) = inside::stop_flag() {
+        return stop;
+    }
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // Where there can be no handler, Ctrl-C kills as it does everywhere.

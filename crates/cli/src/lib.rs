@@ -11,10 +11,11 @@ mod calibrate;
 mod caveats;
 mod check;
 mod compare;
-mod deadlock;
+pub mod deadlock;
 mod end;
 mod files;
 mod init;
+mod inside;
 mod interrupt;
 mod jobs;
 mod lines;
@@ -65,10 +66,12 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Verb};
+pub use check::in_words;
 pub(crate) use end::{End, Failure, reason};
 pub(crate) use files::extension;
 use hayase::diagnostic::{self, Invalid};
 use hayase::scenario as scenarios;
+pub use inside::{Answer, Ended, Inside, Tell};
 pub(crate) use voice::{Voice, complain, print, print_with, show};
 
 /// Runs the program: all that the binary `hayase` does.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::voice::{Show, complain};
-use super::{files, width};
+use super::{files, inside, width};
 use hayase::diagnostic::{OnRead, Sources};
 use hayase::engine::{Progress, Watch};
 use hayase::plan;
@@ -33,6 +33,8 @@ const LEAST_BAR: usize = 8;
 struct Meter {
     show: Show,
     unit: &'static str,
+    /// Another program that hears of it.
+    told: Option<inside::Tell>,
     state: Mutex<State>,
 }
 
@@ -122,11 +124,14 @@ pub fn duration(seconds: f64) -> String {
 impl Meter {
     fn new(show: Show, unit: &'static str) -> Self {
         let now = Instant::now();
-        Self { show, unit, state: Mutex::new(State { started: now, told: now, bar: None }) }
+        Self { show, unit, told: inside::tell(), state: Mutex::new(State { started: now, told: now, bar: None }) }
     }
 
     /// So much is done of so much.
     fn tell(&self, done: u64, total: u64, message: impl FnOnce() -> String) {
+        if let Some(tell) = &self.told {
+            tell(done, total);
+        }
         if self.show == Show::Nothing {
             return;
         }

@@ -6,11 +6,10 @@ use clap::Args;
 
 use super::progress::RunsMonitor;
 use super::{Failure, Voice, interrupt};
-use hayase::diagnostic::Diagnostic;
 use hayase::report::SeedStatistics;
 use hayase::scenario::Scenario;
 use hayase::simulation::{Simulated, Summary};
-use hayase::sweep::{Control, over_seeds};
+use hayase::sweep::{Control, over_seeds, seeds_from};
 
 /// How many seeds there are.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -37,22 +36,9 @@ pub fn over<W: Simulated>(
     Ok(over_seeds(scenario, seeds, first, control)?)
 }
 
-/// Seeds of one run or comparison at most: more are several runs.
-const MOST_SEEDS: u64 = 1 << 20;
-
 /// So many seeds from the first on.
 pub fn seeds(first: u64, count: Option<NonZeroU32>) -> Result<Vec<u64>, Failure> {
-    let count = u64::from(count.map_or(1, NonZeroU32::get));
-    if count > MOST_SEEDS {
-        return Err(Diagnostic::new("too-large", format!("--seeds {count}: at most {MOST_SEEDS} seeds at once")).into());
-    }
-    // TOML has no larger integers.
-    match first.checked_add(count - 1).filter(|last| i64::try_from(*last).is_ok()) {
-        Some(last) => Ok((first..=last).collect()),
-        None => Err(Diagnostic::new("wrong-value", format!("there are no {count} seeds from {first} on"))
-            .help("the largest seed is 9223372036854775807")
-            .into()),
-    }
+    Ok(seeds_from(first, count.map_or(1, NonZeroU32::get).into())?)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::{Args, ValueEnum};
 
 use super::end::Failure;
-use super::width;
+use super::{inside, width};
 use hayase_output::table::Answer;
 
 /// What holds for all verbs.
@@ -79,6 +79,11 @@ impl Voice {
         Self { quiet: global.quiet, colour, show }
     }
 
+    /// Nobody hears anything but results and errors.
+    pub fn unheard() -> Self {
+        Self { quiet: true, colour: false, show: Show::Nothing }
+    }
+
     /// Says something that is no result: on standard error, unless nothing is wanted there.
     pub fn say(self, text: impl Display) {
         if !self.quiet {
@@ -94,6 +99,10 @@ impl Voice {
 
 /// Writes a line to standard error; that nobody reads it is no reason to fail.
 pub fn complain(text: impl Display) {
+    if inside::is_inside() {
+        inside::keep_said(&text.to_string());
+        return;
+    }
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -109,6 +118,12 @@ pub fn show(answer: &Answer) -> Result<(), Failure> {
 
 /// Writes results to standard output, through a buffer.
 pub fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    if inside::is_inside() {
+        let mut printed = Vec::new();
+        write(&mut printed).map_err(Failure::Print)?;
+        inside::keep_printed(&printed);
+        return Ok(());
+    }
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     write(&mut stdout).and_then(|()| stdout.flush()).map_err(Failure::Print)
 }

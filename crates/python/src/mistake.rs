@@ -1,8 +1,10 @@
 //! Mistakes as exceptions of Python.
 
 use hayase::diagnostic::Invalid;
+use hayase::plan::StoreError;
+use hayase_cli::{Answer, Ended};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -50,5 +52,30 @@ pub fn deadlock(py: Python<'_>, why: &str, report: &str) -> PyErr {
     match error.value(py).setattr("_report_json", report) {
         Ok(()) => error,
         Err(other) => other,
+    }
+}
+
+/// The exception for how a verb ended, unless it did all.
+///
+/// # Errors
+/// That exception.
+pub fn answered(py: Python<'_>, answer: &Answer) -> PyResult<()> {
+    match &answer.ended {
+        Ended::Done => Ok(()),
+        Ended::Invalid(mistakes) => Err(invalid(py, mistakes)),
+        Ended::Failed(mistakes) => Err(PyRuntimeError::new_err(mistakes.show(false))),
+        Ended::Usage(text) => Err(PyTypeError::new_err(text.trim_end().to_owned())),
+        Ended::Deadlocked => Err(deadlock(py, &answer.said, &String::from_utf8_lossy(&answer.printed))),
+        Ended::Interrupted => Err(PyKeyboardInterrupt::new_err(())),
+    }
+}
+
+/// The exception for a store of a sweep that cannot be used.
+pub fn store(py: Python<'_>, error: StoreError) -> PyErr {
+    match error {
+        StoreError::Invalid(mistakes) => invalid(py, &mistakes),
+        StoreError::Failed(path, error) => {
+            PyOSError::new_err((error.raw_os_error(), error.to_string(), path.display().to_string()))
+        }
     }
 }

@@ -1,115 +1,71 @@
-//! What came of a run.
+//! What came of a run, for Python.
 
-use std::sync::Arc;
-
+use hayase::diagnostic::Invalid;
 use hayase::report::Status;
-use hayase::scenario::{Loaded, Scenario};
-use hayase::simulation::{PatternWork, RunOptions, Simulated};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyNotImplementedError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use crate::table::{Column, Table};
-use crate::work::{Looking, outside};
+use crate::mistake;
+use crate::play::{AnyReport, Raw};
+use crate::table::Table;
 
 /// A run that came to its end.
 #[pyclass(frozen, module = "hayase._hayase")]
 pub struct Played {
-    makespan: f64,
-    fingerprint: String,
-    report: String,
-    messages: Option<Py<Table>>,
-}
-
-/// The same before Python has seen it.
-struct Raw {
-    makespan: f64,
-    fingerprint: String,
-    status: Status,
-    report: String,
-    messages: Option<Vec<(&'static str, Column)>>,
-}
-
-fn pattern(scenario: &Scenario<PatternWork>, messages: bool, looking: &Looking) -> Raw {
-    let room = if messages { usize::try_from(scenario.work().messages()).unwrap_or(0) } else { 0 };
-    let (mut src, mut dst, mut start, mut end) =
-        (Vec::with_capacity(room), Vec::with_capacity(room), Vec::with_capacity(room), Vec::with_capacity(room));
-    let mut on_message = |message: &hayase::report::MessageRecord| {
-        src.push(message.src);
-        dst.push(message.dst);
-        start.push(message.start_s);
-        end.push(message.end_s);
-    };
-    let RunOptions { link_use, late, .. } = scenario.work().usual();
-    let run = scenario.run(RunOptions {
-        link_use,
-        late,
-        on_message: if messages { Some(&mut on_message) } else { None },
-        watch: Some(looking),
-        ..RunOptions::default()
-    });
-    Raw {
-        makespan: run.report.head.makespan_s,
-        fingerprint: run.report.head.fingerprint.clone(),
-        status: run.report.head.status,
-        report: serde_json::to_string(&run.report).unwrap_or_default(),
-        messages: messages.then(|| {
-            vec![
-                ("src", Column::U32(src)),
-                ("dst", Column::U32(dst)),
-                ("start", Column::F64(start)),
-                ("end", Column::F64(end)),
-            ]
-        }),
-    }
+    report: AnyReport,
+    tables: Vec<(&'static str, Py<Table>)>,
 }
 
 impl Played {
-    /// Runs it.
+    /// What came of a run, for Python.
     ///
     /// # Errors
-    /// What was raised meanwhile; that the run does not end.
-    pub fn play(
-        py: Python<'_>,
-        loaded: &Arc<Loaded>,
-        [messages, _links, _ranks]: [bool; 3],
-        progress: Option<&Bound<'_, PyAny>>,
-        threads: Option<usize>,
-    ) -> PyResult<Self> {
-        let looking = Arc::default();
-        let loaded = Arc::clone(loaded);
-        let raw = outside(py, threads, progress, &looking, move |looking| match &*loaded {
-            Loaded::Pattern(scenario) => Some(pattern(scenario, messages, looking)),
-            _ => None,
-        })?;
-        let raw = raw.ok_or_else(|| PyNotImplementedError::new_err("patterns only, so far"))?;
-        if raw.status != Status::Complete {
+    /// The mistakes of the scenario; that the run deadlocks, or was ended.
+    pub fn new(py: Python<'_>, raw: Result<Raw, Invalid>) -> PyResult<Self> {
+        let Raw { report, deadlock, tables } = raw.map_err(|invalid| mistake::invalid(py, &invalid))?;
+        if let Some(why) = deadlock {
+            return Err(mistake::deadlock(py, &why, &report.to_json()));
+        }
+        if report.head().status == Status::Interrupted {
             return Err(PyKeyboardInterrupt::new_err(()));
         }
-        let Raw { makespan, fingerprint, report, messages, .. } = raw;
-        let messages = messages.map(|columns| Table::new(py, columns)).transpose()?;
-        Ok(Self { makespan, fingerprint, report, messages })
+        let tables = tables.into_iter().map(|(name, columns)| Ok((name, Table::new(py, columns)?)));
+        Ok(Self { report, tables: tables.collect::<PyResult<_>>()? })
     }
 }
 
 #[pymethods]
 impl Played {
+    /// When the last message arrived, or the last rank ended \[s\].
     #[getter]
     fn makespan(&self) -> f64 {
-        self.makespan
+        self.report.head().makespan_s
     }
 
+    /// A number that differs where anything happened at another time.
     #[getter]
     fn fingerprint(&self) -> &str {
-        &self.fingerprint
+        &self.report.head().fingerprint
     }
 
+    /// What ran: `pattern`, `program`, `jobs` or `farm`.
     #[getter]
-    fn report_json(&self) -> &str {
-        &self.report
+    fn kind(&self) -> &'static str {
+        match self.report {
+            AnyReport::Pattern(_) => "pattern",
+            AnyReport::Program(_) => "program",
+            AnyReport::Jobs(_) => "jobs",
+            AnyReport::Farm(_) => "farm",
+        }
     }
 
-    #[getter]
-    fn messages(&self, py: Python<'_>) -> Option<Py<Table>> {
-        self.messages.as_ref().map(|table| table.clone_ref(py))
+    /// The report as the program writes it.
+    fn report_json(&self) -> String {
+        self.report.to_json()
+    }
+
+    /// The table of this name, where it was recorded.
+    fn table(&self, py: Python<'_>, name: &str) -> Option<Py<Table>> {
+        self.tables.iter().find(|(known, _)| *known == name).map(|(_, table)| table.clone_ref(py))
     }
 }

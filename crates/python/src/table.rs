@@ -1,10 +1,16 @@
-//! Tables by columns that numpy sees without a copy.
+//! Tables by columns that numpy and Arrow see without a copy.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyList};
+
+use crate::arrow;
+
+/// Columns with their names.
+pub type Columns = Vec<(Cow<'static, str>, Column)>;
 
 /// The values of a column.
 #[derive(Debug)]
@@ -13,9 +19,11 @@ pub enum Column {
     U32(Vec<u32>),
     /// Bytes.
     U64(Vec<u64>),
+    /// Numbers that may be missing: then -1.
+    I64(Vec<i64>),
     /// Times \[s\] and rates.
     F64(Vec<f64>),
-    /// Names: all of them behind each other, and where each ends.
+    /// Names: where each begins, with the end of the last, and all of them behind each other.
     Text(Vec<i64>, Vec<u8>),
 }
 
@@ -35,6 +43,7 @@ impl Column {
         match self {
             Self::U32(values) => values.len(),
             Self::U64(values) => values.len(),
+            Self::I64(values) => values.len(),
             Self::F64(values) => values.len(),
             Self::Text(ends, _) => ends.len() - 1,
         }
@@ -44,18 +53,19 @@ impl Column {
 /// Memory of a column, as numpy asks for it: kept as long as any array looks at it.
 #[pyclass(frozen, module = "hayase._hayase")]
 pub struct Memory {
-    columns: Arc<Vec<(&'static str, Column)>>,
+    columns: Arc<Columns>,
     index: usize,
 }
 
 #[pymethods]
 impl Memory {
-    /// Where the numbers are: see "The array interface protocol" of numpy, version 3.
+    /// Where the numbers are, which nobody may write to: "The array interface protocol" of numpy, version 3.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (address, kind) = match &self.columns[self.index].1 {
             Column::U32(values) => (values.as_ptr() as usize, "u4"),
             Column::U64(values) => (values.as_ptr() as usize, "u8"),
+            Column::I64(values) => (values.as_ptr() as usize, "i8"),
             Column::F64(values) => (values.as_ptr() as usize, "f8"),
             Column::Text(..) => return Err(PyTypeError::new_err("a column of texts is no array of numbers")),
         };
@@ -72,7 +82,7 @@ impl Memory {
 /// A table by columns.
 #[pyclass(frozen, module = "hayase._hayase")]
 pub struct Table {
-    columns: Arc<Vec<(&'static str, Column)>>,
+    columns: Arc<Columns>,
 }
 
 impl Table {
@@ -80,16 +90,17 @@ impl Table {
     ///
     /// # Errors
     /// Where Python has no memory for it.
-    pub fn new(py: Python<'_>, columns: Vec<(&'static str, Column)>) -> PyResult<Py<Self>> {
+    pub fn new(py: Python<'_>, columns: Columns) -> PyResult<Py<Self>> {
         Py::new(py, Self { columns: Arc::new(columns) })
     }
 }
 
 #[pymethods]
 impl Table {
+    /// The names of the columns.
     #[getter]
-    fn columns(&self) -> Vec<&'static str> {
-        self.columns.iter().map(|(name, _)| *name).collect()
+    fn columns(&self) -> Vec<&str> {
+        self.columns.iter().map(|(name, _)| &**name).collect()
     }
 
     fn __len__(&self) -> usize {
@@ -107,7 +118,7 @@ impl Table {
             Column::Text(ends, bytes) => {
                 let text = |pair: &[i64]| String::from_utf8_lossy(&bytes[pair[0] as usize..pair[1] as usize]);
                 let texts = PyList::new(py, ends.windows(2).map(text))?;
-                let array = numpy.call_method1("array", PyTuple::new(py, [texts])?)?;
+                let array = numpy.call_method1("array", (texts, "str"))?;
                 array.call_method1("setflags", (false,))?;
                 Ok(array)
             }
@@ -116,5 +127,22 @@ impl Table {
                 numpy.call_method1("asarray", (Py::new(py, memory)?,))
             }
         }
+    }
+
+    /// The types of the columns: "The Arrow PyCapsule Interface".
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        PyCapsule::new_with_value(py, arrow::schema(&self.columns), c"arrow_schema")
+    }
+
+    /// The table as a stream of one batch, without a copy: "The Arrow PyCapsule Interface".
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A type that is asked for may be ignored: there is no other.
+        let _ = requested_schema;
+        PyCapsule::new_with_value(py, arrow::stream(Arc::clone(&self.columns)), c"arrow_array_stream")
     }
 }

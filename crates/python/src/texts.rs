@@ -1,21 +1,28 @@
 //! Scenarios from what Python says: a name, tables as dicts, files in memory.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hayase::diagnostic::Invalid;
+use hayase::diagnostic::{Invalid, Sources};
+use hayase::plan::{self, Columns, Plan, RunControl, Shard};
 use hayase::scenario::{Loaded, Loader, settings_as_toml};
+use hayase::sweep::seeds_from;
+use hayase_cli::Inside;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::mistake;
 use crate::outcome::Played;
-use crate::work::{Looking, outside};
+use crate::play::{Wishes, play};
+use crate::work::Asker;
 
 /// What mistakes in settings call their text.
 const SETTINGS: &str = "settings";
+/// What mistakes in a report call it.
+const REPORT: &str = "report.json";
 
 /// What a scenario is made of, as JSON.
 #[derive(Deserialize, Clone, Default)]
@@ -26,6 +33,8 @@ struct Said {
     file: Option<String>,
     /// A TOML text with its name.
     text: Option<(String, String)>,
+    /// A report, as JSON.
+    report: Option<String>,
     machine: Option<String>,
     /// Tables of a scenario; numbers are in base units.
     settings: Map<String, Value>,
@@ -79,6 +88,9 @@ impl Said {
         if let Some((name, text)) = &self.text {
             loader = loader.text(name, text);
         }
+        if let Some(report) = &self.report {
+            loader = loader.attach(REPORT, report.as_bytes()).file(Path::new(REPORT));
+        }
         if let Some(machine) = &self.machine {
             loader = loader.machine(machine);
         }
@@ -122,16 +134,25 @@ impl Texts {
     ///
     /// # Errors
     /// All their mistakes, as one exception.
-    pub fn loaded(&self, py: Python<'_>, threads: Option<usize>) -> PyResult<Arc<Loaded>> {
+    fn loaded(&self, asker: Asker<'_, '_>) -> PyResult<Arc<Loaded>> {
         if let Some(loaded) = self.known() {
             return Ok(loaded);
         }
         let loader = self.loader.clone();
-        let built: Result<Loaded, Invalid> =
-            outside(py, threads, None, &Arc::default(), move |_: &Looking| loader.load_all())?;
-        let loaded = Arc::new(built.map_err(|invalid| mistake::invalid(py, &invalid))?);
+        let built = Asker { progress: None, ..asker }.wait(move |_| loader.load_all())?;
+        let loaded = Arc::new(built.map_err(|invalid| mistake::invalid(asker.py, &invalid))?);
         *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&loaded));
         Ok(loaded)
+    }
+}
+
+/// The first seed of a scenario.
+fn first_seed(loaded: &Loaded) -> u64 {
+    match loaded {
+        Loaded::Pattern(scenario) => scenario.seed(),
+        Loaded::Program(scenario) => scenario.seed(),
+        Loaded::Jobs(scenario) => scenario.seed(),
+        Loaded::Farm(farm) => farm.seed(),
     }
 }
 
@@ -144,18 +165,113 @@ impl Texts {
         Ok(Self { loader, loaded: Mutex::default() })
     }
 
-    /// Runs what the texts say.
-    #[pyo3(signature = (*, messages=false, links=false, ranks=false, progress=None, threads=None))]
+    /// Runs what the texts say, with so many seeds, and records the tables that are asked for.
+    #[pyo3(signature = (tables, *, seeds=1, progress=None, threads=None))]
     fn run(
         &self,
         py: Python<'_>,
-        messages: bool,
-        links: bool,
-        ranks: bool,
+        tables: Vec<String>,
+        seeds: u64,
         progress: Option<Bound<'_, PyAny>>,
         threads: Option<usize>,
     ) -> PyResult<Played> {
-        let loaded = self.loaded(py, threads)?;
-        Played::play(py, &loaded, [messages, links, ranks], progress.as_ref(), threads)
+        let asker = Asker { py, threads, progress: progress.as_ref() };
+        let loaded = self.loaded(asker)?;
+        let asked = |table: &str| tables.iter().any(|asked| asked == table);
+        let wishes = Wishes {
+            messages: asked("messages"),
+            links: asked("links"),
+            ranks: asked("ranks"),
+            activities: asked("activities"),
+            path: asked("path"),
+        };
+        let seeds = seeds_from(first_seed(&loaded), seeds)
+            .map_err(|mistake| mistake::invalid(py, &Invalid::one(mistake, &Sources::default())))?;
+        Played::new(py, asker.wait(move |looking| play(&loaded, &seeds, wishes, looking))?)
+    }
+
+    /// What the texts say, in a line, as `hayase check` says it.
+    #[pyo3(signature = (*, threads=None))]
+    fn check(&self, py: Python<'_>, threads: Option<usize>) -> PyResult<String> {
+        Ok(hayase_cli::in_words(&*self.loaded(Asker { py, threads, progress: None })?))
+    }
+
+    /// The scenario with every default put in, as JSON.
+    #[pyo3(signature = (*, threads=None))]
+    fn to_json(&self, py: Python<'_>, threads: Option<usize>) -> PyResult<String> {
+        let loaded = self.loaded(Asker { py, threads, progress: None })?;
+        let scenario = match &*loaded {
+            Loaded::Pattern(scenario) => scenario.to_json(),
+            Loaded::Program(scenario) => scenario.to_json(),
+            Loaded::Jobs(scenario) => scenario.to_json(),
+            Loaded::Farm(farm) => match &farm.points[..] {
+                [point] => point.to_json(),
+                _ => return Err(PyValueError::new_err("a farm that is tried in several ways is several scenarios")),
+            },
+        };
+        Ok(scenario.to_string())
+    }
+
+    /// Does what a verb of the command line does, with these texts below what its words say; returns what it prints.
+    #[pyo3(signature = (words, *, progress=None, threads=None))]
+    fn verb(
+        &self,
+        py: Python<'_>,
+        words: Vec<String>,
+        progress: Option<Bound<'_, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<Py<PyBytes>> {
+        let base = self.loader.clone();
+        let answer = Asker { py, threads, progress: progress.as_ref() }.wait(move |looking| {
+            let told = Arc::clone(looking);
+            let tell = Arc::new(move |done, total| told.tell(done, total));
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            Inside { base, stop: looking.stop, tell: Some(tell) }.answer(&words)
+        })?;
+        mistake::answered(py, &answer)?;
+        Ok(PyBytes::new(py, &answer.printed).unbind())
+    }
+
+    /// Runs what is missing of a plan, which is a file, or one of these texts' files in memory; returns what was done.
+    #[pyo3(signature = (plan, folder, *, shard=None, retry_failed=false, progress=None, threads=None))]
+    fn sweep<'py>(
+        &self,
+        py: Python<'py>,
+        plan: PathBuf,
+        folder: PathBuf,
+        shard: Option<(u32, u32)>,
+        retry_failed: bool,
+        progress: Option<Bound<'py, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<(u64, u64, u64, bool)> {
+        let shard = match shard {
+            None => Shard::ALL,
+            Some((index, of)) => format!("{index}/{of}").parse().map_err(PyValueError::new_err)?,
+        };
+        let loader = self.loader.clone();
+        let ran = Asker { py, threads, progress: progress.as_ref() }.wait(move |looking| {
+            let tell = |progress: plan::Progress| {
+                looking.tell(progress.rows.min(progress.points), progress.points);
+            };
+            let control =
+                RunControl { progress: Some(&tell), cancel: Some(looking.stop), retry_failed, ..RunControl::default() };
+            let plan = Plan::read(&plan, loader)?;
+            plan::run(&plan, &folder, shard, control)
+        })?;
+        let ran = ran.map_err(|error| mistake::store(py, error))?;
+        Ok((ran.run, ran.there, ran.failed, ran.interrupted))
+    }
+
+    /// The rows of a plan that are done, in its order, as JSON.
+    #[pyo3(signature = (plan, folder, *, threads=None))]
+    fn rows(&self, py: Python<'_>, plan: PathBuf, folder: PathBuf, threads: Option<usize>) -> PyResult<Py<PyBytes>> {
+        let loader = self.loader.clone();
+        let rows = Asker { py, threads, progress: None }.wait(move |_| {
+            let plan = Plan::read(&plan, loader)?;
+            let mut rows = Vec::new();
+            plan::merge(&plan, &folder, Columns::Json, &mut rows).map(|_| rows)
+        })?;
+        let rows = rows.map_err(|error| mistake::store(py, error))?;
+        Ok(PyBytes::new(py, &rows).unbind())
     }
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hayase::engine::{Progress, Watch};
-use pyo3::exceptions::PyRuntimeError;
+use hayase::sweep::Control;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -19,15 +20,34 @@ const TELL: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(100);
 /// What threads have of stack: as much as the thread of a program has.
 const STACK: usize = 8 << 20;
+/// Threads at most: more of them only take room and turns from each other.
+const MOST_THREADS: usize = 1024;
 
 /// How far work is, and whether it is to end.
-#[derive(Default)]
 pub struct Looking {
     /// Set to end the work.
-    pub stop: AtomicBool,
+    pub stop: &'static AtomicBool,
     now_ps: AtomicU64,
     done: AtomicU64,
     total: AtomicU64,
+}
+
+/// Flags that nobody looks at any more. Each lives as long as the process, so that it can be lent to any thread.
+static FREE: Mutex<Vec<&'static AtomicBool>> = Mutex::new(Vec::new());
+
+impl Default for Looking {
+    fn default() -> Self {
+        let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let stop = free.unwrap_or_else(|| Box::leak(Box::default()));
+        stop.store(false, Ordering::Relaxed);
+        Self { stop, now_ps: AtomicU64::new(0), done: AtomicU64::new(0), total: AtomicU64::new(0) }
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        FREE.lock().unwrap_or_else(PoisonError::into_inner).push(self.stop);
+    }
 }
 
 impl Looking {
@@ -37,15 +57,20 @@ impl Looking {
         self.total.store(total, Ordering::Relaxed);
     }
 
+    /// What ends many runs.
+    pub fn control(&self) -> Control<'_> {
+        Control { progress: None, cancel: Some(self.stop) }
+    }
+
     fn progress(&self) -> (f64, u64, u64) {
-        let now = f64::from_bits(self.now_ps.load(Ordering::Relaxed)) * 1e-12;
+        let now = f64::from_bits(self.now_ps.load(Ordering::Relaxed));
         (now, self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
     }
 }
 
 impl Watch for Looking {
     fn tick(&self, progress: Progress) -> bool {
-        self.now_ps.store((progress.now.seconds() * 1e12).to_bits(), Ordering::Relaxed);
+        self.now_ps.store(progress.now.seconds().to_bits(), Ordering::Relaxed);
         self.tell(progress.delivered, progress.total);
         !self.stop.load(Ordering::Relaxed)
     }
@@ -53,9 +78,13 @@ impl Watch for Looking {
 
 /// The threads of this process: started once for each number of them. Those of a process that was forked are not there
 /// in the fork, so it gets its own.
-fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>, String> {
+fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     type Known = Vec<(u32, Option<usize>, Arc<ThreadPool>)>;
     static POOLS: Mutex<Known> = Mutex::new(Vec::new());
+    if threads == Some(0) {
+        return Err(PyValueError::new_err("threads=0: 1 or more are expected, or None for one each core"));
+    }
+    let threads = threads.map(|threads| threads.min(MOST_THREADS));
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     if let Some((.., pool)) = pools.iter().find(|(of, count, _)| *of == process && *count == threads) {
@@ -65,65 +94,69 @@ fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>, String> {
         .num_threads(threads.unwrap_or(0))
         .stack_size(STACK)
         .build()
-        .map_err(|error| format!("cannot start threads: {error}"))?;
+        .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))?;
     let pool = Arc::new(pool);
     pools.push((process, threads, Arc::clone(&pool)));
     Ok(pool)
 }
 
-/// Does this work while the interpreter goes on. Ctrl-C and an exception in `progress` end it.
-///
-/// # Errors
-/// What was raised meanwhile, and a `RuntimeError` where the work panics.
-pub fn outside<T: Send + 'static>(
-    py: Python<'_>,
-    threads: Option<usize>,
-    progress: Option<&Bound<'_, PyAny>>,
-    looking: &Arc<Looking>,
-    work: impl FnOnce(&Looking) -> T + Send + 'static,
-) -> PyResult<T> {
-    let pool = pool(threads).map_err(PyRuntimeError::new_err)?;
-    let (sender, mut receiver) = mpsc::sync_channel(1);
-    let seen = Arc::clone(looking);
-    pool.spawn(move || {
-        let done = catch_unwind(AssertUnwindSafe(|| work(&seen)));
-        // Nobody waits for what was given up.
-        let _ = sender.send(done.map_err(|panic| {
-            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
-        }));
-    });
-    let mut told = Instant::now();
-    let mut step = || -> PyResult<()> {
-        py.check_signals()?;
-        match progress {
-            Some(progress) if told.elapsed() >= TELL => {
-                told = Instant::now();
-                progress.call1(looking.progress()).map(drop)
-            }
-            _ => Ok(()),
-        }
-    };
-    loop {
-        let waiting = &mut receiver;
-        match py.detach(move || waiting.recv_timeout(LISTEN)) {
-            Ok(Ok(done)) => {
-                if let Some(progress) = progress {
-                    progress.call1(looking.progress())?;
+/// Who asked for work, and how.
+#[derive(Clone, Copy)]
+pub struct Asker<'a, 'py> {
+    /// The interpreter.
+    pub py: Python<'py>,
+    /// On how many threads; one for each core if it is not said.
+    pub threads: Option<usize>,
+    /// Called with simulated seconds, what is done and how much there is.
+    pub progress: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl Asker<'_, '_> {
+    /// Does this work while the interpreter goes on. Ctrl-C and an exception in `progress` end it.
+    ///
+    /// # Errors
+    /// What was raised meanwhile, and a `RuntimeError` where the work panics.
+    pub fn wait<T: Send + 'static>(self, work: impl FnOnce(&Arc<Looking>) -> T + Send + 'static) -> PyResult<T> {
+        let Self { py, threads, progress } = self;
+        let pool = pool(threads)?;
+        let looking: Arc<Looking> = Arc::default();
+        let (sender, mut receiver) = mpsc::sync_channel(1);
+        let seen = Arc::clone(&looking);
+        pool.spawn(move || {
+            let done = catch_unwind(AssertUnwindSafe(|| work(&seen)));
+            // Nobody waits for what was given up.
+            let _ = sender.send(done.map_err(|panic| {
+                let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+                text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+            }));
+        });
+        let mut told = Instant::now();
+        loop {
+            let waiting = &mut receiver;
+            let raised = match py.detach(move || waiting.recv_timeout(LISTEN)) {
+                Ok(Ok(done)) => {
+                    if let Some(progress) = progress {
+                        progress.call1(looking.progress())?;
+                    }
+                    return Ok(done);
                 }
-                return Ok(done);
-            }
-            Ok(Err(panic)) => return Err(PyRuntimeError::new_err(format!("a mistake in Hayase: {panic}"))),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("a mistake in Hayase: its work ended without a result"));
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                if let Err(raised) = step() {
-                    looking.stop.store(true, Ordering::Relaxed);
-                    let waiting = &mut receiver;
-                    let _ = py.detach(move || waiting.recv_timeout(PATIENCE));
-                    return Err(raised);
+                Ok(Err(panic)) => return Err(PyRuntimeError::new_err(format!("a mistake in Hayase: {panic}"))),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("a mistake in Hayase: its work ended without a result"));
                 }
+                Err(RecvTimeoutError::Timeout) => py.check_signals().and_then(|()| match progress {
+                    Some(progress) if told.elapsed() >= TELL => {
+                        told = Instant::now();
+                        progress.call1(looking.progress()).map(drop)
+                    }
+                    _ => Ok(()),
+                }),
+            };
+            if let Err(raised) = raised {
+                looking.stop.store(true, Ordering::Relaxed);
+                let waiting = &mut receiver;
+                let _ = py.detach(move || waiting.recv_timeout(PATIENCE));
+                return Err(raised);
             }
         }
     }

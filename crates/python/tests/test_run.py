@@ -41,7 +41,7 @@ def test_messages_are_seen_without_a_copy() -> None:
     kept = end.copy()
     del result, again
     assert numpy.array_equal(kept, end)
-    with pytest.raises(AttributeError, match="messages=True"):
+    with pytest.raises(LookupError, match="messages=True"):
         hayase.run("torus-4x4", "all-to-all-pairwise").messages
 
 

@@ -1,22 +1,89 @@
-"""What came of a run."""
+"""What came of a run, and tables of what was recorded."""
 
 from __future__ import annotations
 
 import functools
 import json
+import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hayase import _hayase
 
 if TYPE_CHECKING:
+    import numpy
+    import pandas
+    import polars
+    import pyarrow
+
     from hayase._scenario import Scenario
+
+
+class Table:
+    """A table by columns. Numbers are seen where they are, by numpy and by all that speaks Arrow, without a copy; arrays
+    keep the memory alive and cannot be written to.
+
+    >>> import hayase
+    >>> table = hayase.run("torus-4x4", "ring", messages=True).messages
+    >>> len(table), table.columns
+    (16, ['src', 'dst', 'index', 'bytes', 'start', 'end'])
+    >>> float(table["end"].max())
+    2e-05
+    """
+
+    def __init__(self, table: _hayase.Table, name: str) -> None:
+        self._table = table
+        #: What it holds: `messages`, `links`, ...
+        self.name = name
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns; times are in seconds, sizes in bytes."""
+        return self._table.columns
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __getitem__(self, name: str) -> numpy.ndarray[Any, Any]:
+        return self._table[name]
+
+    def __arrow_c_schema__(self) -> object:
+        return self._table.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        return f"<hayase.Table of {len(self)} {self.name}: {', '.join(self.columns)}>"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a DataFrame on the same memory."""
+        import pandas
+
+        return pandas.DataFrame({name: self[name] for name in self.columns}, copy=False)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The table as one of pyarrow on the same memory."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The table as one of polars."""
+        import polars
+
+        return polars.DataFrame(self)
 
 
 class Result:
     """What came of a run: figures, the report as the program writes it, and what was recorded."""
 
-    def __init__(self, played: _hayase.Played, scenario: Scenario | None) -> None:
+    def __init__(self, played: _hayase.Played, scenario: Scenario, seeds: int = 1) -> None:
         self._played = played
+        self._seeds = seeds
         #: The scenario that was run.
         self.scenario = scenario
 
@@ -30,17 +97,60 @@ class Result:
         """A number that differs where anything happened at another time."""
         return self._played.fingerprint
 
+    @property
+    def kind(self) -> str:
+        """What ran: `pattern`, `program`, `jobs` or `farm`."""
+        return self._played.kind
+
     @functools.cached_property
     def report(self) -> dict[str, Any]:
-        """The report, as `hayase run --format json` prints it."""
-        return json.loads(self._played.report_json)
+        """The report, as `hayase run --format json` prints it; see `hayase.reports` for its types."""
+        return dict(json.loads(self._played.report_json()))
 
     def __getitem__(self, key: str) -> Any:
         return self.report[key]
 
+    def __repr__(self) -> str:
+        return f"<hayase.Result of a {self.kind}: makespan {self.makespan} s, fingerprint {self.fingerprint}>"
+
+    def _recorded(self, name: str) -> Table:
+        if (table := self._played.table(name)) is None:
+            raise LookupError(f"the {name} of this run were not recorded: run it with {name}=True")
+        return Table(table, name)
+
     @property
-    def messages(self) -> _hayase.Table:
-        """Every message: who sent it to whom, when, and when it arrived."""
-        if (table := self._played.messages) is None:
-            raise AttributeError("the messages of this run were not recorded: run it with messages=True")
-        return table
+    def messages(self) -> Table:
+        """Every message: who sent it to whom, how long it is, when it was sent and when it arrived."""
+        return self._recorded("messages")
+
+    @property
+    def links(self) -> Table:
+        """Every link: what it carried, how busy it was."""
+        return self._recorded("links")
+
+    @property
+    def ranks(self) -> Table:
+        """Every rank: when it ended, and where its time went."""
+        return self._recorded("ranks")
+
+    @property
+    def activities(self) -> Table:
+        """All that ranks did, as it ended."""
+        return self._recorded("activities")
+
+    @property
+    def path(self) -> Table:
+        """The critical path, step by step."""
+        return self._recorded("path")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file; its name says what, as that behind `-o` of `hayase run` does (`report.json`, `messages.csv`,
+        `links.csv`, `timeline.svg`, ...). For what is not in the report the scenario is run once more."""
+        name = os.fspath(path)
+        words = ["run", f"--output={name}"]
+        if self._seeds > 1:
+            words.append(f"--seeds={self._seeds}")
+        self.scenario._texts().verb(words)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a result holds memory of its own and cannot be pickled; its report and its scenario can")

@@ -1,89 +1,155 @@
-"""Scenarios: what runs on what, said by names, tables and arrays, and run."""
+"""Scenarios: what runs on what, said by names, tables and arrays."""
 
 from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from hayase import _hayase
 from hayase._result import Result
 
-#: What `progress` may be: nothing, a bar, or a function of simulated seconds, messages delivered and messages in all.
-Progress = bool | Callable[[float, int, int], object] | None
+#: What `progress` may be: nothing, a bar (`True`), or a function of simulated seconds, what is done, and of how much.
+Progress: TypeAlias = "bool | Callable[[float, int, int], object] | None"
 
-#: Keys of a scenario, and what stands for several of them.
-TABLES = (
-    "seed",
-    "resolution",
-    "link",
-    "routing",
-    "placement",
-    "sharing",
-    "transport",
-    "node",
-    "collectives",
-)
-#: Settings that are no key of a scenario by themselves.
+#: Keys of a scenario that are settings of the same name.
+TABLES = ("seed", "resolution", "link", "routing", "placement", "sharing", "transport", "node", "collectives")
+#: Settings that stand for keys of the workload, for several keys, or for texts of their own.
 OTHERS = ("preset", "machine", "size", "injection", "jitter", "jobs", "noise", "straggler", "faults", "settings")
+#: What can be recorded beside the report.
+RECORDED = ("messages", "links", "ranks", "activities", "path")
 
 
 class Part:
-    """A part of a scenario: a name or a table, with the files in memory that it names."""
+    """A part of a scenario: a name, a path or a table, with the files in memory that it names."""
 
-    def __init__(self, spec: str | Mapping[str, Any], files: Mapping[str, bytes] | None = None) -> None:
-        self.spec: str | dict[str, Any] = spec if isinstance(spec, str) else dict(spec)
+    def __init__(
+        self,
+        spec: str | os.PathLike[str] | Mapping[str, Any],
+        files: Mapping[str, bytes] | None = None,
+        *,
+        name: str | None = None,
+    ) -> None:
+        if isinstance(spec, Mapping):
+            self.spec: str | dict[str, Any] = dict(spec)
+        elif isinstance(spec, (str, os.PathLike)):
+            self.spec = os.fspath(spec)
+        else:
+            raise TypeError(
+                f"a {type(self).__name__.lower()} is a name, a path, a dict or a hayase.{type(self).__name__},"
+                f" not {type(spec).__name__}"
+            )
+        #: Files that the table names, by name.
         self.files: dict[str, bytes] = dict(files or {})
+        #: What a comparison calls it.
+        self.name = name
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.spec!r})"
+        return f"hayase.{type(self).__name__}({self.spec!r})"
 
 
 class Topology(Part):
-    """A fabric: a shipped name (`"fat-tree-54"`, `"torus-4x4"`), the path of a file, or a table
-    (`{"torus": {"dims": [4, 4], "bandwidth": 1e9}}`)."""
+    """A fabric: a shipped name (`"fat-tree-54"`), a family with its keys (`"torus:dims=[4,4],bandwidth=1 GB/s"`), the
+    path of a file, or a table (`{"torus": {"dims": [4, 4], "bandwidth": 1e9}}`)."""
 
 
 class Pattern(Part):
-    """A workload: a shipped name (`"all-to-all-pairwise"`), the path of a file, or a table
+    """A workload: a shipped name (`"all-to-all-pairwise"`), a program by rule, the path of a file or a trace, or a table
     (`{"all-to-all": {"algorithm": "pairwise", "size": 20_000}}`)."""
 
 
 def plain(value: Any) -> Any:
-    """What JSON has no word for, as what it has: arrays and numbers of numpy, paths, tuples."""
-    if isinstance(value, Path):
-        return str(value)
-    tolist = getattr(value, "tolist", None)
-    if tolist is not None:
-        return tolist()
+    """What JSON has no word for, as what it has: arrays and numbers of numpy, paths."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, (set, frozenset)):
-        raise TypeError(f"a list is expected, not a set: {value!r}")
-    raise TypeError(f"a number, a text, a list or a dict is expected, not {type(value).__name__}")
+    if (tolist := getattr(value, "tolist", None)) is not None:
+        return tolist()
+    raise TypeError(f"a number, a text, a list or a dict is expected, not {type(value).__name__}: {value!r}")
 
 
-def as_part(kind: type[Part], said: Any) -> Part:
+def as_json(value: Any) -> str:
+    """The value as JSON; numbers that are none (nan, inf) are refused."""
+    return json.dumps(value, default=plain, allow_nan=False)
+
+
+def array_of_messages(messages: Any) -> Pattern | None:
+    """A list or array of messages as a pattern: rows of source, destination and bytes, or fields of these names."""
+    if isinstance(messages, (str, os.PathLike, Mapping, Part)) or messages is None:
+        return None
+    import numpy
+
+    array = numpy.asarray(messages)
+    if array.dtype.names is not None:
+        names = list(array.dtype.names)
+        if missing := [name for name in ("src", "dst", "bytes") if name not in names]:
+            raise ValueError(f"messages need the fields src, dst and bytes; missing: {', '.join(missing)}")
+        columns = [numpy.asarray(array[name]) for name in names]
+    else:
+        if array.ndim != 2 or array.shape[1] != 3:
+            raise ValueError(
+                f"messages are rows of source, destination and bytes: an array of shape (n, 3), not {array.shape}"
+            )
+        names, columns = ["src", "dst", "bytes"], [array[:, column] for column in range(3)]
+    for name, column in zip(names, columns):
+        if column.ndim != 1 or column.dtype.kind not in "iuf":
+            raise TypeError(f"`{name}` of messages is a number each, not {column.dtype}")
+        if name in ("src", "dst", "bytes"):
+            if column.dtype.kind == "f" and not (numpy.isfinite(column).all() and (column == numpy.floor(column)).all()):
+                raise ValueError(f"`{name}` of messages is a whole number each")
+            if column.size and column.min() < 0:
+                raise ValueError(f"`{name}` of messages is 0 or more, not {column.min()}")
+    whole = [column.astype("int64") if name in ("src", "dst", "bytes") else column for name, column in zip(names, columns)]
+    lines = [",".join(names)]
+    lines += [",".join(map(repr, row)) for row in zip(*(column.tolist() for column in whole))]
+    name = "<messages>.csv"
+    return Pattern({"file": {"path": name}}, {name: ("\n".join(lines) + "\n").encode()}, name="messages")
+
+
+def part_of(kind: type[Part], said: Any) -> Part:
     """What was given as a topology or a pattern, as one."""
     if isinstance(said, Part):
         if not isinstance(said, kind):
-            raise TypeError(f"a {kind.__name__} is expected, not a {type(said).__name__}")
+            raise TypeError(f"a hayase.{kind.__name__} is expected, not a hayase.{type(said).__name__}")
         return said
-    if isinstance(said, Path):
-        return kind(str(said))
-    if isinstance(said, (str, Mapping)):
-        return kind(said)
-    raise TypeError(
-        f"a {kind.__name__.lower()} is a name, a path, a dict or a hayase.{kind.__name__}, not {type(said).__name__}"
-    )
+    if kind is Pattern and (messages := array_of_messages(said)) is not None:
+        return messages
+    return kind(said)
+
+
+def placed(placement: Any) -> Any:
+    """A placement as a scenario has it: an array is the node of each rank."""
+    if isinstance(placement, (str, Mapping)):
+        return placement
+    if isinstance(placement, os.PathLike):
+        return os.fspath(placement)
+    import numpy
+
+    nodes = numpy.asarray(placement)
+    if nodes.ndim != 1 or nodes.dtype.kind not in "iu":
+        raise TypeError(f"a placement is the node of each rank: whole numbers in one row, not {nodes.dtype} of shape {nodes.shape}")
+    if nodes.size == 0 or nodes.min() < 0:
+        raise ValueError("a placement is the node of each rank: at least one, each 0 or more")
+    return {"nodes": {"list": ",".join(map(str, nodes.tolist()))}}
+
+
+def unknown(key: str, known: Iterable[str]) -> TypeError:
+    """The exception for a setting that there is not."""
+    known = list(known)
+    near = difflib.get_close_matches(key, known, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
+    return TypeError(f"there is no setting {key!r}{hint}")
 
 
 class Scenario:
-    """What runs on what; nothing is read or checked before that is asked for.
+    """What runs on what. Nothing is read or checked before that is asked for, and what was built is kept.
 
-    >>> Scenario("torus-4x4", "all-to-all-pairwise", size="20 KB").run().makespan > 0
+    >>> scenario = Scenario("torus-4x4", "all-to-all-pairwise", size="20 KB")
+    >>> scenario.run().makespan > 0
     True
     """
 
@@ -93,53 +159,104 @@ class Scenario:
         self._built: _hayase.Texts | None = None
         self._take(topology, pattern, settings)
 
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], **settings: Any) -> Scenario:
+        """The scenario of a file (TOML, or a JSON report); settings lie above what it says."""
+        scenario = cls(None, None, **settings)
+        scenario._said["file"] = os.fspath(path)
+        return scenario
+
+    @classmethod
+    def from_toml(cls, text: str, **settings: Any) -> Scenario:
+        """The scenario that this text says; paths in it are relative to the working directory."""
+        scenario = cls(None, None, **settings)
+        scenario._said["text"] = ["scenario", text]
+        return scenario
+
+    @classmethod
+    def from_report(cls, report: Mapping[str, Any] | str, **settings: Any) -> Scenario:
+        """The scenario of a report, to be run once more."""
+        scenario = cls(None, None, **settings)
+        scenario._said["report"] = report if isinstance(report, str) else as_json(dict(report))
+        return scenario
+
     def _take(self, topology: Any, pattern: Any, settings: dict[str, Any]) -> None:
         tables: dict[str, Any] = {}
         for key, kind, said in (("topology", Topology, topology), ("workload", Pattern, pattern)):
             if said is not None:
-                part = as_part(kind, said)
+                part = part_of(kind, said)
                 tables[key] = part.spec
                 self._files.update(part.files)
         for key, value in settings.items():
             if value is None:
                 continue
+            if isinstance(value, Part):
+                self._files.update(value.files)
+                value = value.spec
+            if key == "placement":
+                value = placed(value)
             if key in TABLES:
-                if isinstance(value, Part):
-                    self._files.update(value.files)
-                    value = value.spec
                 tables[key] = value
             elif key in OTHERS:
                 self._option(key, value, tables)
             else:
-                known = [*TABLES, *OTHERS]
-                near = difflib.get_close_matches(key, known, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
-                raise TypeError(f"there is no setting {key!r}{hint}")
+                raise unknown(key, [*TABLES, *OTHERS])
         self._said["settings"] = tables
 
     def _option(self, key: str, value: Any, tables: dict[str, Any]) -> None:
         if key == "settings":
-            self._said["set"] = list(dict(value).items())
-        elif key == "jobs":
-            jobs = [value] if isinstance(value, (str, Mapping)) else list(value)
-            self._said["jobs"] = [job for job in jobs if isinstance(job, str)]
-            if listed := [job for job in jobs if not isinstance(job, str)]:
-                tables["job"] = listed
-        elif key == "straggler":
-            slow = [value] if isinstance(value, (str, Mapping)) else list(value)
-            self._said["stragglers"] = [one for one in slow if isinstance(one, str)]
-            if listed := [one for one in slow if not isinstance(one, str)]:
-                tables["straggler"] = listed
+            if not isinstance(value, Mapping):
+                raise TypeError("`settings` is a dict of dotted keys: {'topology.torus.bandwidth': '1 GB/s'}")
+            self._said["set"] = [[name, plainly(setting)] for name, setting in value.items()]
+        elif key in ("jobs", "straggler"):
+            several = [value] if isinstance(value, (str, Mapping)) else list(value)
+            texts, listed = ("jobs", "job") if key == "jobs" else ("stragglers", "straggler")
+            self._said[texts] = [one for one in several if isinstance(one, str)]
+            if rest := [dict(one) for one in several if not isinstance(one, str)]:
+                tables[listed] = rest
         elif key in ("noise", "faults") and isinstance(value, Mapping):
             tables[key] = value
+        elif key == "faults" and isinstance(value, (list, tuple)):
+            tables[key] = {"links": list(value)}
+        elif key == "machine" and isinstance(value, Mapping):
+            tables.update(value if "node" in value else {"node": value})
+        elif key in ("preset", "machine"):
+            self._said[key] = os.fspath(value)
+        elif key in ("noise", "faults", "injection") and not isinstance(value, str):
+            raise TypeError(f"`{key}` is a text{'' if key == 'injection' else ' or a dict'}, not {type(value).__name__}")
         else:
             self._said[key] = value
 
     def _texts(self) -> _hayase.Texts:
         if self._built is None:
-            said = json.dumps(self._said, default=plain, allow_nan=False)
-            self._built = _hayase.Texts(said, list(self._files.items()))
+            self._built = _hayase.Texts(as_json(self._said), list(self._files.items()))
         return self._built
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_said": self._said, "_files": self._files, "_built": None}
+
+    def __repr__(self) -> str:
+        tables = self._said["settings"]
+        return f"hayase.Scenario({', '.join(f'{key}={value!r}' for key, value in tables.items())})"
+
+    def check(self) -> str:
+        """What it is, in a line, as `hayase check` says it.
+
+        >>> Scenario("torus-4x4", "ring").check()
+        'torus 4x4 (16 nodes, 16 switches, 96 links), ring, 20 KB, 16 messages, 320 KB, 1 step, injection queue'
+
+        Raises:
+            ScenarioError: all that is wrong with it, at once.
+        """
+        return self._texts().check()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario with every default put in, as reports hold it."""
+        return dict(json.loads(self._texts().to_json()))
+
+    def to_toml(self) -> str:
+        """The same as the text of a scenario file."""
+        return _hayase.toml(self._texts().to_json())
 
     def run(
         self,
@@ -147,30 +264,61 @@ class Scenario:
         messages: bool = False,
         links: bool = False,
         ranks: bool = False,
+        activities: bool = False,
+        path: bool = False,
+        seeds: int = 1,
         progress: Progress = None,
         threads: int | None = None,
     ) -> Result:
-        """Runs it; what is to be recorded beside the report is asked for here."""
-        tell = progress if callable(progress) else None
-        played = self._texts().run(messages=messages, links=links, ranks=ranks, progress=tell, threads=threads)
-        return Result(played, self)
+        """Runs it; what is to be recorded beside the report is asked for here.
+
+        Raises:
+            ScenarioError: all that is wrong with it, at once.
+            Deadlock: it does not come to an end.
+        """
+        from hayase._progress import told
+
+        asked = dict(messages=messages, links=links, ranks=ranks, activities=activities, path=path)
+        tables = [name for name, wanted in asked.items() if wanted]
+        with told(progress, "messages") as tell:
+            played = self._texts().run(tables, seeds=seeds, progress=tell, threads=threads)
+        return Result(played, self, seeds)
+
+
+def plainly(value: Any) -> Any:
+    """A setting by its dotted key: texts are written as `--set` has them."""
+    return value if isinstance(value, (str, bool, int, float)) else json.loads(as_json(value))
 
 
 def run(
-    topology: Any,
+    topology: Any = None,
     pattern: Any = None,
     *,
     messages: bool = False,
     links: bool = False,
     ranks: bool = False,
+    activities: bool = False,
+    path: bool = False,
+    seeds: int = 1,
     progress: Progress = None,
     threads: int | None = None,
     **settings: Any,
 ) -> Result:
-    """Runs a pattern on a fabric.
+    """Runs a pattern, a program, a farm or jobs on a fabric.
 
-    >>> run("torus-4x4", "all-to-all-pairwise").makespan > 0
-    True
+    Settings are the keys of a scenario, with `_` for `-`; numbers are seconds, bytes and bytes per second, texts have
+    their units.
+
+    >>> run("torus-4x4", "ring", size=20_000).makespan
+    2e-05
     """
-    scenario = Scenario(topology, pattern, **settings)
-    return scenario.run(messages=messages, links=links, ranks=ranks, progress=progress, threads=threads)
+    return Scenario(topology, pattern, **settings).run(
+        messages=messages,
+        links=links,
+        ranks=ranks,
+        activities=activities,
+        path=path,
+        seeds=seeds,
+        progress=progress,
+        threads=threads,
+    )

@@ -1,0 +1,187 @@
+//! Verbs that another program asks for inside its own process: what they print is handed to it, below what its words say
+//! lie texts of its own, and it hears how far they are and ends them.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::FromArgMatches;
+
+use super::args::Cli;
+use super::{End, Failure, Voice, dispatch, reason, usage};
+use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase::scenario::Loader;
+
+/// Called from any thread with what is done, of how much.
+pub type Tell = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+/// What a verb runs in.
+#[derive(Clone)]
+pub struct Inside {
+    /// The texts below what the words say, with files in memory.
+    pub base: Loader,
+    /// Set to end it.
+    pub stop: &'static AtomicBool,
+    /// Hears how far it is.
+    pub tell: Option<Tell>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Answer {
+    /// What the program would have printed.
+    pub printed: Vec<u8>,
+    /// What it would have said beside, without hints.
+    pub said: String,
+    /// How it ended.
+    pub ended: Ended,
+}
+
+/// How a verb ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// All is done.
+    Done,
+    /// It could not be done, although nothing in the input is wrong.
+    Failed(Box<Invalid>),
+    /// There are mistakes in what was given.
+    Invalid(Box<Invalid>),
+    /// The words are none that the program knows.
+    Usage(String),
+    /// What was simulated deadlocks.
+    Deadlocked,
+    /// It was ended.
+    Interrupted,
+}
+
+/// What is kept while a verb runs.
+struct Running {
+    inside: Inside,
+    printed: Vec<u8>,
+    said: String,
+}
+
+thread_local! {
+    static RUNNING: RefCell<Option<Running>> = const { RefCell::new(None) };
+}
+
+impl Inside {
+    /// Does what these words ask for, the first being the verb.
+    ///
+    /// On threads of a pool another call may come to run while this one waits for its parts: each has its own.
+    pub fn answer(self, words: &[&str]) -> Answer {
+        let outer = RUNNING.replace(Some(Running { inside: self, printed: Vec::new(), said: String::new() }));
+        let ended = ended(words);
+        let running = RUNNING.replace(outer);
+        let (printed, said) = running.map(|running| (running.printed, running.said)).unwrap_or_default();
+        Answer { printed, said, ended }
+    }
+}
+
+fn ended(words: &[&str]) -> Ended {
+    let words: Vec<OsString> = ["hayase"].iter().chain(words).map(OsString::from).collect();
+    let cli = usage::command(&words).try_get_matches_from(&words).and_then(|found| Cli::from_arg_matches(&found));
+    let cli = match cli {
+        Ok(cli) => cli,
+        Err(error) => return Ended::Usage(error.to_string()),
+    };
+    let invalid = |diagnostic: Diagnostic| Box::new(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() });
+    match dispatch(&cli.verb, Voice::unheard()) {
+        Ok(End::Done) => Ended::Done,
+        // What failed has been said.
+        Ok(End::Failed) => Ended::Failed(invalid(Diagnostic::new("failed", take_said()))),
+        Ok(End::Invalid) => Ended::Invalid(invalid(Diagnostic::new("invalid", take_said()))),
+        Ok(End::Deadlocked) => Ended::Deadlocked,
+        Ok(End::Interrupted) => Ended::Interrupted,
+        Err(Failure::Invalid(invalid)) => Ended::Invalid(invalid),
+        Err(Failure::Failed(diagnostic)) => Ended::Failed(invalid(*diagnostic)),
+        Err(Failure::Write(path, error)) => {
+            let message = format!("cannot write `{}`: {}", path.display(), reason(&error));
+            Ended::Failed(invalid(Diagnostic::new("unwritable-file", message)))
+        }
+        Err(Failure::Print(error)) => Ended::Failed(invalid(Diagnostic::new("unwritable-file", reason(&error)))),
+    }
+}
+
+fn take_said() -> String {
+    RUNNING.with_borrow_mut(|running| running.as_mut().map(|it| std::mem::take(&mut it.said))).unwrap_or_default()
+}
+
+/// The texts that lie below what was typed: none but in another program.
+pub fn loader() -> Loader {
+    RUNNING.with_borrow(|running| running.as_ref().map(|it| it.inside.base.clone())).unwrap_or_default()
+}
+
+/// What ends the verb, where that is another program's.
+pub fn stop_flag() -> Option<&'static AtomicBool> {
+    RUNNING.with_borrow(|running| running.as_ref().map(|it| it.inside.stop))
+}
+
+/// Who hears how far the verb is, where that is another program.
+pub fn tell() -> Option<Tell> {
+    RUNNING.with_borrow(|running| running.as_ref().and_then(|it| it.inside.tell.clone()))
+}
+
+/// Keeps what is printed for the other program; whether there is one.
+pub fn keep_printed(bytes: &[u8]) -> bool {
+    RUNNING.with_borrow_mut(|running| running.as_mut().map(|it| it.printed.extend_from_slice(bytes)).is_some())
+}
+
+/// The same with what is said.
+pub fn keep_said(text: &str) -> bool {
+    RUNNING.with_borrow_mut(|running| {
+        let Some(running) = running else { return false };
+        running.said += text;
+        running.said.push('\n');
+        true
+    })
+}
+
+/// Whether a verb runs for another program in this thread.
+pub fn is_inside() -> bool {
+    RUNNING.with_borrow(Option::is_some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(base: Loader, words: &[&str]) -> Answer {
+        let stop: &'static AtomicBool = Box::leak(Box::default());
+        Inside { base, stop, tell: None }.answer(words)
+    }
+
+    #[test]
+    fn a_verb_hands_over_what_it_prints_and_lies_above_the_texts_of_its_caller() {
+        let text = "topology = \"torus-4x4\"\nworkload = \"ring\"\nplacement = \"random\"";
+        let base = Loader::new().text("settings", text);
+        let answer = asked(base.clone(), &["run", "--format=json", "--seed=3"]);
+        assert!(matches!(answer.ended, Ended::Done), "{answer:?}");
+        let report: serde_json::Value = serde_json::from_slice(&answer.printed).unwrap();
+        assert_eq!(report["scenario"]["seed"], 3);
+        assert!(report["scenario"]["placement"]["random"].is_object());
+        assert!(!is_inside());
+        let attached = Loader::new().attach("m.csv", *b"src,dst,bytes\n0,1,1000\n");
+        let answer = asked(attached, &["run", "-t", "torus-4x4", "-p", "m.csv", "--format=json"]);
+        let report: serde_json::Value = serde_json::from_slice(&answer.printed).unwrap();
+        assert_eq!(report["bytes"], 1000, "{answer:?}");
+    }
+
+    #[test]
+    fn mistakes_and_words_that_are_none_come_back() {
+        let answer = asked(Loader::new(), &["run", "-t", "no-such-fabric", "-p", "ring"]);
+        assert!(matches!(&answer.ended, Ended::Invalid(invalid) if invalid.to_string().contains("no-such-fabric")));
+        assert!(
+            matches!(asked(Loader::new(), &["run", "--no-such"]).ended, Ended::Usage(text) if text.contains("--no-such"))
+        );
+    }
+
+    #[test]
+    fn it_is_ended_by_its_caller() {
+        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(true)));
+        let base = Loader::new().topology("torus-8x8").pattern("all-to-all-pairwise");
+        let answer = Inside { base, stop, tell: None }.answer(&["run", "--format=json"]);
+        assert!(matches!(answer.ended, Ended::Interrupted), "{answer:?}");
+    }
+}

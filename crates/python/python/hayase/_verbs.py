@@ -1,0 +1,409 @@
+"""What the program's other verbs do: comparisons, sweeps, rates, throughput, replays, predictions, advice."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hayase import _hayase
+from hayase._progress import told
+from hayase._result import Result
+from hayase._scenario import Part, Pattern, Progress, Scenario, Topology, as_json, part_of
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+def several(values: Any) -> list[Any]:
+    """A list of what may be one."""
+    if values is None:
+        return []
+    if isinstance(values, (str, Mapping, Part, os.PathLike)):
+        return [values]
+    return list(values)
+
+
+class Call:
+    """A verb of the program that is put together: words, and texts that they name."""
+
+    def __init__(self, verb: str, scenario: Scenario) -> None:
+        self.words = [verb]
+        self.scenario = scenario
+
+    def option(self, name: str, value: Any) -> Call:
+        """`--name=value`, unless that is nothing; a list as values with commas between them."""
+        if value is None or value is False:
+            return self
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            self.words.append(flag)
+        elif isinstance(value, (list, tuple)):
+            if value:
+                self.words.append(f"{flag}={','.join(map(str, value))}")
+        else:
+            self.words.append(f"{flag}={value}")
+        return self
+
+    def part(self, kind: type[Part], said: Any) -> str:
+        """The name of a topology or a pattern; what is a table is attached under a name of its own."""
+        part = part_of(kind, said)
+        self.scenario._files.update(part.files)
+        if isinstance(part.spec, str):
+            return part.spec
+        table = "topology" if kind is Topology else "workload"
+        name = part.name or f"{next(iter(part.spec), table)}-{len(self.scenario._files) + 1}"
+        text = _hayase.toml(as_json({table: part.spec}))
+        self.scenario._files[name + ".toml"] = text.encode()
+        return name + ".toml"
+
+    def answer(self, progress: Progress = None, threads: int | None = None, unit: str = "messages") -> Any:
+        """What the verb prints as JSON."""
+        self.words.append("--format=json")
+        with told(progress, unit) as tell:
+            printed = self.scenario._texts().verb(self.words, progress=tell, threads=threads)
+        return json.loads(printed)
+
+
+def frame(rows: Sequence[Mapping[str, Any]], report: Any) -> pandas.DataFrame:
+    """Rows as a DataFrame, with the report that they are from."""
+    import pandas
+
+    table = pandas.DataFrame(list(rows))
+    table.attrs["report"] = report
+    return table
+
+
+def compare(
+    topologies: Any,
+    patterns: Any = None,
+    *,
+    placement: Any = None,
+    sharing: Any = None,
+    transport: Any = None,
+    routing: Any = None,
+    injection: Any = None,
+    machine: Any = None,
+    faults: Any = None,
+    vary: Mapping[str, Sequence[Any]] | None = None,
+    seeds: int | None = None,
+    seed: int | None = None,
+    rank: str | None = None,
+    progress: Progress = None,
+    threads: int | None = None,
+    **settings: Any,
+) -> pandas.DataFrame:
+    """Runs every combination of what is listed, and ranks what does the same: a row for each combination.
+
+    >>> table = compare("torus-4x4", ["ring", "all-to-all-pairwise"], placement=["regular", "random"], seeds=2)
+    >>> table[["pattern", "placement", "makespan", "place"]].iloc[0].to_dict()
+    {'pattern': 'ring', 'placement': 'regular', 'makespan': 2e-05, 'place': 1}
+    """
+    call = Call("compare", Scenario(None, None, **settings))
+    call.option("topology", [call.part(Topology, one) for one in several(topologies)])
+    call.option("pattern", [call.part(Pattern, one) for one in several(patterns)])
+    listed = dict(placement=placement, sharing=sharing, transport=transport, routing=routing, injection=injection)
+    for name, values in (listed | dict(machine=machine, faults=faults)).items():
+        call.option(name, [os.fspath(value) if isinstance(value, os.PathLike) else value for value in several(values)])
+    for key, values in (vary or {}).items():
+        call.option("vary", f"{key}={','.join(map(str, values))}")
+    call.option("seeds", seeds).option("seed", seed).option("rank", rank)
+    report = call.answer(progress, threads)
+    rows = []
+    for row in report["rows"]:
+        flat = {key: value for key, value in row.items() if not isinstance(value, (dict, list))}
+        flat |= row.get("varied", {}) if isinstance(row.get("varied"), dict) else {}
+        spread = row["makespan"]
+        flat |= {"makespan": spread["mean_s"], "sd": spread["sd_s"], "seeds": len(spread["seeds"])}
+        flat |= {name.replace("_s", "_bound"): bound for name, bound in row["bounds"].items()}
+        rows.append(flat)
+    return frame(rows, report)
+
+
+def rates(topology: Any, pattern: Any, *, threads: int | None = None, **settings: Any) -> pandas.DataFrame:
+    """How fast the messages of the first step would be, all of them under way at once.
+
+    >>> rates("torus-4x4", "ring")["rate"].unique().tolist()
+    [1000000000.0]
+    """
+    report = Call("rates", Scenario(topology, pattern, **settings)).answer(threads=threads)
+    names = {"rate_Bps": "rate"}
+    return frame([{names.get(key, key): value for key, value in row.items()} for row in report], report)
+
+
+def throughput(
+    topology: Any,
+    traffic: str = "uniform",
+    *,
+    both: bool = False,
+    seeds: int | None = None,
+    seed: int | None = None,
+    simulate: bool = False,
+    under_way: int | None = None,
+    rounds: int | None = None,
+    progress: Progress = None,
+    threads: int | None = None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """How much of their bandwidth nodes can use at once under steady traffic.
+
+    >>> round(throughput("torus-4x4")["throughput"], 6)
+    1.0
+    """
+    call = Call("throughput", Scenario(None, None, **settings))
+    call.option("topology", call.part(Topology, topology)).option("traffic", traffic).option("both", both)
+    call.option("seeds", seeds).option("seed", seed)
+    call.option("simulate", simulate).option("under_way", under_way).option("rounds", rounds)
+    return dict(call.answer(progress, threads))
+
+
+def bounds(topology: Any, pattern: Any, **settings: Any) -> dict[str, float | None]:
+    """Lower bounds of the makespan [s]: of injection, the busiest link, the bisection, and the critical path.
+
+    >>> bounds("torus-4x4", "ring")["injection_s"]
+    2e-05
+    """
+    return dict(Scenario(topology, pattern, **settings).run()["bounds"])
+
+
+#: Keys of programs, whatever they are read from.
+PLAYED = ("cpu_speed", "wildcards", "region", "from", "to", "skip_start", "flop_rate", "truncated")
+
+
+def played(kind: str, table: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """The table of a program, with those settings that are keys of it."""
+    for key in PLAYED:
+        # `from` is a word of Python.
+        for name in (key, key + "_"):
+            if (value := settings.pop(name, None)) is not None:
+                table[key] = value
+    return {kind: table}
+
+
+def replay(program: Any, machine: Any = None, topology: Any = None, **settings: Any) -> Result:
+    """How long a recorded program, a schedule or a program by rule takes on other nodes and another network.
+
+    >>> replay("linear:ranks=8,size=20KB", "myrinet", ranks=True).kind
+    'program'
+    """
+    if isinstance(program, os.PathLike):
+        program = os.fspath(program)
+    if isinstance(program, str) and any(key in settings or key + "_" in settings for key in PLAYED):
+        is_rule = ":" in program and not os.path.exists(program) or program in rules()
+        program = played("program" if is_rule else "trace", {"rule" if is_rule else "path": program}, settings)
+    return _run(topology, program, machine, settings)
+
+
+def rules() -> list[str]:
+    """The names of programs by rule."""
+    return list(_hayase.rules())
+
+
+def predict(
+    program: str | os.PathLike[str],
+    computation: str | os.PathLike[str],
+    communication: str | os.PathLike[str] | None = None,
+    *,
+    scale: Any = None,
+    times: str | None = None,
+    machine: Any = None,
+    topology: Any = None,
+    **settings: Any,
+) -> Result:
+    """How long a program takes, put together from its program, computation and communication data."""
+    table: dict[str, Any] = {"program": os.fspath(program), "computation": os.fspath(computation)}
+    if communication is not None:
+        table["communication"] = os.fspath(communication)
+    table |= {key: value for key, value in (("scale", scale), ("times", times)) if value is not None}
+    return _run(topology, played("program-data", table, settings), machine, settings)
+
+
+#: Keys of farms that are no settings of scenarios.
+FARM = (
+    "grid",
+    "clamp",
+    "refined",
+    "bytes_in",
+    "bytes_out",
+    "workers",
+    "processors",
+    "speeds",
+    "latency",
+    "overhead",
+    "overhead_per_processor",
+    "gap",
+    "overlap",
+    "order",
+    "granularity",
+    "chunking",
+    "prefetch",
+    "masters",
+    "hierarchy",
+    "lose",
+    "detection",
+    "vary",
+)
+
+
+def master_slave(tasks: Any, *, topology: Any = None, machine: Any = None, **settings: Any) -> Result:
+    """How long a master with its workers takes for these tasks.
+
+    >>> result = master_slave({"constant": {"count": 64, "time": 0.001}}, workers=[4, 8])
+    >>> [row["workers"] for row in result["predictions"]]
+    [4, 8]
+    """
+    table: dict[str, Any] = {"tasks": os.fspath(tasks) if isinstance(tasks, os.PathLike) else tasks}
+    table |= {key: settings.pop(key) for key in FARM if key in settings}
+    return _run(topology, {"master-slave": table}, machine, settings)
+
+
+#: What a run is asked beside its scenario.
+ASKED = ("messages", "links", "ranks", "activities", "path", "seeds", "progress", "threads")
+
+
+def _run(topology: Any, pattern: Any, machine: Any, settings: dict[str, Any]) -> Result:
+    asked = {name: settings.pop(name) for name in ASKED if name in settings}
+    return Scenario(topology, pattern, machine=machine, **settings).run(**asked)
+
+
+def advise(
+    recording: str | os.PathLike[str],
+    machine: Any = None,
+    topology: Any = None,
+    *,
+    times: str | os.PathLike[str] | None = None,
+    source: Sequence[str | os.PathLike[str]] = (),
+    all: bool = False,
+    copy_rate: str | float | None = None,
+    region: str | None = None,
+    progress: Progress = None,
+    threads: int | None = None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """What to improve in a recorded program, best first, and the time that it saves."""
+    call = Call("advise", Scenario(topology, None, machine=machine, **settings))
+    call.words.append(os.fspath(recording))
+    call.option("times", os.fspath(times) if times is not None else None).option("all", all).option("region", region)
+    call.option("copy_rate", f"{copy_rate:.17g} B/s" if isinstance(copy_rate, (int, float)) else copy_rate)
+    for folder in source:
+        call.option("source", os.fspath(folder))
+    return dict(call.answer(progress, threads))
+
+
+def whatif(
+    work: Any,
+    machine: Any = None,
+    topology: Any = None,
+    *,
+    vary: Mapping[str, Any] | None = None,
+    progress: Progress = None,
+    threads: int | None = None,
+    **settings: Any,
+) -> pandas.DataFrame:
+    """Which parameters of nodes and network matter, each changed alone: without `vary` all are halved and doubled.
+
+    >>> table = whatif("linear:ranks=4,size=20KB", "myrinet")
+    >>> {"parameter", "value", "time", "change"} <= set(table.columns)
+    True
+    """
+    call = Call("whatif", Scenario(topology, None, machine=machine, **settings))
+    call.words.append(call.part(Pattern, work) if not isinstance(work, str) else work)
+    for key, values in (vary or {}).items():
+        listed = values if isinstance(values, str) else ",".join(map(str, several(values)))
+        call.option("vary", f"{key}={listed}")
+    report = call.answer(progress, threads)
+    rows = []
+    for varied in report["varied"]:
+        for point in varied["points"]:
+            rows.append({"parameter": varied["parameter"], **{key.removesuffix("_s"): it for key, it in point.items()}})
+    return frame(rows, report)
+
+
+def sweep(
+    plan: str | os.PathLike[str] | Mapping[str, Any],
+    out: str | os.PathLike[str],
+    *,
+    shard: tuple[int, int] | None = None,
+    retry_failed: bool = False,
+    as_: str = "pandas",
+    progress: Progress = None,
+    threads: int | None = None,
+) -> Any:
+    """Runs what is missing of a plan, and returns the rows that are done, in the order of the plan.
+
+    Each point is kept in the folder `out` as soon as it is done: the same call goes on where it was ended, and the program
+    (`hayase sweep PLAN -o OUT`) uses the same folder. A plan is a file, or a dict like one: a scenario with a table `grid`.
+    `shard=(3, 64)` is the fourth of 64 parts.
+    """
+    if as_ not in ("pandas", "xarray"):
+        raise ValueError(f"`as_` is 'pandas' or 'xarray', not {as_!r}")
+    scenario = Scenario()
+    if isinstance(plan, Mapping):
+        name = "plan.toml"
+        scenario._files[name] = _hayase.toml(as_json(plan)).encode()
+    else:
+        name = os.fspath(plan)
+    folder = os.fspath(out)
+    texts = scenario._texts()
+    with told(progress, "points") as tell:
+        run, there, failed, interrupted = texts.sweep(
+            name, folder, shard=shard, retry_failed=retry_failed, progress=tell, threads=threads
+        )
+    report = json.loads(texts.rows(name, folder, threads=threads))
+    names = {"makespan_s": "makespan"}
+    rows = [
+        {names.get(key, key.replace("_bound_s", "_bound")): value for key, value in row.items()}
+        for row in report["rows"]
+    ]
+    table = frame(rows, {key: value for key, value in report.items() if key != "rows"})
+    table.attrs["report"] |= {"run": run, "there": there, "failed": failed, "interrupted": interrupted}
+    return to_xarray(table) if as_ == "xarray" else table
+
+
+def to_xarray(table: pandas.DataFrame) -> xarray.Dataset:
+    """The rows of a sweep as a dataset whose dimensions are the keys that are varied."""
+    report = table.attrs.get("report", {})
+    keys = report.get("keys") if isinstance(report, dict) else None
+    if not keys:
+        raise ValueError("only the rows of a sweep have keys that are dimensions; `hayase.sweep` returns them")
+    return table.drop(columns=["id"]).set_index(keys).to_xarray()
+
+
+def topologies() -> dict[str, str]:
+    """The named fabrics, with what they are.
+
+    >>> "fat-tree-54" in topologies()
+    True
+    """
+    return dict(_hayase.topologies())
+
+
+def patterns() -> dict[str, str]:
+    """The named workloads, with what they are."""
+    return dict(_hayase.patterns())
+
+
+def machines() -> dict[str, str]:
+    """The named machines, with what they are."""
+    return dict(_hayase.machines())
+
+
+def presets() -> dict[str, str]:
+    """The named presets, with what they are."""
+    return dict(_hayase.presets())
+
+
+def placements() -> dict[str, str]:
+    """The rules of placement, with what they do.
+
+    >>> "random" in placements()
+    True
+    """
+    schema = json.loads(_hayase.schema())
+    found = {}
+    for choice in schema["$defs"]["PlacementSpec"]["oneOf"]:
+        for name in choice.get("properties", {}):
+            found[name] = choice.get("description", "")
+    return found

@@ -1,0 +1,241 @@
+//! The Arrow C data interface: a table as a stream of one batch whose buffers are the columns themselves.
+//!
+//! Source: <https://arrow.apache.org/docs/format/CDataInterface.html>, `CStreamInterface.html`. A structure belongs to
+//! whoever holds it until its `release` has been called, which sets `release` to null; who moves one out of a capsule
+//! does that to what stays there. Structures may be released in any order and by any thread.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+use crate::table::{Column, Columns};
+
+/// `struct ArrowSchema`.
+#[repr(C)]
+pub struct Schema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut Schema,
+    dictionary: *mut Schema,
+    release: Option<unsafe extern "C" fn(*mut Schema)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArray`.
+#[repr(C)]
+pub struct Array {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *mut *const c_void,
+    children: *mut *mut Array,
+    dictionary: *mut Array,
+    release: Option<unsafe extern "C" fn(*mut Array)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArrayStream`.
+#[repr(C)]
+pub struct Stream {
+    get_schema: unsafe extern "C" fn(*mut Stream, *mut Schema) -> c_int,
+    get_next: unsafe extern "C" fn(*mut Stream, *mut Array) -> c_int,
+    get_last_error: unsafe extern "C" fn(*mut Stream) -> *const c_char,
+    release: Option<unsafe extern "C" fn(*mut Stream)>,
+    private_data: *mut c_void,
+}
+
+// SAFETY: what the pointers lead to is owned by the structure (boxes) or shared and never written to (columns), and
+// nothing of it belongs to a thread.
+unsafe impl Send for Schema {}
+// SAFETY: as for `Schema`.
+unsafe impl Send for Stream {}
+
+impl Drop for Schema {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: it has not been released, for then it would be null, and it is ours.
+            unsafe { release(self) };
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: as for `Schema`.
+            unsafe { release(self) };
+        }
+    }
+}
+
+/// What a schema points to.
+struct OfSchema {
+    /// Both are only pointed to.
+    _name: CString,
+    children: Vec<*mut Schema>,
+}
+
+/// What an array points to.
+struct OfArray {
+    buffers: Vec<*const c_void>,
+    children: Vec<*mut Array>,
+    /// The buffers are in here.
+    _columns: Arc<Columns>,
+}
+
+/// What a stream hands out, once.
+struct OfStream {
+    columns: Arc<Columns>,
+    is_done: bool,
+}
+
+fn format(column: &Column) -> &'static CStr {
+    match column {
+        Column::U32(_) => c"I",
+        Column::U64(_) => c"L",
+        Column::I64(_) => c"l",
+        Column::F64(_) => c"g",
+        Column::Text(..) => c"U",
+    }
+}
+
+fn schema_of(name: &str, format: &'static CStr, children: Vec<Schema>) -> Schema {
+    // A name has no zero in it but by intent; then it ends there.
+    let name = CString::new(name.split('\0').next().unwrap_or_default()).unwrap_or_default();
+    let children = children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
+    let mut own = Box::new(OfSchema { _name: name, children });
+    Schema {
+        format: format.as_ptr(),
+        name: own._name.as_ptr(),
+        metadata: ptr::null(),
+        flags: 0,
+        n_children: own.children.len() as i64,
+        children: own.children.as_mut_ptr(),
+        dictionary: ptr::null_mut(),
+        release: Some(release_schema),
+        private_data: Box::into_raw(own).cast(),
+    }
+}
+
+/// The types of the columns, as a structure of them.
+pub fn schema(columns: &Columns) -> Schema {
+    let children = columns.iter().map(|(name, column)| schema_of(name, format(column), Vec::new()));
+    schema_of("", c"+s", children.collect())
+}
+
+/// Called by whoever holds the schema, once.
+unsafe extern "C" fn release_schema(schema: *mut Schema) {
+    // SAFETY: the caller holds a schema that was not released; its private data is the box that `schema_of` made, and
+    // its children are boxes from there, which may have been moved out of (then their own `release` is null).
+    unsafe {
+        let own = Box::from_raw((*schema).private_data.cast::<OfSchema>());
+        for child in &own.children {
+            drop(Box::from_raw(*child));
+        }
+        (*schema).release = None;
+    }
+}
+
+fn array_of(length: usize, buffers: Vec<*const c_void>, children: Vec<Array>, columns: &Arc<Columns>) -> Array {
+    let children = children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
+    let mut own = Box::new(OfArray { buffers, children, _columns: Arc::clone(columns) });
+    Array {
+        length: length as i64,
+        null_count: 0,
+        offset: 0,
+        n_buffers: own.buffers.len() as i64,
+        n_children: own.children.len() as i64,
+        buffers: own.buffers.as_mut_ptr(),
+        children: own.children.as_mut_ptr(),
+        dictionary: ptr::null_mut(),
+        release: Some(release_array),
+        private_data: Box::into_raw(own).cast(),
+    }
+}
+
+/// All rows, as a structure of the columns; no value is missing, so there is no bitmap.
+fn array(columns: &Arc<Columns>) -> Array {
+    let of = |(_, column): &(_, Column)| {
+        let buffers = match column {
+            Column::U32(values) => vec![ptr::null(), values.as_ptr().cast()],
+            Column::U64(values) => vec![ptr::null(), values.as_ptr().cast()],
+            Column::I64(values) => vec![ptr::null(), values.as_ptr().cast()],
+            Column::F64(values) => vec![ptr::null(), values.as_ptr().cast()],
+            Column::Text(ends, bytes) => vec![ptr::null(), ends.as_ptr().cast(), bytes.as_ptr().cast()],
+        };
+        array_of(column.len(), buffers, Vec::new(), columns)
+    };
+    let length = columns.first().map_or(0, |(_, column)| column.len());
+    array_of(length, vec![ptr::null()], columns.iter().map(of).collect(), columns)
+}
+
+/// Called by whoever holds the array, once.
+unsafe extern "C" fn release_array(array: *mut Array) {
+    // SAFETY: as for `release_schema`; a child that was not moved out of is released here.
+    unsafe {
+        let own = Box::from_raw((*array).private_data.cast::<OfArray>());
+        for child in &own.children {
+            if let Some(release) = (**child).release {
+                release(*child);
+            }
+            drop(Box::from_raw(*child));
+        }
+        (*array).release = None;
+    }
+}
+
+/// The table as a stream.
+pub fn stream(columns: Arc<Columns>) -> Stream {
+    Stream {
+        get_schema,
+        get_next,
+        get_last_error,
+        release: Some(release_stream),
+        private_data: Box::into_raw(Box::new(OfStream { columns, is_done: false })).cast(),
+    }
+}
+
+unsafe extern "C" fn get_schema(stream: *mut Stream, out: *mut Schema) -> c_int {
+    // SAFETY: the caller holds a stream that was not released and gives room for a schema, which holds nothing yet.
+    unsafe {
+        let own = &*(*stream).private_data.cast::<OfStream>();
+        out.write(schema(&own.columns));
+    }
+    0
+}
+
+unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut Array) -> c_int {
+    // SAFETY: the caller holds a stream that was not released, uses it in one thread at a time, and gives room for an
+    // array, which holds nothing yet.
+    unsafe {
+        let own = &mut *(*stream).private_data.cast::<OfStream>();
+        let next = match std::mem::replace(&mut own.is_done, true) {
+            false => array(&own.columns),
+            // The end is an array that has been released.
+            true => {
+                let mut end = array_of(0, Vec::new(), Vec::new(), &own.columns);
+                release_array(&mut end);
+                end
+            }
+        };
+        out.write(next);
+    }
+    0
+}
+
+unsafe extern "C" fn get_last_error(_: *mut Stream) -> *const c_char {
+    ptr::null()
+}
+
+unsafe extern "C" fn release_stream(stream: *mut Stream) {
+    // SAFETY: the caller holds a stream that was not released; its private data is the box that `stream` made.
+    unsafe {
+        drop(Box::from_raw((*stream).private_data.cast::<OfStream>()));
+        (*stream).release = None;
+    }
+}

@@ -1,0 +1,248 @@
+//! Runs, of whatever work, with what is recorded of them beside their reports.
+
+use hayase::diagnostic::Invalid;
+use hayase::player::{Activity, Stuck, Transfer};
+use hayase::report::replay::ReplayReport;
+use hayase::report::{FarmReport, Head, JobsReport, MessageRecord, Report, Status};
+use hayase::scenario::{Farm, Loaded, Scenario};
+use hayase::simulation::{JobsWork, PatternWork, ProgramWork, RunOptions, Simulated};
+use hayase::sweep::{cost_of_noise, over_seeds};
+use hayase::workload::Blocked;
+use hayase_cli::deadlock;
+
+use crate::records::{Activities, Messages, Transfers, job_links, links, of_path, of_ranks};
+use crate::table::Columns;
+use crate::work::Looking;
+
+/// What is recorded beside the report.
+#[derive(Clone, Copy, Default)]
+pub struct Wishes {
+    /// Every message.
+    pub messages: bool,
+    /// Every link.
+    pub links: bool,
+    /// Where the time of each rank went.
+    pub ranks: bool,
+    /// All that ranks did.
+    pub activities: bool,
+    /// The critical path, step by step.
+    pub path: bool,
+}
+
+/// The report of a run.
+pub enum AnyReport {
+    /// Of a pattern.
+    Pattern(Report),
+    /// Of a program.
+    Program(ReplayReport),
+    /// Of several jobs.
+    Jobs(JobsReport),
+    /// Of a farm.
+    Farm(FarmReport),
+}
+
+impl AnyReport {
+    /// What every report begins with.
+    pub fn head(&self) -> &Head {
+        match self {
+            Self::Pattern(report) => &report.head,
+            Self::Program(report) => &report.head,
+            Self::Jobs(report) => &report.head,
+            Self::Farm(report) => &report.head,
+        }
+    }
+
+    /// The report as the program writes it.
+    pub fn to_json(&self) -> String {
+        let text = match self {
+            Self::Pattern(report) => serde_json::to_string(report),
+            Self::Program(report) => serde_json::to_string(report),
+            Self::Jobs(report) => serde_json::to_string(report),
+            Self::Farm(report) => serde_json::to_string(report),
+        };
+        text.unwrap_or_default()
+    }
+}
+
+/// What came of a run.
+pub struct Raw {
+    /// Its report.
+    pub report: AnyReport,
+    /// Why it does not go on, where it deadlocks.
+    pub deadlock: Option<String>,
+    /// Tables that were asked for, by name.
+    pub tables: Vec<(&'static str, Columns)>,
+}
+
+/// Runs it with these seeds, the report being of the first.
+///
+/// # Errors
+/// What cannot be built with one of the seeds.
+pub fn play(loaded: &Loaded, seeds: &[u64], wishes: Wishes, looking: &Looking) -> Result<Raw, Invalid> {
+    match loaded {
+        Loaded::Pattern(scenario) => pattern(&with_first(scenario, seeds)?, seeds, wishes, looking),
+        Loaded::Program(scenario) => program(&with_first(scenario, seeds)?, seeds, wishes, looking),
+        Loaded::Jobs(scenario) => jobs(&with_first(scenario, seeds)?, seeds, wishes, looking),
+        Loaded::Farm(farm) => of_farm(farm, seeds, looking),
+    }
+}
+
+fn with_first<W: Simulated>(scenario: &Scenario<W>, seeds: &[u64]) -> Result<Scenario<W>, Invalid> {
+    match seeds.first() {
+        Some(&first) if first != scenario.seed() => scenario.with_seed(first),
+        _ => Ok(scenario.clone()),
+    }
+}
+
+/// Adds to the report of a complete run what other seeds come to, and what slow processors cost.
+fn completed<W: Simulated>(
+    scenario: &Scenario<W>,
+    seeds: &[u64],
+    outcome: &W::Outcome,
+    head: &mut Head,
+    looking: &Looking,
+) -> Result<(), Invalid> {
+    if seeds.len() > 1 && head.status == Status::Complete {
+        let statistics = over_seeds(scenario, seeds, &W::summary(outcome), looking.control())?;
+        if statistics.missing > 0 {
+            head.status = Status::Interrupted;
+        }
+        head.seeds = Some(statistics);
+    }
+    if head.status == Status::Complete && !scenario.system().noise().is_empty() {
+        head.noise = cost_of_noise(scenario, head.seeds.as_ref(), looking.control())?.map(Box::new);
+    }
+    Ok(())
+}
+
+/// Room for the messages that are recorded; as many as fit any memory that is there.
+fn room(messages: u64, wanted: bool) -> usize {
+    let most = 1 << 28;
+    if wanted { usize::try_from(messages).map_or(most, |messages| messages.min(most)) } else { 0 }
+}
+
+fn pattern(scenario: &Scenario<PatternWork>, seeds: &[u64], wishes: Wishes, looking: &Looking) -> Result<Raw, Invalid> {
+    let work = scenario.work();
+    let mut messages = Messages::with_room(room(work.messages(), wishes.messages));
+    let mut activities = Activities::default();
+    let mut outcome = {
+        let mut on_message = |message: &MessageRecord| messages.add(message);
+        let mut on_activity = |activity: &Activity| activities.add(activity);
+        let usual = work.usual();
+        scenario.run(RunOptions {
+            link_use: wishes.links || usual.link_use,
+            late: wishes.ranks || wishes.path || usual.late,
+            on_message: if wishes.messages { Some(&mut on_message) } else { None },
+            on_activity: if wishes.activities { Some(&mut on_activity) } else { None },
+            keep: wishes.path,
+            watch: Some(looking),
+            ..RunOptions::default()
+        })
+    };
+    let mut head = outcome.report.head.clone();
+    completed(scenario, seeds, &outcome, &mut head, looking)?;
+    outcome.report.head = head;
+    let mut tables = Vec::new();
+    if wishes.messages {
+        tables.push(("messages", messages.columns()));
+    }
+    if wishes.links {
+        tables.push(("links", links(&outcome.links)));
+    }
+    if wishes.ranks {
+        let ranks = outcome.report.ranks.as_ref().map_or(&[][..], |of| &of.ranks);
+        tables.push(("ranks", of_ranks(ranks)));
+    }
+    if wishes.activities {
+        tables.push(("activities", activities.columns()));
+    }
+    if wishes.path {
+        tables.push(("path", of_path(outcome.path.as_deref().unwrap_or_default())));
+    }
+    let Report { head, gridlock, .. } = &outcome.report;
+    let deadlock = (head.status == Status::Deadlocked)
+        .then(|| deadlock::explain(&outcome.blocked, gridlock.as_ref(), head.stopped, head.faults.as_deref()));
+    Ok(Raw { report: AnyReport::Pattern(outcome.report), deadlock, tables })
+}
+
+fn program(scenario: &Scenario<ProgramWork>, seeds: &[u64], wishes: Wishes, looking: &Looking) -> Result<Raw, Invalid> {
+    let (mut activities, mut transfers) = (Activities::default(), Transfers::default());
+    let mut outcome = {
+        let mut on_activity = |activity: &Activity| activities.add(activity);
+        let mut on_transfer = |transfer: &Transfer| transfers.add(transfer);
+        scenario.run(RunOptions {
+            on_activity: if wishes.activities { Some(&mut on_activity) } else { None },
+            on_transfer: if wishes.messages { Some(&mut on_transfer) } else { None },
+            late: true,
+            keep: wishes.path,
+            watch: Some(looking),
+            ..RunOptions::default()
+        })
+    };
+    let mut head = outcome.report.head.clone();
+    completed(scenario, seeds, &outcome, &mut head, looking)?;
+    outcome.report.head = head;
+    let mut tables = Vec::new();
+    if wishes.messages {
+        tables.push(("messages", transfers.columns()));
+    }
+    if wishes.ranks {
+        tables.push(("ranks", of_ranks(&outcome.report.ranks)));
+    }
+    if wishes.activities {
+        tables.push(("activities", activities.columns()));
+    }
+    if wishes.path {
+        tables.push(("path", of_path(outcome.path.as_deref().unwrap_or_default())));
+    }
+    let deadlock = (outcome.report.head.status == Status::Deadlocked).then(|| stuck(&outcome.report, outcome.stuck));
+    Ok(Raw { report: AnyReport::Program(outcome.report), deadlock, tables })
+}
+
+fn stuck(report: &ReplayReport, stuck: Vec<Stuck>) -> String {
+    let Head { faults, stopped, .. } = &report.head;
+    let blocked: Vec<Blocked> = stuck.into_iter().map(Blocked::from).collect();
+    let lost = deadlock::without_way(faults.as_deref(), *stopped).unwrap_or_default();
+    lost + &deadlock::describe(&blocked, "operation", *stopped)
+}
+
+fn jobs(scenario: &Scenario<JobsWork>, seeds: &[u64], wishes: Wishes, looking: &Looking) -> Result<Raw, Invalid> {
+    let mut messages = Messages::with_room(room(scenario.work().messages(), wishes.messages));
+    let mut outcome = {
+        let mut on_message = |message: &MessageRecord| messages.add(message);
+        scenario.run(RunOptions {
+            alone: true,
+            link_use: wishes.links,
+            on_message: if wishes.messages { Some(&mut on_message) } else { None },
+            watch: Some(looking),
+            ..RunOptions::default()
+        })
+    };
+    let mut head = outcome.report.head.clone();
+    completed(scenario, seeds, &outcome, &mut head, looking)?;
+    outcome.report.head = head;
+    let mut tables = Vec::new();
+    if wishes.messages {
+        tables.push(("messages", messages.columns()));
+    }
+    if wishes.links {
+        let names: Vec<&str> = scenario.work().jobs.iter().map(|job| job.name.as_str()).collect();
+        tables.push(("links", job_links(&outcome.links, &names)));
+    }
+    let JobsReport { head, gridlock, .. } = &outcome.report;
+    let deadlock = (head.status == Status::Deadlocked)
+        .then(|| deadlock::explain(&outcome.blocked, gridlock.as_ref(), head.stopped, head.faults.as_deref()));
+    Ok(Raw { report: AnyReport::Jobs(outcome.report), deadlock, tables })
+}
+
+fn of_farm(farm: &Farm, seeds: &[u64], looking: &Looking) -> Result<Raw, Invalid> {
+    let mut report = farm.run_seeds(seeds, looking.control())?;
+    if let ([point], [row]) = (&farm.points[..], &report.predictions[..]) {
+        let mut head = Head { seeds: row.seeds.clone(), ..report.head.clone() };
+        if head.status == Status::Complete && !point.system().noise().is_empty() {
+            head.noise = cost_of_noise(point, head.seeds.as_ref(), looking.control())?.map(Box::new);
+        }
+        report.head.noise = head.noise;
+    }
+    Ok(Raw { report: AnyReport::Farm(report), deadlock: None, tables: Vec::new() })
+}

@@ -1,0 +1,70 @@
+"""Comparisons, sweeps, rates, throughput, what-if: as the program does them."""
+
+import pytest
+
+import hayase
+
+pandas = pytest.importorskip("pandas")
+
+
+def test_a_comparison_is_a_frame() -> None:
+    torus = hayase.Topology({"torus": {"dims": [4, 4], "bandwidth": 2e9}}, name="faster")
+    table = hayase.compare(["torus-4x4", torus], "all-to-all-pairwise", placement=["regular", "random"], seeds=2)
+    assert len(table) == 4 and table.attrs["report"]["schema"].startswith("hayase-comparison")
+    means = table.set_index(["topology", "placement"])["makespan"]
+    assert means["faster.toml", "regular"] == pytest.approx(means["torus-4x4", "regular"] / 2)
+    assert table["place"].min() == 1
+    size = hayase.compare("torus-4x4", "ring", vary={"workload.ring.size": ["1 KB", "2 KB"]})
+    assert len(size) == 2
+    with pytest.raises(hayase.ScenarioError, match="no-such"):
+        hayase.compare(["no-such-fabric"], "ring")
+
+
+def test_a_sweep_is_kept_and_resumed(tmp_path) -> None:
+    plan = {
+        "topology": "torus-4x4",
+        "workload": "ring",
+        "grid": {"size": ["1 KB", "2 KB", "4 KB"], "placement": ["regular", "random"]},
+    }
+    table = hayase.sweep(plan, tmp_path / "out")
+    assert len(table) == 6 and table.attrs["report"]["run"] == 6
+    again = hayase.sweep(plan, tmp_path / "out")
+    assert again.attrs["report"]["run"] == 0 and again.equals(table)
+    for shard in range(2):
+        hayase.sweep(plan, tmp_path / "shards", shard=(shard, 2))
+    assert hayase.sweep(plan, tmp_path / "shards").drop(columns=[]).equals(table)
+    with pytest.raises(ValueError, match="of 2 shards"):
+        hayase.sweep(plan, tmp_path / "shards", shard=(2, 2))
+    xarray = pytest.importorskip("xarray")
+    data = hayase.sweep(plan, tmp_path / "out", as_="xarray")
+    assert isinstance(data, xarray.Dataset) and dict(data.sizes) == {"size": 3, "placement": 2}
+    assert hayase.to_xarray(table).equals(data)
+
+
+def test_a_sweep_of_a_file_is_the_programs(tmp_path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text('topology = "torus-4x4"\nworkload = "ring"\n[grid]\nseed = "1..=3"\nsize = ["1 KB"]\n')
+    table = hayase.sweep(plan, tmp_path / "out")
+    assert len(table) == 3 and (tmp_path / "out" / "0-of-1.jsonl").exists()
+    plan.write_text('topology = "torus-4x4"\nworkload = "rin"\n[grid]\nseed = "1..=3"\n')
+    with pytest.raises(hayase.ScenarioError, match="plan.toml"):
+        hayase.sweep(plan, tmp_path / "out")
+
+
+def test_rates_and_throughput() -> None:
+    assert (hayase.rates("torus-4x4", "ring")["rate"] == 1e9).all()
+    answer = hayase.throughput({"torus": {"dims": [4, 4], "bandwidth": 1e9}}, "bisection", seeds=2)
+    assert 0 < answer["throughput"] <= 1.0 + 1e-9
+    assert hayase.throughput("torus-4x4", simulate=True, rounds=10)["simulated"]["throughput"] > 0
+    with pytest.raises(hayase.ScenarioError, match="traffic"):
+        hayase.throughput("torus-4x4", "no-such")
+
+
+def test_what_if() -> None:
+    table = hayase.whatif("linear:ranks=4,size=20KB", "myrinet", vary={"L": ["1 us", "2 us"]})
+    assert len(table) == 2 and (table["parameter"] == "L").all()
+
+
+def test_names() -> None:
+    assert "torus-4x4" in hayase.topologies() and "myrinet" in hayase.machines()
+    assert "ring" in hayase.patterns() and "random" in hayase.placements() and hayase.presets()
