@@ -59,22 +59,20 @@ pub struct Texts {
     loaded: Mutex<Option<Arc<Loaded>>>,
 }
 
-/// A value of a setting as a text of the command line; numbers get the unit that stands for them.
+/// The tables that a dotted key stands for.
+fn nested(key: &str, value: &Value) -> Map<String, Value> {
+    let (first, rest) = key.split_once('.').unwrap_or((key, ""));
+    let value = if rest.is_empty() { value.clone() } else { Value::Object(nested(rest, value)) };
+    Map::from_iter([(first.to_owned(), value)])
+}
+
+/// A key of any workload as a text of the command line: a number gets its unit.
 fn written(key: &str, value: &Value) -> String {
-    let map = Map::from_iter([(
-        "workload".to_owned(),
-        Value::Object(Map::from_iter([(
-            "all-to-all".to_owned(),
-            Value::Object(Map::from_iter([(key.to_owned(), value.clone())])),
-        )])),
-    )]);
-    match value {
-        Value::String(text) => text.clone(),
-        _ => {
-            let toml = settings_as_toml(&map);
-            toml.split_once(" = ").map_or(String::new(), |(_, value)| value.trim().trim_matches('"').to_owned())
-        }
-    }
+    let Value::String(text) = value else {
+        let toml = settings_as_toml(&nested(&format!("workload.all-to-all.{key}"), value));
+        return toml.split_once(" = ").map_or(String::new(), |(_, value)| value.trim().trim_matches('"').to_owned());
+    };
+    text.clone()
 }
 
 impl Said {
@@ -116,11 +114,10 @@ impl Said {
         }
         loader = self.stragglers.iter().fold(loader, |loader, straggler| loader.straggler(straggler));
         for (key, value) in &self.set {
-            let value = match value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
+            loader = match value {
+                Value::String(text) => loader.set(SETTINGS, &format!("{key}={text}")),
+                other => loader.over(SETTINGS, settings_as_toml(&nested(key, other))),
             };
-            loader = loader.set("settings", &format!("{key}={value}"));
         }
         loader
     }

@@ -56,3 +56,19 @@ def test_other_threads_go_on_and_several_run_at_once() -> None:
     for thread in threads:
         thread.join()
     assert len(results) == 4 and len(set(results)) == 1
+
+
+def test_dotted_keys_and_presets_are_settings() -> None:
+    plain = hayase.run("torus-4x4", "ring").makespan
+    for bandwidth in (2e9, 2_000_000_000, "2 GB/s"):
+        settings = {"topology.torus.bandwidth": bandwidth}
+        assert hayase.run("torus-4x4", "ring", settings=settings).makespan == plain / 2, bandwidth
+    assert hayase.run("torus-4x4", "ring", settings={"seed": 4})["scenario"]["seed"] == 4
+    with pytest.raises(hayase.ScenarioError, match="no-such"):
+        hayase.run("torus-4x4", "ring", preset="no-such")
+
+
+def test_a_time_as_a_number_is_the_same_as_with_its_unit() -> None:
+    with_number = hayase.run("torus-4x4", "ring", jitter=1.5e-6)
+    assert with_number.fingerprint == hayase.run("torus-4x4", "ring", jitter="1.5 us").fingerprint
+    assert with_number.fingerprint != hayase.run("torus-4x4", "ring").fingerprint

@@ -49,7 +49,8 @@ class Table(TableFace):
         return iter(self.columns)
 
     def __getitem__(self, name: str) -> numpy.ndarray[Any, Any]:
-        return self._table[name]
+        array: numpy.ndarray[Any, Any] = self._table[name]
+        return array
 
     def __arrow_c_schema__(self) -> object:
         return self._table.__arrow_c_schema__()
