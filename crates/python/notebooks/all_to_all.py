@@ -10,7 +10,14 @@ import hayase
 # One run: 54 nodes on a fat-tree, each sends 20 KB to every other, ranks scattered over the nodes.
 
 # %%
-run = hayase.run("fat-tree-54", "all-to-all-simple-spread", placement="random", seed=1, messages=True, links=True)
+run = hayase.run(
+    "fat-tree-54",
+    "all-to-all-simple-spread",
+    placement="random",
+    seed=1,
+    messages=True,
+    links=True,
+)
 run
 
 # %% [markdown]
@@ -19,10 +26,10 @@ run
 # another.
 
 # %%
-run.plot()
+run.plot();
 
 # %%
-run.plot("links")
+run.plot("links");
 
 # %% [markdown]
 # Messages are arrays that nobody copied. How much longer than alone was a message under way?
@@ -33,7 +40,10 @@ import numpy as np
 under_way = run.messages["end"] - run.messages["start"]
 alone = run.messages["bytes"] / 1e9
 slowdown = under_way / alone
-print("slowdown of messages, 5 %, median, 95 %:", np.round(np.percentile(slowdown, [5, 50, 95]), 2))
+print(
+    "slowdown of messages, 5 %, median, 95 %:",
+    np.round(np.percentile(slowdown, [5, 50, 95]), 2),
+)
 assert slowdown.min() > 0.999
 
 # %% [markdown]
@@ -49,7 +59,7 @@ table = hayase.compare(
 table[["topology", "pattern", "placement", "makespan", "sd", "ratio_to_bound", "place"]]
 
 # %%
-hayase.plot(table)
+hayase.plot(table);
 
 # %% [markdown]
 # On the fat-tree a regular placement reaches the bound exactly: 53 messages of 20 us.

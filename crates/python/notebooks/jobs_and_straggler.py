@@ -21,10 +21,10 @@ shared = hayase.interference("fat-tree-54", jobs)
 shared
 
 # %%
-shared.plot()
+shared.plot();
 
 # %%
-shared.plot("interference")
+shared.plot("interference");
 
 # %% [markdown]
 # On leaf switches of its own, each is as fast as alone:
@@ -33,7 +33,9 @@ shared.plot("interference")
 apart = hayase.run("fat-tree-54", jobs=[{**job, "placement": "by-leaf"} for job in jobs])
 for name, result in {"random": shared, "by leaf": apart}.items():
     print(name, {job["name"]: round(job["slowdown"], 3) for job in result["jobs"]})
-assert max(job["slowdown"] for job in apart["jobs"]) < min(job["slowdown"] for job in shared["jobs"])
+assert max(job["slowdown"] for job in apart["jobs"]) < min(
+    job["slowdown"] for job in shared["jobs"]
+)
 
 # %% [markdown]
 # ## A straggler
@@ -44,12 +46,14 @@ slow = hayase.run("torus-4x4", "npb-cg-W-16", straggler="3=50%")
 slow
 
 # %%
-slow.plot("noise")
+slow.plot("noise");
 
 # %%
-slow.plot("breakdown")
+slow.plot("breakdown");
 
 # %%
 noise = slow["noise"]
-print(f"{noise['cost_s'] * 1e3:.2f} ms more, {noise['slowdown']:.3f} times the makespan without")
+print(
+    f"{noise['cost_s'] * 1e3:.2f} ms more, {noise['slowdown']:.3f} times the makespan without"
+)
 assert noise["slowdown"] > 1

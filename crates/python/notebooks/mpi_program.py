@@ -39,7 +39,9 @@ else:
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
     }
     solver = work / "solver"
-    subprocess.run(["mpicc", "-O2", "-g", root / "examples/guide/solver.c", "-o", solver], check=True)
+    subprocess.run(
+        ["mpicc", "-O2", "-g", root / "examples/guide/solver.c", "-o", solver], check=True
+    )
     recorded = subprocess.run(
         [*command, "record", "-o", work / "run", "--", "mpirun", "-np", "4", solver],
         env=environment,
@@ -56,14 +58,16 @@ else:
 # What each rank does is that of the recorded run; what messages cost is that of the machine, and of the fabric.
 
 # %%
-played = hayase.replay(recording, machine="infiniband-hdr", topology="fat-tree-54", activities=True, path=True)
+played = hayase.replay(
+    recording, machine="infiniband-hdr", topology="fat-tree-54", activities=True, path=True
+)
 played
 
 # %%
-played.plot()
+played.plot();
 
 # %%
-played.plot("timeline")
+played.plot("timeline");
 
 # %% [markdown]
 # ## On several machines
@@ -81,7 +85,7 @@ assert times["myrinet"] > times["infiniband-hdr"]
 # Each parameter of the machine halved and doubled.
 
 # %%
-hayase.plot(hayase.whatif(recording, machine="myrinet"))
+hayase.plot(hayase.whatif(recording, machine="myrinet"));
 
 # %%
 hayase.advise(recording, machine="myrinet")

@@ -46,10 +46,11 @@ graphs = {
     "circulant": nx.circulant_graph(24, [1, 2, 3]),
 }
 fabrics = {
-    name: hayase.Topology.from_networkx(with_nodes(graph, 2, 12.5e9), name=name) for name, graph in graphs.items()
+    name: hayase.Topology.from_networkx(with_nodes(graph, 2, 12.5e9), name=name)
+    for name, graph in graphs.items()
 }
 random_regular = fabrics["random regular"]
-random_regular.plot()
+random_regular.plot();
 
 # %% [markdown]
 # The same messages on both, with all shortest paths used at once:
@@ -57,7 +58,9 @@ random_regular.plot()
 # %%
 for name, fabric in fabrics.items():
     result = hayase.run(fabric, "all-to-all-simple-spread", routing="spray")
-    print(f"{name:15} {result.makespan * 1e6:8.2f} us, {result['ratio_to_bound']:.2f} times its bound")
+    print(
+        f"{name:15} {result.makespan * 1e6:8.2f} us, {result['ratio_to_bound']:.2f} times its bound"
+    )
 
 # %% [markdown]
 # ## Own messages, own placement

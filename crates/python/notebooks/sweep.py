@@ -33,10 +33,10 @@ print(len(table), "points")
 table.head()
 
 # %%
-hayase.plot(table)
+hayase.plot(table);
 
 # %%
-hayase.plot(table, "heat")
+hayase.plot(table, "heat");
 
 # %% [markdown]
 # Against labelled axes, by xarray:
@@ -71,7 +71,9 @@ from dask.distributed import Client, LocalCluster
 if __name__ == "__main__":
     local = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with local as cluster, Client(cluster) as client:
-        parts = client.map(lambda i: shard(plan, str(work / "dask"), i, 8), range(8), pure=False)
+        parts = client.map(
+            lambda i: shard(plan, str(work / "dask"), i, 8), range(8), pure=False
+        )
         done = client.gather(parts)
     print("points of each shard:", done)
     assert sum(done) == len(table)
@@ -89,7 +91,9 @@ def slurm_answers() -> bool:
     if shutil.which("sinfo") is None:
         return False
     try:
-        said = subprocess.run(["sinfo", "-h", "-o", "%t"], capture_output=True, text=True, timeout=20)
+        said = subprocess.run(
+            ["sinfo", "-h", "-o", "%t"], capture_output=True, text=True, timeout=20
+        )
     except subprocess.TimeoutExpired:
         return False
     return said.returncode == 0 and bool(said.stdout.strip())
@@ -111,7 +115,9 @@ if slurm_answers():
     )
     with cluster, Client(cluster) as client:
         cluster.scale(jobs=2)
-        parts = client.map(lambda i: shard(plan, str(work / "slurm"), i, 8), range(8), pure=False)
+        parts = client.map(
+            lambda i: shard(plan, str(work / "slurm"), i, 8), range(8), pure=False
+        )
         done = client.gather(parts)
     print("on Slurm, points of each shard:", done)
     assert hayase.sweep(plan, work / "slurm")["makespan"].equals(table["makespan"])

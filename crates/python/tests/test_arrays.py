@@ -132,7 +132,7 @@ def test_a_placement_is_that_of_a_list():
         ([0, 1, 1], ValueError, "no node has two ranks, unlike node 1: ranks 1, 2"),
         (np.array([]), ValueError, "has no rank"),
         ([-1, 0], ValueError, "node of rank 0 is not negative"),
-        ([0.5], ValueError, "whole number"),
+        ([0.5], TypeError, "the node of each rank; this one holds float64"),
         (np.eye(2), ValueError, r"shape \(2, 2\)"),
         (np.array(["a"]), TypeError, "<U1"),
     ],

@@ -44,7 +44,7 @@ def messages(array: object) -> tuple[str, bool]:
     if counts["src"] == 0:
         raise ValueError(f"{_EXPECTED}; this one has no message")
     whole = [
-        _whole(columns[name], f"{_NAMES[name][-1] if name != 'bytes' else name} of message", name).tolist()
+        _whole(columns[name], f"{_NAMES[name][-1] if name != 'bytes' else name} of message").tolist()
         for name in ("src", "dst", "bytes")
     ]
     if "start" not in columns:
@@ -80,7 +80,7 @@ def matrix(array: object, order: str = "shift") -> tuple[str, int]:
     ranks = values.shape[0]
     if ranks == 0:
         raise ValueError("a traffic matrix has at least one rank, unlike an array of shape (0, 0)")
-    sizes = _whole(values, "bytes at", "bytes")
+    sizes = _whole(values, "bytes at")
     src, dst = np.nonzero(sizes)
     if len(src) == 0:
         raise ValueError("a traffic matrix has at least one entry above 0")
@@ -105,7 +105,9 @@ def placement(array: object) -> dict[str, Any]:
         raise ValueError(f"{expected}, unlike one of shape {values.shape}")
     if len(values) == 0:
         raise ValueError(f"{expected}; this one has no rank")
-    nodes = _whole(values, "node of rank", "placement")
+    if values.dtype.kind == "f":
+        raise TypeError(f"{expected}; this one holds {values.dtype}")
+    nodes = _whole(values, "node of rank")
     different, counts = np.unique(nodes, return_counts=True)
     if len(different) < len(nodes):
         twice = different[counts > 1][0]
@@ -182,7 +184,7 @@ def _array(array: object, expected: str) -> NDArray[Any]:
     return values
 
 
-def _whole(values: NDArray[Any], what: str, name: str) -> NDArray[Any]:
+def _whole(values: NDArray[Any], what: str) -> NDArray[Any]:
     """The values as whole numbers from 0 on."""
     import numpy as np
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from hayase import _arrays, _graph, _hayase, _html
+from hayase import _arrays, _hayase
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,9 +17,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    from hayase._graph import Kind
+
 
 def _attached(kind: str, ending: str, text: str) -> tuple[str, bytes]:
     """A text in memory and its name, which says what is in it: the same text has the same name."""
+    import hashlib
+
     content = text.encode()
     return f"{kind}-{hashlib.blake2b(content, digest_size=4).hexdigest()}.{ending}", content
 
@@ -46,7 +49,7 @@ class TopologyFace:
         *,
         bandwidth: str | float = "bandwidth",
         latency: str | float | None = "latency",
-        kind: _graph.Kind | None = "kind",
+        kind: Kind | None = "kind",
         name: str | None = None,
     ) -> Self:
         """A fabric from a graph of networkx: `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`.
@@ -71,6 +74,8 @@ class TopologyFace:
         missing = [each for each in ("nodes", "edges", "is_directed") if not hasattr(graph, each)]
         if missing:
             raise TypeError(f"a graph of networkx is expected, not {type(graph).__name__}")
+        from hayase import _graph
+
         text, labels, wrong = _graph.node_link(graph, bandwidth, latency, kind)
         if wrong:
             raise _mistakes(wrong)
@@ -90,6 +95,8 @@ class TopologyFace:
         >>> torus.number_of_nodes(), torus.nodes["node 3"]["kind"]
         (32, 'node')
         """
+        from hayase import _graph
+
         return _graph.to_graph(self._fabric.text("json"))
 
     @functools.cached_property
@@ -136,6 +143,8 @@ class TopologyFace:
         return self._fabric.text("svg", self.spec if isinstance(self.spec, str) else None)
 
     def _repr_html_(self) -> str:
+        from hayase import _html
+
         return _html.picture(self._svg, str(self))
 
 
@@ -229,6 +238,8 @@ class ReportFace:
             return None
 
     def _repr_html_(self) -> str:
+        from hayase import _html
+
         return _html.page(self.report)
 
 
@@ -238,6 +249,8 @@ class TableFace:
     name: str
 
     def _repr_html_(self) -> str:
+        from hayase import _html
+
         return _html.columns(self, self.name)
 
 

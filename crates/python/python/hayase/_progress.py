@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-
-from ._units import show
 
 #: What is told of how far a run is: simulated seconds, what is done, of how many.
 Tell = Callable[[float, int, int], object]
@@ -47,12 +44,16 @@ class _Shown:
         if total and bar.total != total:
             bar.total = total
         if now:
+            from ._units import show
+
             bar.set_postfix_str(f"simulated {show(now, digits=3)}", refresh=False)
         bar.n = done
         bar.refresh()
 
 
 def _bar(unit: str, what: str) -> Any | None:
+    import warnings
+
     with warnings.catch_warnings():
         # What tqdm says of itself in notebooks without widgets is of no use to who asked for a simulation.
         warnings.simplefilter("ignore")
