@@ -148,10 +148,9 @@ impl Observer for Recorder<'_> {
     fn passed(&mut self, passed: &Passed<'_>) {
         self.under_way.add(passed.under_way, 1);
         self.alone.add(passed.under_way, 1);
-        let homes = self.homes();
         for (rank, &(dst, bytes)) in (0..).map(RankId).zip(passed.sent) {
-            mix(&mut self.fingerprint.senders()[rank.0 as usize], passed.end, passed.steps, dst, bytes);
-            let ((from, side), (to, other_side)) = (homes[rank.0 as usize], homes[dst.0 as usize]);
+            mix(&mut self.fingerprint.senders()[rank.index()], passed.end, passed.steps, dst, bytes);
+            let ((from, side), (to, other_side)) = (self.homes[rank.index()], self.homes[dst.index()]);
             if from != to {
                 self.ranks[rank].0 += bytes;
                 self.ranks[dst].1 += bytes;

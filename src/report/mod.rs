@@ -11,6 +11,7 @@ mod faults;
 mod jobs;
 mod noise;
 pub mod replay;
+mod schema;
 pub mod variation;
 pub mod whatif;
 
@@ -31,6 +32,7 @@ pub use jobs::{Carried, Interference, JOBS_SCHEMA, JobReport, JobsLink, JobsRepo
 pub use estimate::{Estimate, Estimated};
 pub use faults::{FaultsReport, Parts};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};
+pub use schema::schema;
 
 /// The version of the form of [`Report`] in JSON.
 pub const SCHEMA: &str = "hayase-report-1";

@@ -8,12 +8,13 @@ use crate::reading::nulls::drop_nulls;
 
 /// A scenario, or a part of one, as TOML for [`Loader::text`](super::Loader::text): a number where a quantity stands is
 /// one of seconds, bytes, bytes per second or seconds per byte, and gets that unit; `_` in a key stands for the `-` that
-/// the key has; what is `null` is left out. What the schema does not know is written as it is, for the reader to report.
+/// the key has; what is `null` is left out. In a plan that holds for the keys that are varied, too. What the schema does not know is written as it is, for the reader to report.
 pub fn settings_as_toml(settings: &Map<String, Value>) -> String {
     let mut settings = Value::Object(settings.clone());
     drop_nulls(&mut settings);
     let mut toml = String::new();
-    if let Value::Object(map) = with_units(settings, Some(&Node::root())) {
+    if let Value::Object(mut map) = with_units(settings, Some(&Node::root())) {
+        varied(&mut map);
         write_table(&mut toml, "", &map);
     }
     toml
@@ -29,6 +30,38 @@ fn with_units(value: Value, node: Option<&Node>) -> Value {
             None => Value::Number(number),
         },
         other => other,
+    }
+}
+
+/// What is varied: keys by their dotted names, or the words that stand for keys of any workload.
+fn varied(settings: &mut Map<String, Value>) {
+    let root = Node::root();
+    let mut tables: Vec<&mut Map<String, Value>> = Vec::new();
+    for (key, value) in settings {
+        match (key.as_str(), value) {
+            ("grid", Value::Object(table)) => tables.push(table),
+            ("zip", Value::Array(items)) => tables.extend(items.iter_mut().filter_map(Value::as_object_mut)),
+            _ => {}
+        }
+    }
+    for (key, value) in tables.into_iter().flatten() {
+        let quantity = match key.as_str() {
+            "size" => Some("Size"),
+            "jitter" => Some("Time"),
+            key => key.split('.').try_fold(root.clone(), |node, key| node.key(key)).and_then(|node| node.quantity()),
+        };
+        if let Some(quantity) = quantity {
+            each_number(value, &|number| text_of(number, quantity));
+        }
+    }
+}
+
+/// Puts a text in the place of each number.
+fn each_number(value: &mut Value, text: &dyn Fn(&Number) -> String) {
+    match value {
+        Value::Number(number) => *value = Value::String(text(number)),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_number(item, text)),
+        _ => {}
     }
 }
 
@@ -98,15 +131,35 @@ mod tests {
         let text = toml(
             r#"{ "topology": { "torus": { "dims": [4, 2], "bandwidth": [1e9, 2e9], "host_bandwidth": 12.5e9,
                 "latency": 1.5e-6 } }, "workload": { "all-to-all": { "algorithm": "pairwise", "size": 20000 } },
-                "seed": 3, "node": { "loggp": { "G": 8e-11 } }, "placement": null }"#,
+                "seed": 3, "placement": null }"#,
         );
         assert_eq!(
             text,
             "seed = 3\n\n[topology.torus]\ndims = [4, 2]\nbandwidth = [\"1000000000 B/s\", \"2000000000 B/s\"]\n\
              host-bandwidth = \"12500000000 B/s\"\nlatency = \"1.5 us\"\n\n[workload.all-to-all]\n\
-             algorithm = \"pairwise\"\nsize = \"20000 B\"\n\n[node.loggp]\nG = \"80 ps/B\"\n"
+             algorithm = \"pairwise\"\nsize = \"20000 B\"\n"
         );
         assert!(Loader::new().text("settings", text).check().is_ok());
+        let per_byte: Number = serde_json::from_str("8e-11").unwrap();
+        assert_eq!(text_of(&per_byte, "TimePerByte"), "80 ps/B");
+    }
+
+    #[test]
+    fn numbers_of_a_plan_are_in_base_units() {
+        let text = toml(
+            r#"{ "grid": { "topology.torus.bandwidth": [1e9, 2e9], "size": [1000, "2 KB"], "jitter": [1e-6],
+                "seed": [1, 2] }, "zip": [{ "workload.ring.size": [5, 6], "topology.torus.dims": [[4], [8]] }] }"#,
+        );
+        for said in [
+            r#""topology.torus.bandwidth" = ["1000000000 B/s", "2000000000 B/s"]"#,
+            r#"size = ["1000 B", "2 KB"]"#,
+            r#"jitter = ["1 us"]"#,
+            "seed = [1, 2]",
+            r#""workload.ring.size" = ["5 B", "6 B"]"#,
+            r#""topology.torus.dims" = [[4], [8]]"#,
+        ] {
+            assert!(text.contains(said), "{said} in {text}");
+        }
     }
 
     #[test]

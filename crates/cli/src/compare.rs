@@ -11,7 +11,7 @@ use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, RunsMonitor};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
-use super::{End, Failure, Voice, complain, deadlock, estimate, extension, inside, interrupt, pictures};
+use super::{End, Failure, Voice, asked, complain, deadlock, estimate, extension, interrupt, pictures};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::faults::part;
 use hayase::report::RankBy;
@@ -264,7 +264,7 @@ fn faults(listed: &[String]) -> Vec<String> {
 
 /// What was typed, as a sweep.
 fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
-    let mut base = inside::loader().on_read(progress::reading(voice.show));
+    let mut base = asked::loader().on_read(progress::reading(voice.show));
     if let Some(path) = &args.scenario {
         base = base.file(path);
     }

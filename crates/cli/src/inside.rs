@@ -1,31 +1,14 @@
 //! Verbs that another program asks for inside its own process: what they print is handed to it, below what its words say
 //! lie texts of its own, and it hears how far they are and ends them.
 
-use std::cell::RefCell;
 use std::ffi::OsString;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use clap::FromArgMatches;
 
 use super::args::Cli;
-use super::{End, Failure, Voice, dispatch, reason, usage};
+use super::asked::{Inside, take_said};
+use super::{End, Failure, Voice, asked, dispatch, reason, usage};
 use hayase::diagnostic::{Diagnostic, Invalid};
-use hayase::scenario::Loader;
-
-/// Called from any thread with what is done, of how much.
-pub type Tell = Arc<dyn Fn(u64, u64) + Send + Sync>;
-
-/// What a verb runs in.
-#[derive(Clone)]
-pub struct Inside {
-    /// The texts below what the words say, with files in memory.
-    pub base: Loader,
-    /// Set to end it.
-    pub stop: &'static AtomicBool,
-    /// Hears how far it is.
-    pub tell: Option<Tell>,
-}
 
 /// What came of it.
 #[derive(Debug)]
@@ -55,26 +38,10 @@ pub enum Ended {
     Interrupted,
 }
 
-/// What is kept while a verb runs.
-struct Running {
-    inside: Inside,
-    printed: Vec<u8>,
-    said: String,
-}
-
-thread_local! {
-    static RUNNING: RefCell<Option<Running>> = const { RefCell::new(None) };
-}
-
 impl Inside {
     /// Does what these words ask for, the first being the verb.
-    ///
-    /// On threads of a pool another call may come to run while this one waits for its parts: each has its own.
     pub fn answer(self, words: &[&str]) -> Answer {
-        let outer = RUNNING.replace(Some(Running { inside: self, printed: Vec::new(), said: String::new() }));
-        let ended = ended(words);
-        let running = RUNNING.replace(outer);
-        let (printed, said) = running.map(|running| (running.printed, running.said)).unwrap_or_default();
+        let (ended, printed, said) = asked::within(self, || ended(words));
         Answer { printed, said, ended }
     }
 }
@@ -104,50 +71,14 @@ fn ended(words: &[&str]) -> Ended {
     }
 }
 
-fn take_said() -> String {
-    RUNNING.with_borrow_mut(|running| running.as_mut().map(|it| std::mem::take(&mut it.said))).unwrap_or_default()
-}
-
-/// The texts that lie below what was typed: none but in another program.
-pub fn loader() -> Loader {
-    RUNNING.with_borrow(|running| running.as_ref().map(|it| it.inside.base.clone())).unwrap_or_default()
-}
-
-/// What ends the verb, where that is another program's.
-pub fn stop_flag() -> Option<&'static AtomicBool> {
-    RUNNING.with_borrow(|running| running.as_ref().map(|it| it.inside.stop))
-}
-
-/// Who hears how far the verb is, where that is another program.
-pub fn tell() -> Option<Tell> {
-    RUNNING.with_borrow(|running| running.as_ref().and_then(|it| it.inside.tell.clone()))
-}
-
-/// Keeps what is printed for the other program; whether there is one.
-pub fn keep_printed(bytes: &[u8]) -> bool {
-    RUNNING.with_borrow_mut(|running| running.as_mut().map(|it| it.printed.extend_from_slice(bytes)).is_some())
-}
-
-/// The same with what is said.
-pub fn keep_said(text: &str) -> bool {
-    RUNNING.with_borrow_mut(|running| {
-        let Some(running) = running else { return false };
-        running.said += text;
-        running.said.push('\n');
-        true
-    })
-}
-
-/// Whether a verb runs for another program in this thread.
-pub fn is_inside() -> bool {
-    RUNNING.with_borrow(Option::is_some)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::atomic::AtomicBool;
 
-    fn asked(base: Loader, words: &[&str]) -> Answer {
+    use super::*;
+    use hayase::scenario::Loader;
+
+    fn answered(base: Loader, words: &[&str]) -> Answer {
         let stop: &'static AtomicBool = Box::leak(Box::default());
         Inside { base, stop, tell: None }.answer(words)
     }
@@ -156,24 +87,24 @@ mod tests {
     fn a_verb_hands_over_what_it_prints_and_lies_above_the_texts_of_its_caller() {
         let text = "topology = \"torus-4x4\"\nworkload = \"ring\"\nplacement = \"random\"";
         let base = Loader::new().text("settings", text);
-        let answer = asked(base.clone(), &["run", "--format=json", "--seed=3"]);
+        let answer = answered(base.clone(), &["run", "--format=json", "--seed=3"]);
         assert!(matches!(answer.ended, Ended::Done), "{answer:?}");
         let report: serde_json::Value = serde_json::from_slice(&answer.printed).unwrap();
         assert_eq!(report["scenario"]["seed"], 3);
         assert!(report["scenario"]["placement"]["random"].is_object());
-        assert!(!is_inside());
+        assert!(!asked::is_inside());
         let attached = Loader::new().attach("m.csv", *b"src,dst,bytes\n0,1,1000\n");
-        let answer = asked(attached, &["run", "-t", "torus-4x4", "-p", "m.csv", "--format=json"]);
+        let answer = answered(attached, &["run", "-t", "torus-4x4", "-p", "m.csv", "--format=json"]);
         let report: serde_json::Value = serde_json::from_slice(&answer.printed).unwrap();
         assert_eq!(report["bytes"], 1000, "{answer:?}");
     }
 
     #[test]
     fn mistakes_and_words_that_are_none_come_back() {
-        let answer = asked(Loader::new(), &["run", "-t", "no-such-fabric", "-p", "ring"]);
+        let answer = answered(Loader::new(), &["run", "-t", "no-such-fabric", "-p", "ring"]);
         assert!(matches!(&answer.ended, Ended::Invalid(invalid) if invalid.to_string().contains("no-such-fabric")));
         assert!(
-            matches!(asked(Loader::new(), &["run", "--no-such"]).ended, Ended::Usage(text) if text.contains("--no-such"))
+            matches!(answered(Loader::new(), &["run", "--no-such"]).ended, Ended::Usage(text) if text.contains("--no-such"))
         );
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{End, complain, inside};
+use super::{End, asked, complain};
 use hayase::atomic_file;
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -11,7 +11,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// Makes Ctrl-C (and SIGTERM, SIGHUP) set the flag that this returns, instead of killing the process.
 pub fn stop_flag() -> &'static AtomicBool {
     // Another program has its own way to hear of it.
-    if let Some(stop) = inside::stop_flag() {
+    if let Some(stop) = asked::stop_flag() {
         return stop;
     }
     static ONCE: Once = Once::new();

@@ -6,6 +6,7 @@
 
 mod advise;
 mod args;
+mod asked;
 mod bench;
 mod calibrate;
 mod caveats;
@@ -67,12 +68,13 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Verb};
+pub use asked::{Inside, Tell};
 pub use check::in_words;
 pub(crate) use end::{End, Failure, reason};
 pub(crate) use files::extension;
 use hayase::diagnostic::{self, Invalid};
 use hayase::scenario as scenarios;
-pub use inside::{Answer, Ended, Inside, Tell};
+pub use inside::{Answer, Ended};
 pub(crate) use voice::{Voice, complain, print, print_with, show};
 
 /// Runs the program: all that the binary `hayase` does.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::voice::{Show, complain};
-use super::{files, inside, width};
+use super::{asked, files, width};
 use hayase::diagnostic::{OnRead, Sources};
 use hayase::engine::{Progress, Watch};
 use hayase::plan;
@@ -34,7 +34,7 @@ struct Meter {
     show: Show,
     unit: &'static str,
     /// Another program that hears of it.
-    told: Option<inside::Tell>,
+    told: Option<asked::Tell>,
     state: Mutex<State>,
 }
 
@@ -124,7 +124,7 @@ pub fn duration(seconds: f64) -> String {
 impl Meter {
     fn new(show: Show, unit: &'static str) -> Self {
         let now = Instant::now();
-        Self { show, unit, told: inside::tell(), state: Mutex::new(State { started: now, told: now, bar: None }) }
+        Self { show, unit, told: asked::tell(), state: Mutex::new(State { started: now, told: now, bar: None }) }
     }
 
     /// So much is done of so much.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{inside, typed};
+use super::{asked, typed};
 use hayase::scenario::Loader;
 
 /// What lies below and above all else that a scenario says.
@@ -162,7 +162,7 @@ pub struct ScenarioArgs {
 impl ScenarioArgs {
     /// The texts of the scenario; options override files.
     pub fn loader(&self) -> Loader {
-        let mut loader = inside::loader();
+        let mut loader = asked::loader();
         if let Some(path) = &self.scenario {
             loader = loader.file(path);
         }

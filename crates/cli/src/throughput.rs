@@ -12,7 +12,7 @@ use super::options::{Offer, OutputArgs};
 use super::progress::RunMonitor;
 use super::seeds::seeds;
 use super::typed;
-use super::{End, Failure, Voice, extension, inside, interrupt, progress};
+use super::{End, Failure, Voice, asked, extension, interrupt, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use hayase::report::FaultsReport;
 use hayase::routing::Manner;
@@ -119,7 +119,7 @@ const OFFER: Offer<Json> = Offer {
 /// Counts the loads and prints them.
 pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
-    let mut loader = inside::loader().topology(&args.topology).on_read(progress::reading(voice.show));
+    let mut loader = asked::loader().topology(&args.topology).on_read(progress::reading(voice.show));
     if let Some(routing) = &args.routing {
         loader = loader.routing(routing);
     }

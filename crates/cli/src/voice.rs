@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::{Args, ValueEnum};
 
 use super::end::Failure;
-use super::{inside, width};
+use super::{asked, width};
 use hayase_output::table::Answer;
 
 /// What holds for all verbs.
@@ -99,8 +99,8 @@ impl Voice {
 
 /// Writes a line to standard error; that nobody reads it is no reason to fail.
 pub fn complain(text: impl Display) {
-    if inside::is_inside() {
-        inside::keep_said(&text.to_string());
+    if asked::is_inside() {
+        asked::keep_said(&text.to_string());
         return;
     }
     let _ = writeln!(io::stderr().lock(), "{text}");
@@ -118,10 +118,10 @@ pub fn show(answer: &Answer) -> Result<(), Failure> {
 
 /// Writes results to standard output, through a buffer.
 pub fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    if inside::is_inside() {
+    if asked::is_inside() {
         let mut printed = Vec::new();
         write(&mut printed).map_err(Failure::Print)?;
-        inside::keep_printed(&printed);
+        asked::keep_printed(&printed);
         return Ok(());
     }
     let mut stdout = io::BufWriter::new(io::stdout().lock());

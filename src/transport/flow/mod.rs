@@ -59,7 +59,7 @@ pub fn flow_transport(
 ) -> Built {
     let Load { one_at_a_time, most_to_one, weighted, .. } = load;
     if let SharingSpec::Blocking(blocking) = sharing {
-        return Box::new(BlockingFlows::new(fabric, router, blocking));
+        return Built::Other(Box::new(BlockingFlows::new(fabric, router, blocking)));
     }
     let by_turn = matches!(sharing, SharingSpec::EqualShare(_));
     let factor = *spec.bandwidth_factor;

@@ -3,12 +3,12 @@
 use std::num::NonZeroU32;
 
 use super::args::{FarmArgs, MasterSlaveArgs, SourceArgs};
-use crate::{Voice, inside, progress};
+use crate::{Voice, asked, progress};
 use hayase::scenario::Loader;
 
 /// The tasks, the workers and the network between them.
 pub fn loader(tasks: &str, source: &SourceArgs, farm: &FarmArgs, voice: Voice) -> Loader {
-    let mut loader = inside::loader().on_read(progress::reading(voice.show));
+    let mut loader = asked::loader().on_read(progress::reading(voice.show));
     if let Some(path) = &farm.scenario {
         loader = loader.file(path);
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::inside;
+use crate::asked;
 use crate::options::OutputArgs;
 use crate::regions::RegionArgs;
 use crate::scenario::SystemArgs;
@@ -93,7 +93,7 @@ pub struct PlayedOn {
 impl PlayedOn {
     /// The texts that they stand for; options override files.
     pub fn loader(&self) -> Loader {
-        let loader = inside::loader();
+        let loader = asked::loader();
         let loader = match &self.scenario {
             Some(path) => loader.file(path),
             None => loader,

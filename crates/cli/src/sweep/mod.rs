@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::{Opened, text};
 use super::progress::{self, PointsMonitor};
-use super::{End, Failure, Voice, extension, inside, interrupt, options, print, show};
+use super::{End, Failure, Voice, asked, extension, interrupt, options, print, show};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::plan::{self, Counts, Faults, Merged, Plan, Ran, RunControl, Shard, StoreError};
 use hayase::units::count;
@@ -28,7 +28,7 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(threads) = args.threads {
         options::start(threads)?;
     }
-    let loader = inside::loader().on_read(progress::reading(voice.show));
+    let loader = asked::loader().on_read(progress::reading(voice.show));
     let mut plan = Plan::read(&args.plan, loader)?;
     if args.count {
         let merged = plan::count(&plan, folder).map_err(store)?;
