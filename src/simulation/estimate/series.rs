@@ -69,7 +69,8 @@ impl Level {
     /// mean, half of its drift, which may go on, and half of what is ahead.
     ///
     /// ```text
-    /// sqrt(t^2 (g R (1 + R/n) + (R d/2)^2) + (R a/2)^2)      g: variance, n: values, d: drift, a: ahead, t: Student's of the fewest batches
+    /// sqrt(t^2 (g R (1 + R/n) + (R d/2)^2) + (R a/2)^2)      g: variance, n: values, d: drift, a: ahead
+    ///                                                        t: Student's of the fewest batches
     /// ```
     pub fn half_of_sum(&self, steps: f64) -> f64 {
         let of_noise = self.variance * steps * (1.0 + steps / self.values as f64);
