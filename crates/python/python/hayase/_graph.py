@@ -116,7 +116,8 @@ def to_graph(text: str) -> nx.Graph[Any]:
         raise ImportError("to_networkx needs networkx: pip install networkx") from None
     data = json.loads(text)
     graph: Any = nx.node_link_graph(data, edges="edges")
-    return nx.relabel_nodes(graph, {vertex["id"]: vertex["name"] for vertex in data["nodes"]})
+    named: nx.Graph[Any] = nx.relabel_nodes(graph, {vertex["id"]: vertex["name"] for vertex in data["nodes"]})
+    return named
 
 
 def _names(labels: list[Hashable], mistakes: Mistakes) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy
     import pandas
     import polars
-    import pyarrow
+    import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
     from hayase._scenario import Scenario
 
