@@ -1,10 +1,10 @@
 //! Estimates: a makespan with its interval, or why there is none.
 
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 /// A makespan that is estimated from the beginning of a run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The makespan \[s\].
     pub makespan_s: f64,
@@ -53,11 +53,36 @@ impl Estimated {
 
 impl Serialize for Estimated {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("estimate", &self.estimate())?;
-        if let Self::Full(reason) = self {
-            map.serialize_entry("estimate_reason", reason)?;
-        }
-        map.end()
+        let estimate_reason = match self {
+            Self::By(_) => None,
+            Self::Full(reason) => Some(reason.as_str()),
+        };
+        Written { estimate: self.estimate(), estimate_reason }.serialize(serializer)
+    }
+}
+
+/// The keys of an [`Estimated`].
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Written<'a> {
+    /// The makespan with its interval, where it is an estimate.
+    estimate: Option<&'a Estimate>,
+    /// Why there is none, where all was simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate_reason: Option<&'a str>,
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Estimated {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Estimated".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Written::json_schema(generator)
     }
 }

@@ -9,6 +9,7 @@ use crate::rng::Stream;
 use crate::routing::RoutingSpec;
 use crate::sharing::{BlockingChannels, BlockingSpec};
 use crate::topology::TopologySpec;
+use crate::transport::Transport;
 use crate::units::{Bandwidth, Bytes, Time};
 
 fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {

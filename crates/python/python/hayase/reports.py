@@ -111,6 +111,10 @@ class ComparisonRow(TypedDict):
     job: str
     #: Makespans over the seeds.
     makespan: SeedStatistics
+    #: The makespan with its interval, where it is an estimate.
+    estimate: NotRequired[Estimate | None]
+    #: Why there is none, where all was simulated.
+    estimate_reason: NotRequired[str | None]
     #: Where several jobs share the fabric: what each came to.
     jobs: NotRequired[list[ComparedJob]]
     #: And the largest slowdown of one.
@@ -187,6 +191,21 @@ class Delayed2(TypedDict):
     time_s: float
 
 
+class Estimate(TypedDict):
+    """A makespan that is estimated from the beginning of a run."""
+
+    #: The makespan [s].
+    makespan_s: float
+    #: The low end of its interval [s].
+    low_s: float
+    #: The high end [s].
+    high_s: float
+    #: How sure the interval is to hold the makespan of the full run: 0.95.
+    confidence: float
+    #: The part of all messages that was simulated.
+    simulated_part: float
+
+
 class FarmBounds(TypedDict):
     """Lower bounds [s]."""
 
@@ -223,6 +242,10 @@ class FarmReport(TypedDict):
     faults: NotRequired[FaultsReport | None]
     #: What slow processors cost, where there are any and that was asked for.
     noise: NotRequired[NoiseReport | None]
+    #: The makespan with its interval, where it is an estimate.
+    estimate: NotRequired[Estimate | None]
+    #: Why there is none, where all was simulated.
+    estimate_reason: NotRequired[str | None]
     #: A number that differs where anything happened at another time.
     fingerprint: str
     #: Where the tasks come from, for people.
@@ -356,6 +379,10 @@ class JobsReport(TypedDict):
     faults: NotRequired[FaultsReport | None]
     #: What slow processors cost, where there are any and that was asked for.
     noise: NotRequired[NoiseReport | None]
+    #: The makespan with its interval, where it is an estimate.
+    estimate: NotRequired[Estimate | None]
+    #: Why there is none, where all was simulated.
+    estimate_reason: NotRequired[str | None]
     #: A number that differs where anything happened at another time.
     fingerprint: str
     #: The fabric, for people.
@@ -729,6 +756,10 @@ class ReplayReport(TypedDict):
     faults: NotRequired[FaultsReport | None]
     #: What slow processors cost, where there are any and that was asked for.
     noise: NotRequired[NoiseReport | None]
+    #: The makespan with its interval, where it is an estimate.
+    estimate: NotRequired[Estimate | None]
+    #: Why there is none, where all was simulated.
+    estimate_reason: NotRequired[str | None]
     #: A number that differs where anything happened at another time.
     fingerprint: str
     #: The program: the name of its trace.
@@ -794,6 +825,10 @@ class Report(TypedDict):
     faults: NotRequired[FaultsReport | None]
     #: What slow processors cost, where there are any and that was asked for.
     noise: NotRequired[NoiseReport | None]
+    #: The makespan with its interval, where it is an estimate.
+    estimate: NotRequired[Estimate | None]
+    #: Why there is none, where all was simulated.
+    estimate_reason: NotRequired[str | None]
     #: A number that differs where anything happened at another time.
     fingerprint: str
     #: The fabric, for people: `fat-tree p=12 (3456 nodes, 1008 switches, 20736 links)`.
@@ -860,6 +895,10 @@ class SeedStatistics(TypedDict):
     missing: NotRequired[int]
     #: Seeds with which what failed left messages without a way.
     cut_off: NotRequired[int]
+    #: Where makespans are estimates: half of the 95 % interval of each [s], 0 of those that are exact.
+    halves_s: NotRequired[list[float]]
+    #: And the interval of their mean [s].
+    interval_s: NotRequired[list[float] | None]
 
 
 class Sensitivity(TypedDict):
@@ -1035,6 +1074,10 @@ class WhatIfReport(TypedDict):
     faults: NotRequired[FaultsReport | None]
     #: What slow processors cost, where there are any and that was asked for.
     noise: NotRequired[NoiseReport | None]
+    #: The makespan with its interval, where it is an estimate.
+    estimate: NotRequired[Estimate | None]
+    #: Why there is none, where all was simulated.
+    estimate_reason: NotRequired[str | None]
     #: A number that differs where anything happened at another time.
     fingerprint: str
     #: The program: the name of its trace.

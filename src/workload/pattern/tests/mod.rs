@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{After, Message, Needs, Pattern, PatternSpec};
+use super::{After, Message, Pattern, PatternSpec};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::ids::RankId;
 use crate::units::Time;
