@@ -113,7 +113,7 @@ fn configurations_that_are_the_same_are_counted_with_all_their_seeds() {
 fn the_files_that_a_list_of_a_trace_names_are_part_of_a_point() {
     let folder = Folder::new();
     fs::create_dir(folder.path("run")).unwrap();
-    let text = "[workload.trace]\npath = \"run/all.txt\"\n[grid]\n\"node.loggps.L\" = [\"1 us\"]\n";
+    let text = "topology = \"torus-4x4\"\n[workload.trace]\npath = \"run/all.txt\"\n[grid]\nseed = [1]\n";
     let with = |name: &str, actions: &str| {
         fs::write(folder.path("run").join(name), actions).unwrap();
         ids(&folder.plan(text))

@@ -15,13 +15,13 @@ pub mod packet;
 mod spec;
 
 pub use contention_free::ContentionFree;
-pub use flow::{BlockingFlows, FlowSpec, Flows, FlowsOnTerms, GroupFlows, Weights, flow_transport};
+pub use flow::{BlockingFlows, Built, FlowSpec, Flows, FlowsOnTerms, GroupFlows, Weights, flow_transport};
 pub use packet::{PacketSpec, Packets};
 pub use spec::{ContentionFreeSpec, TransportSpec};
 
 use crate::ids::{FlowId, IdVec, LinkId, RankId};
 use crate::routing::{Path, Start};
-use crate::sharing::{EqualShare, MaxMin, Rounds};
+use crate::sharing::Rounds;
 use crate::units::{Bandwidth, Time};
 
 /// Moves messages over links.
@@ -150,28 +150,6 @@ pub trait Transport {
     /// What it knows of the run, asked at its end.
     fn facts(&self) -> Facts {
         Facts::default()
-    }
-}
-
-/// A transport that was built: those that play most messages by their own type, so that whoever runs them can be compiled
-/// for them.
-pub enum Built {
-    /// Flows under equal share.
-    EqualShare(Flows<(), EqualShare>),
-    /// Flows under exact max-min fairness.
-    MaxMin(Flows<(), MaxMin>),
-    /// Any other.
-    Other(Box<dyn Transport>),
-}
-
-impl Built {
-    /// The same, whichever it is.
-    pub fn boxed(self) -> Box<dyn Transport> {
-        match self {
-            Self::EqualShare(flows) => Box::new(flows),
-            Self::MaxMin(flows) => Box::new(flows),
-            Self::Other(transport) => transport,
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use crate::table::{Column, Columns};
+use crate::column::{Column, Columns};
 
 /// `struct ArrowSchema`.
 #[repr(C)]

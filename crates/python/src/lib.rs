@@ -6,6 +6,7 @@
 //! ([`table`]) that numpy and Arrow ([`arrow`]) see without a copy, mistakes as exceptions ([`mistake`]).
 
 mod arrow;
+mod column;
 mod fabric;
 mod mistake;
 mod outcome;

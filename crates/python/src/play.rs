@@ -1,17 +1,18 @@
 //! Runs, of whatever work, with what is recorded of them beside their reports.
 
-use hayase::diagnostic::Invalid;
+use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::player::{Activity, Stuck, Transfer};
 use hayase::report::replay::ReplayReport;
 use hayase::report::{FarmReport, Head, JobsReport, MessageRecord, Report, Status};
 use hayase::scenario::{Farm, Loaded, Scenario};
 use hayase::simulation::{JobsWork, PatternWork, ProgramWork, RunOptions, Simulated};
 use hayase::sweep::{cost_of_noise, over_seeds};
+use hayase::units::Bytes;
 use hayase::workload::Blocked;
 use hayase_cli::deadlock;
 
+use crate::column::Columns;
 use crate::records::{Activities, Messages, Transfers, job_links, links, of_path, of_ranks};
-use crate::table::Columns;
 use crate::work::Looking;
 
 /// What is recorded beside the report.
@@ -115,15 +116,23 @@ fn completed<W: Simulated>(
     Ok(())
 }
 
-/// Room for the messages that are recorded; as many as fit any memory that is there.
-fn room(messages: u64, wanted: bool) -> usize {
-    let most = 1 << 28;
-    if wanted { usize::try_from(messages).map_or(most, |messages| messages.min(most)) } else { 0 }
+/// Room for the messages that are recorded; a mistake where they do not fit in the memory that is free.
+fn room(messages: u64, wanted: bool) -> Result<Messages, Invalid> {
+    let messages = if wanted { messages } else { 0 };
+    let (needed, free) = (messages.saturating_mul(Messages::EACH), hayase::memory::free().unwrap_or(u64::MAX));
+    if needed > free {
+        let (needed, free) = (Bytes(needed), Bytes(free));
+        let message = format!("{messages} messages take {needed} as a table, and {free} are free");
+        let help = "leave `messages=True` out, or let the program write them: Result.save(\"messages.csv\")";
+        let diagnostics = vec![Diagnostic::new("too-large", message).help(help)];
+        return Err(Invalid { diagnostics, ..Invalid::default() });
+    }
+    Ok(Messages::with_room(usize::try_from(messages).unwrap_or(usize::MAX)))
 }
 
 fn pattern(scenario: &Scenario<PatternWork>, seeds: &[u64], wishes: Wishes, looking: &Looking) -> Result<Raw, Invalid> {
     let work = scenario.work();
-    let mut messages = Messages::with_room(room(work.messages(), wishes.messages));
+    let mut messages = room(work.messages(), wishes.messages)?;
     let mut activities = Activities::default();
     let mut outcome = {
         let mut on_message = |message: &MessageRecord| messages.add(message);
@@ -207,7 +216,7 @@ fn stuck(report: &ReplayReport, stuck: Vec<Stuck>) -> String {
 }
 
 fn jobs(scenario: &Scenario<JobsWork>, seeds: &[u64], wishes: Wishes, looking: &Looking) -> Result<Raw, Invalid> {
-    let mut messages = Messages::with_room(room(scenario.work().messages(), wishes.messages));
+    let mut messages = room(scenario.work().messages(), wishes.messages)?;
     let mut outcome = {
         let mut on_message = |message: &MessageRecord| messages.add(message);
         scenario.run(RunOptions {

@@ -7,7 +7,7 @@ use hayase::record::PathStep;
 use hayase::report::replay::RankReport;
 use hayase::report::{JobsLink, LinkUse, MessageRecord};
 
-use crate::table::{Column, Columns};
+use crate::column::{Column, Columns};
 
 /// Columns of messages.
 #[derive(Default)]
@@ -21,6 +21,9 @@ pub struct Messages {
 }
 
 impl Messages {
+    /// What one takes \[B\].
+    pub const EACH: u64 = 36;
+
     /// Nothing yet, with room for so many.
     pub fn with_room(room: usize) -> Self {
         Self {

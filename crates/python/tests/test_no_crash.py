@@ -47,7 +47,6 @@ def run(code: str, timeout: float = 120) -> "subprocess.CompletedProcess[str]":
         (TORUS, "ring", {"placement": {"listed": {"nodes": [0, 0]}}}),
         (TORUS, "ring", {"sharing": "maxmin"}),
         (TORUS, "ring", {"transport": {1: 2}}),
-        (TORUS, "ring", {"settings": {"topology.torus.bandwidth": None}}),
         (TORUS, "ring", {"settings": ["topology.torus.bandwidth"]}),
         (TORUS, "ring", {"faults": 3}),
         (TORUS, "ring", {"jobs": 3}),
@@ -277,3 +276,9 @@ def test_a_handler_of_ones_own_is_called_in_a_run() -> None:
         assert seen == [signal.SIGALRM]
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_messages_that_do_not_fit_are_refused_before_the_run() -> None:
+    torus = {"torus": {"dims": [300, 300], "bandwidth": 1e9}}
+    with pytest.raises(hayase.ScenarioError, match="free"):
+        hayase.run(torus, "all-to-all-simple-spread", messages=True)

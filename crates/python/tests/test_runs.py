@@ -38,3 +38,15 @@ def test_a_deadlock_is_said() -> None:
         hayase.run("torus-4x4", "all-to-all-pairwise", faults="100 %")
     assert str(caught.value)
 
+
+
+def test_a_makespan_may_be_estimated() -> None:
+    settings = {"workload.uniform-random.messages": 800}
+    result = hayase.run("fat-tree-54", "uniform-random", placement="random", estimate="5%", settings=settings)
+    estimate = result.report["estimate"]
+    assert estimate["low_s"] < estimate["makespan_s"] < estimate["high_s"] and estimate["simulated_part"] < 1
+    assert result.makespan == estimate["makespan_s"]
+    exact = hayase.run("fat-tree-54", "ring", estimate="1%").report
+    assert exact["estimate"] is None and exact["estimate_reason"]
+    with pytest.raises(hayase.ScenarioError, match="1%"):
+        hayase.run("fat-tree-54", "ring", estimate="abc")

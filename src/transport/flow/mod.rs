@@ -4,6 +4,7 @@ mod binding;
 mod blocking;
 #[cfg(test)]
 mod blocking_tests;
+mod built;
 mod finish_queue;
 mod flows;
 mod group_clock;
@@ -18,6 +19,7 @@ mod spec;
 mod tests;
 
 pub use blocking::BlockingFlows;
+pub use built::Built;
 pub use flows::Flows;
 pub use groups::GroupFlows;
 pub use on_terms::FlowsOnTerms;
@@ -27,7 +29,7 @@ use std::sync::Arc;
 
 use interference::Interference;
 
-use super::{Built, Parties};
+use super::Parties;
 use crate::fabric::{Fabric, Grid};
 use crate::placement::Placement;
 use crate::routing::Router;

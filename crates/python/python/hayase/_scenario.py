@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 Progress: TypeAlias = "bool | Callable[[float, int, int], object] | None"
 
 #: Keys of a scenario that are settings of the same name.
-TABLES = ("seed", "resolution", "link", "routing", "placement", "sharing", "transport", "node", "collectives")
+TABLES = (
+    "seed",
+    "resolution",
+    "link",
+    "routing",
+    "placement",
+    "sharing",
+    "transport",
+    "node",
+    "collectives",
+    "estimate",
+)
 #: Settings that stand for keys of the workload, for several keys, or for texts of their own.
 OTHERS = ("preset", "machine", "size", "injection", "jitter", "jobs", "noise", "straggler", "faults", "settings")
 #: What can be recorded beside the report.

@@ -19,7 +19,7 @@ Table = Mapping[str, Any]
 #: Numbers are seconds, bytes, bytes per second; texts have units.
 Quantity = Union[float, str]
 
-SharingName = Literal["max-min", "equal-share", "redistribute"]
+SharingName = Literal["max-min", "equal-share", "redistribute", "blocking"]
 RoutingName = Literal[
     "d-mod-k",
     "s-mod-k",
@@ -52,6 +52,7 @@ TransportName = Literal[
     "flow:max-min",
     "flow:equal-share",
     "flow:redistribute",
+    "flow:blocking",
     "packet",
     "packet:oq",
     "packet:iq",
@@ -93,5 +94,7 @@ class Settings(TypedDict, total=False):
     size: Quantity
     injection: str
     jitter: Quantity
+    #: The makespan from its beginning, within so much: "1%".
+    estimate: str
     #: Dotted keys, as `--set` has them.
     settings: Mapping[str, Any]

@@ -48,7 +48,7 @@ def bounds(report: Report, ax: Axes | None = None) -> Axes:
         f"{show(s)}, makespan is {seconds[0] / s:.3g} times this" if s else show(s) for s in seconds[1:]
     ]
     style.bars(ax, names, values, colours=[style.COLOURS[0]] + ["#9DB8C7"] * len(held), texts=texts)
-    ax.set_xlim(0, max(values) * 1.55)
+    ax.set_xlim(0, max(values) * 1.55 or 1.0)
     ax.set_xlabel(f"time [{unit}]")
     _title(ax, report, "lower bounds of the makespan")
     return ax
