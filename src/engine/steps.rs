@@ -134,7 +134,7 @@ impl<'a> Steps<'a> {
                 let transfer = Bandwidth::from_bytes_per_second(rate).time_for(bytes as f64);
                 for _ in 0..again(step) {
                     if rate < f64::INFINITY {
-                        outcome.makespan = outcome.makespan + transfer;
+                        outcome.makespan += transfer;
                     }
                     ends.push(outcome.makespan);
                 }

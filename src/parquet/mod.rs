@@ -117,7 +117,7 @@ struct Bits {
 
 impl Bits {
     fn push(&mut self, bit: bool) {
-        if self.len % 8 == 0 {
+        if self.len.is_multiple_of(8) {
             self.bytes.push(0);
         }
         self.bytes[self.len / 8] |= u8::from(bit) << (self.len % 8);

@@ -128,7 +128,7 @@ pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
         let Some(makespan) = found.makespan_s else { return Ok(()) };
         if summed.configuration != configuration.number {
             let before = std::mem::replace(&mut summed, Summed::of(configuration.number, kept.len()));
-            means.extend(before.mean(&choice));
+            means.extend(before.mean(choice));
         }
         summed.makespans.push(makespan);
         if !kept.is_empty() {
@@ -139,7 +139,7 @@ pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
         }
         Ok(())
     })?;
-    means.extend(summed.mean(&choice));
+    means.extend(summed.mean(choice));
     Ok(Means { plan: plan.name.clone(), rows: means, keys, kept: kept.clone(), counts })
 }
 

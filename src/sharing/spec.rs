@@ -68,7 +68,7 @@ impl BlockingSpec {
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         let tolerance = *self.tolerance;
-        if !(tolerance >= LEAST_TOLERANCE && tolerance < 1.0) {
+        if !(LEAST_TOLERANCE..1.0).contains(&tolerance) {
             let message = format!("the tolerance {tolerance} is no part of a rate");
             mistakes.push(
                 Diagnostic::new("wrong-value", message)

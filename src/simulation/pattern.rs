@@ -261,6 +261,9 @@ impl Playing<'_> {
         let RunOptions { link_use, mut on_message, on_activity, on_transfer, late, keep, room, watch, added, .. } =
             options;
         let wants_messages = on_message.is_some();
+        // What is estimated is not played whole, so nobody is late in it.
+        let wanted = self.wanted();
+        let late = late && !matches!(wanted, Some(Ok(_)));
         let wants_ranks = late || keep || on_activity.is_some() || on_transfer.is_some();
         let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
         let mut seen = wants_ranks.then(|| Seen::new(self.pattern.ranks(), room, on_activity, on_transfer));
@@ -280,20 +283,18 @@ impl Playing<'_> {
         let (recorder, outcome) = match counted {
             Some(counted) => counted,
             None => {
-                let outcome = match &mut seen {
-                    None => match self.wanted() {
-                        None => self.play(&mut watched, watch, added),
-                        Some(Err(reason)) => {
-                            estimated = Some(Estimated::Full(reason.to_owned()));
-                            self.play(&mut watched, watch, added)
-                        }
-                        Some(Ok(wanted)) => {
-                            let (outcome, came) = self.play_part(wanted, &mut watched, watch, added);
-                            estimated = Some(came).filter(|_| outcome.stop == Stop::Done);
-                            outcome
-                        }
-                    },
-                    Some(seen) => self.play_seen(seen, &mut watched, watch, added),
+                if let Some(wanted) = &wanted {
+                    let reason = wanted.as_ref().err().copied().unwrap_or("what ranks do is asked for");
+                    estimated = Some(Estimated::Full(reason.to_owned()));
+                }
+                let outcome = match (&mut seen, wanted) {
+                    (Some(seen), _) => self.play_seen(seen, &mut watched, watch, added),
+                    (None, Some(Ok(wanted))) => {
+                        let (outcome, came) = self.play_part(wanted, &mut watched, watch, added);
+                        estimated = Some(came).filter(|_| outcome.stop == Stop::Done);
+                        outcome
+                    }
+                    (None, _) => self.play(&mut watched, watch, added),
                 };
                 // Under a barrier only what messages do within a step needs events: the figures are those of the steps
                 // all the same, so that they do not depend on what is asked for.

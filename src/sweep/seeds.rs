@@ -19,7 +19,7 @@ const MOST: u64 = 1 << 20;
 /// More than a run can have, or than there are.
 pub fn seeds_from(first: u64, count: u64) -> Result<Vec<u64>, Diagnostic> {
     if count > MOST {
-        return Err(Diagnostic::new("too-large", format!("{count} seeds: at most {MOST} at once")));
+        return Err(Diagnostic::new("too-large", format!("{count} seeds: at most {MOST} seeds at once")));
     }
     // TOML has no larger integers.
     match first.checked_add(count.saturating_sub(1)).filter(|last| i64::try_from(*last).is_ok()) {

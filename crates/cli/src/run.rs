@@ -285,9 +285,7 @@ fn observe(
     let usual = scenario.work().usual();
     let link_use = asks(Kind::Links) || usual.link_use;
     let mut records = Vec::new();
-    // What is estimated is not played whole, so nobody is late in it.
-    let usual_late = usual.late && scenario.system().estimate().is_none();
-    let late = usual_late || timeline || asks(Kind::Ranks) || asks(Kind::Path);
+    let late = usual.late || timeline || asks(Kind::Ranks) || asks(Kind::Path);
     let keep = timeline || asks(Kind::Path);
     let mut activities = Vec::new();
     for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Activities) {

@@ -31,6 +31,7 @@ pub struct Wishes {
 }
 
 /// The report of a run.
+#[expect(clippy::large_enum_variant, reason = "there is one of them, for as long as its run is looked at")]
 pub enum AnyReport {
     /// Of a pattern.
     Pattern(Report),

@@ -231,6 +231,7 @@ impl Texts {
     }
 
     /// Runs what is missing of a plan, which is a file, or one of these texts' files in memory; returns what was done.
+    #[expect(clippy::too_many_arguments, reason = "they are those of the function in Python")]
     #[pyo3(signature = (plan, folder, *, shard=None, retry_failed=false, progress=None, threads=None))]
     fn sweep<'py>(
         &self,

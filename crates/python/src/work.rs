@@ -4,10 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hayase::engine::{Progress, Watch};
 use hayase::sweep::Control;
+use hayase::wall_clock;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -130,7 +131,7 @@ impl Asker<'_, '_> {
                 text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
             }));
         });
-        let mut told = Instant::now();
+        let mut told = wall_clock::now();
         loop {
             let waiting = &mut receiver;
             let raised = match py.detach(move || waiting.recv_timeout(LISTEN)) {
@@ -146,7 +147,7 @@ impl Asker<'_, '_> {
                 }
                 Err(RecvTimeoutError::Timeout) => py.check_signals().and_then(|()| match progress {
                     Some(progress) if told.elapsed() >= TELL => {
-                        told = Instant::now();
+                        told = wall_clock::now();
                         progress.call1(looking.progress()).map(drop)
                     }
                     _ => Ok(()),

@@ -50,7 +50,8 @@ fn what_is_not_estimated_is_run_in_full_and_says_why() {
         (format!("{simple} --injection all"), "never settles"),
         (format!("{simple} --injection barrier"), "barrier"),
         (simple.replace("simple-spread", "bruck"), "differ from step to step"),
-        ("run -t fat-tree-54 -p all-to-all-simple-spread -q --format json".to_owned(), "exact"),
+        ("run -t fat-tree-54 -p all-to-all-simple-spread -q --format json".to_owned(), "too few"),
+        ("run -t fat-tree-2000 -p all-to-all-simple-spread -q --format json".to_owned(), "exact"),
         ("run -t torus-4x4 -p linear:ranks=16 -q --format json".to_owned(), "programs"),
     ];
     for (words, reason) in cases {
@@ -73,7 +74,7 @@ fn tables_say_what_is_an_estimate_and_why_there_is_none() {
     let words = ROUNDS.replace(" --format json -q", "");
     let assert = desk.hayase(&format!("{words} --estimate 6% --seeds 2 -o loads.svg -o links.csv")).assert().success();
     let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
-    assert!(text.contains("(an estimate, ±") && text.contains("at 95.0 % confidence"), "{text}");
+    assert!(text.contains("(an estimate, ±") && text.contains("at 95 % confidence"), "{text}");
     assert!(std::fs::read_to_string(desk.path().join("loads.svg")).unwrap().contains("estimate"));
     let none = desk.hayase("run -t torus-4x4 -p all-to-all-bruck --estimate 1%").assert().success();
     let said = String::from_utf8_lossy(&none.get_output().stderr).into_owned();

@@ -132,7 +132,7 @@ Scenario:
                                round-robin[:group], by-leaf[:random], by-group[:random], nodes
                                (0-7,12) or a CSV file `rank,node`
       --sharing <POLICY>       How messages share a link: max-min (exact, the default), equal-share,
-                               redistribute
+                               redistribute, blocking (input queues that hold each other up)
       --transport <MODEL>      How messages move: flow (the default; flow:max-min chooses the
                                sharing too), packet:oq (output queues), packet:iq (input buffers
                                with credits), packet:fq (messages in turn), contention-free
@@ -161,6 +161,9 @@ Scenario:
                                nodes that are left; the last two may be left out (may be repeated)
       --interference           Of jobs: also tell which delays which, the time that messages of each
                                lost to those of each other
+      --estimate <PERCENT>     The makespan to within this part of it (1%), as an estimate with its
+                               95 % interval: the beginning is simulated, and the rest is worked out
+                               from it. What is not alike from step to step is run in full
       --seeds <N>              Run with so many seeds, from --seed on, and report how the makespan
                                spreads
       --strict                 End with exit code 1 if a recording is incomplete: calls or ranks are
@@ -191,6 +194,7 @@ Examples:
   hayase run -t torus-8x8 -p messages.csv --injection window=4
   hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
   hayase run -t fat-tree-54 --job a=all-to-all-pairwise:16@random --job b=ring:20
+  hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random --estimate 1%
   hayase run -t torus-8x8 -p messages.csv --straggler 3=50% -o noise.svg
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes),
