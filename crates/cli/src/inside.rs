@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn it_is_ended_by_its_caller() {
         let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(true)));
-        let base = Loader::new().topology("torus-16x16").pattern("all-to-all-pairwise");
+        let base = Loader::new().topology("torus-32x32").pattern("all-to-all-pairwise");
         let answer = Inside { base, stop, tell: None }.answer(&["run", "--format=json"]);
         assert!(matches!(answer.ended, Ended::Interrupted), "{answer:?}");
     }
