@@ -118,6 +118,8 @@ def compare(
         flat |= row.get("varied", {}) if isinstance(row.get("varied"), dict) else {}
         spread = row["makespan"]
         flat |= {"makespan": spread["mean_s"], "sd": spread["sd_s"], "seeds": len(spread["seeds"])}
+        if estimate := row.get("estimate"):
+            flat |= {"low": estimate["low_s"], "high": estimate["high_s"]}
         flat |= {name.replace("_s", "_bound"): bound for name, bound in row["bounds"].items()}
         rows.append(flat)
     return frame(rows, report)
