@@ -48,12 +48,12 @@ pub trait Renewed: Sharing {
 /// So the output that is worst for a queue holds up all its flows in proportion, and a full queue is a smaller link to
 /// those before it, back to the sources. There are no packets, no lengths of queues, and no sizes of buffers in it; it is
 /// the steady state of queues whose buffers are small beside messages. Under [`ChannelRule::Bubble`] what enters a ring
-/// gets what is left of q(d) behind what goes on in it, and at least a part [`BUBBLE`] of it.
+/// gets what is left of q(d) behind what goes on in it, and at least a part `BUBBLE` of it.
 ///
 /// The fixed point is looked for around the change only: a list of links whose levels are to be worked out again, each
-/// of which changes the q of the queues before it. A q that is off by more than `tolerance` of itself goes [`DOWN`] or
-/// [`UP`] a part of the way, which puts its link on the list, or all links of the flows that start there. When the list
-/// is empty every q is within `tolerance` of what the others ask for. A solve takes at most [`Blocking::most`] updates;
+/// of which changes the q of the queues before it. A q that is off by more than `tolerance` of itself goes `DOWN` or
+/// `UP` a part of the way, which puts its link on the list, or all links of the flows that start there. When the list
+/// is empty every q is within `tolerance` of what the others ask for. A solve takes at most `Blocking::most` updates;
 /// what is left is for the next.
 ///
 /// Cost: an update O(n log n) for n queues at a link and its ends, and what they feed.
