@@ -193,9 +193,10 @@ impl Tally {
             // Of so many equal steps the last stands for all: its number and time follow from theirs.
             let is_long = step.ends.len() as u64 * homes.len() as u64 > MOST_MIXED;
             let skipped = if is_long { step.ends.len() - 1 } else { 0 };
+            let (mixed, first_mixed) = (&step.ends[skipped..], step.index + skipped as u32);
             let homes_of_senders = homes[first..].iter().enumerate();
             for ((sender, &dst), (rank, &(from, side))) in senders.iter_mut().zip(destinations).zip(homes_of_senders) {
-                for (index, &now) in (step.index..).zip(step.ends).skip(skipped) {
+                for (index, &now) in (first_mixed..).zip(mixed) {
                     mix(sender, now, index, dst, step.bytes);
                 }
                 let (to, other_side) = homes[dst.0 as usize];
