@@ -18,9 +18,16 @@ import hayase
 TORUS = {"torus": {"dims": [4, 4], "bandwidth": 1e9}}
 
 
+def interruptible() -> None:
+    """In a new process: Ctrl-C is heard, also where the tests run in the background of a shell, which ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def run(code: str, timeout: float = 120) -> "subprocess.CompletedProcess[str]":
     """A process of its own: what it might take with it is not the tests."""
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout)
+    command = [sys.executable, "-c", code]
+    hears = interruptible if os.name == "posix" else None
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, preexec_fn=hears)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,11 @@ def test_the_program_imports_nothing_but_itself() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def interruptible() -> None:
+    """In a new process: Ctrl-C is heard, also where the tests run in the background of a shell, which ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def started(words: list[str], folder: Path) -> "subprocess.Popen[str]":
     running = subprocess.Popen(
         [*PROGRAM, *words, "--progress", "always"],
@@ -50,6 +55,7 @@ def started(words: list[str], folder: Path) -> "subprocess.Popen[str]":
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=interruptible if os.name == "posix" else None,
     )
     assert running.stderr is not None
     # The first line of progress: the run is under way.
@@ -79,7 +85,8 @@ def test_ctrl_c_ends_what_does_not_listen() -> None:
         "sys.modules['hayase._hayase'] = Sends\n"
         "program.main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=interruptible)
     assert done.returncode == -signal.SIGINT and done.stderr == ""
 
 

@@ -48,5 +48,5 @@ def test_a_makespan_may_be_estimated() -> None:
     assert result.makespan == estimate["makespan_s"]
     exact = hayase.run("fat-tree-54", "ring", estimate="1%").report
     assert exact["estimate"] is None and exact["estimate_reason"]
-    with pytest.raises(hayase.ScenarioError, match="1%"):
+    with pytest.raises(hayase.ScenarioError, match="1 %"):
         hayase.run("fat-tree-54", "ring", estimate="abc")

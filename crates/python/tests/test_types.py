@@ -21,7 +21,9 @@ PACKAGE = Path(hayase.__file__).parent
 
 def mypy(*files: Path, cache: Path) -> list[str]:
     pytest.importorskip("mypy")
-    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
+    # What is installed mypy finds by itself, and wants to be told nothing of it.
+    installed = "site-packages" in PACKAGE.parts
+    environment = os.environ if installed else {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
     ran = subprocess.run(
         [
             sys.executable,
@@ -33,7 +35,8 @@ def mypy(*files: Path, cache: Path) -> list[str]:
             str(cache),
             "--config-file",
             str(HERE / "typing/mypy.ini"),
-            *map(str, files),
+            *[str(file) for file in files if file != PACKAGE],
+            *(["-p", "hayase"] if PACKAGE in files else []),
         ],
         capture_output=True,
         text=True,
