@@ -8,7 +8,7 @@ use crate::diagnostic::Sources;
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, LinkId, RankId};
 use crate::placement::{Placement, PlacementSpec};
-use crate::routing::RoutingSpec;
+use crate::routing::{Router, RoutingSpec};
 use crate::sharing::oracle::Problem;
 use crate::sharing::{EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec};
 use crate::topology::TopologySpec;
@@ -80,6 +80,19 @@ fn fabric(topology: &str) -> Arc<Fabric> {
     Arc::new(spec.build(&mut Sources::default()).unwrap())
 }
 
+/// Plays these ranks to their end.
+fn simulate<T: Transport, O: Observer>(
+    fabric: &Fabric,
+    router: &dyn Router,
+    placement: &Placement,
+    workload: &mut PatternPlayer,
+    transport: &mut T,
+    observer: &mut O,
+) -> Outcome {
+    let resolution = Time::ZERO;
+    Simulation { fabric, router, placement, workload, transport, resolution }.run(observer, None)
+}
+
 /// Plays a pattern; returns what happened and the number of checks.
 fn play(
     topology: &str,
@@ -101,15 +114,7 @@ fn play(
     let flows = Flows::new(&fabric, &*router, sharing, player.load().one_at_a_time);
     let mut transport =
         Checked { flows, fabric: &fabric, oracle, under_way: BTreeMap::new(), every, solves: 0, checks: 0 };
-    let simulation = Simulation {
-        fabric: &fabric,
-        router: &*router,
-        placement: &placement,
-        workload: &mut player,
-        transport: &mut transport,
-        resolution: Time::ZERO,
-    };
-    let outcome = simulation.run(&mut (), None);
+    let outcome = simulate(&fabric, &*router, &placement, &mut player, &mut transport, &mut ());
     (outcome, transport.checks)
 }
 
@@ -145,16 +150,9 @@ fn deliveries(topology: &str, workload: &str, injection: Injection, jitter: Time
     let mut player = PatternPlayer::new(pattern, injection, jitter, 1);
     let flows = Flows::new(&fabric, &*router, &SharingSpec::default(), player.load().one_at_a_time);
     let mut transport = if lock_step { flows } else { flows.without_lock_step() };
-    let simulation = Simulation {
-        fabric: &fabric,
-        router: &*router,
-        placement: &placement,
-        workload: &mut player,
-        transport: &mut transport,
-        resolution: Time::ZERO,
-    };
     let mut log = Log::default();
-    assert_eq!(simulation.run(&mut log, None).stop, Stop::Done);
+    let outcome = simulate(&fabric, &*router, &placement, &mut player, &mut transport, &mut log);
+    assert_eq!(outcome.stop, Stop::Done);
     log.0.sort_by_key(|(_, send)| send.id);
     log.0
 }
@@ -271,15 +269,7 @@ fn blocks_of_several_sizes_are_passed_on_as_if_played() {
             let expected = {
                 let mut player = PatternPlayer::new(pattern.clone(), injection, Time::ZERO, 1);
                 let mut transport = Flows::new(&fabric, &*router, &SharingSpec::default(), true);
-                let simulation = Simulation {
-                    fabric: &fabric,
-                    router: &*router,
-                    placement: &placement,
-                    workload: &mut player,
-                    transport: &mut transport,
-                    resolution: Time::ZERO,
-                };
-                simulation.run(&mut played, None)
+                simulate(&fabric, &*router, &placement, &mut player, &mut transport, &mut played)
             };
             let outcome = steps.pass_on(&**sent, &mut counted).unwrap();
             let (time, wanted) = (outcome.makespan.ps(), expected.makespan.ps());

@@ -133,26 +133,23 @@ impl<'a> Table<'a> {
         let id = hex(visit.id);
         let keys = configuration.values.iter().chain(&visit.seed).map(|(_, value)| value);
         let results = self.names[1 + self.keys..].iter().map(|name| row.get(*name).map_or("null", |value| value.get()));
-        if let Written::Parquet(table, typed, kinds) = &mut self.written {
-            let keys = keys.zip(typed.iter()).map(|(value, typed)| typed.cell(value));
-            let results = results.zip(kinds.iter()).map(|(value, kind)| cell(*kind, value));
-            return table.row(std::iter::once(Cell::Text(id.into())).chain(keys).chain(results));
-        }
-        let begin = std::iter::once(serde_json::Value::from(id)).chain(keys.map(json)).map(|value| value.to_string());
-        let cells = begin.chain(results.map(str::to_owned));
         match &mut self.written {
             Written::Csv(writer) => {
-                let cells: Vec<String> = cells.map(|cell| plain(&cell)).collect();
+                let cells: Vec<String> = texts(id, keys, results).map(|cell| plain(&cell)).collect();
                 writeln!(writer, "{}", cells.join(","))
             }
             Written::Json(writer, is_first) => {
-                let named = self.names.iter().zip(cells);
+                let named = self.names.iter().zip(texts(id, keys, results));
                 let cells: Vec<String> =
                     named.map(|(name, cell)| format!("{}:{cell}", serde_json::Value::from(*name))).collect();
                 let comma = if std::mem::take(is_first) { "" } else { "," };
                 write!(writer, "{comma}\n{{{}}}", cells.join(","))
             }
-            Written::Parquet(..) => Ok(()),
+            Written::Parquet(table, typed, kinds) => {
+                let keys = keys.zip(typed.iter()).map(|(value, typed)| typed.cell(value));
+                let results = results.zip(kinds.iter()).map(|(value, kind)| cell(*kind, value));
+                table.row(std::iter::once(Cell::Text(id.into())).chain(keys).chain(results))
+            }
         }
     }
 
@@ -168,6 +165,16 @@ impl<'a> Table<'a> {
             }
         }
     }
+}
+
+/// The cells of a row as JSON.
+fn texts<'a>(
+    id: String,
+    keys: impl Iterator<Item = &'a Tree>,
+    results: impl Iterator<Item = &'a str>,
+) -> impl Iterator<Item = String> {
+    let begin = std::iter::once(serde_json::Value::from(id)).chain(keys.map(json)).map(|value| value.to_string());
+    begin.chain(results.map(str::to_owned))
 }
 
 /// The column of a key.

@@ -63,13 +63,20 @@ impl<'a> Recorder<'a> {
         self.under_way.add((now - flight.start).ps(), 1);
         self.alone.add(flight.alone.ps(), 1);
         self.fingerprint.add(now, send);
-        let (from, side) = self.homes[send.id.src.index()];
-        let (to, other_side) = self.homes[send.dst.index()];
+        self.move_bytes(send.id.src, send.dst, send.bytes);
+    }
+
+    /// Adds bytes to what these ranks have sent and received and to what has crossed the cut, unless they stay in their
+    /// node.
+    #[inline]
+    fn move_bytes(&mut self, src: RankId, dst: RankId, bytes: u64) {
+        let (from, side) = self.homes[src.index()];
+        let (to, other_side) = self.homes[dst.index()];
         if from != to {
-            self.ranks[send.id.src].0 += send.bytes;
-            self.ranks[send.dst].1 += send.bytes;
-            self.crossed.0 += u64::from(side & !other_side) * send.bytes;
-            self.crossed.1 += u64::from(!side & other_side) * send.bytes;
+            self.ranks[src].0 += bytes;
+            self.ranks[dst].1 += bytes;
+            self.crossed.0 += u64::from(side & !other_side) * bytes;
+            self.crossed.1 += u64::from(!side & other_side) * bytes;
         }
     }
 }
@@ -150,13 +157,7 @@ impl Observer for Recorder<'_> {
         self.alone.add(passed.under_way, 1);
         for (rank, &(dst, bytes)) in (0..).map(RankId).zip(passed.sent) {
             mix(&mut self.fingerprint.senders()[rank.index()], passed.end, passed.steps, dst, bytes);
-            let ((from, side), (to, other_side)) = (self.homes[rank.index()], self.homes[dst.index()]);
-            if from != to {
-                self.ranks[rank].0 += bytes;
-                self.ranks[dst].1 += bytes;
-                self.crossed.0 += u64::from(side & !other_side) * bytes;
-                self.crossed.1 += u64::from(!side & other_side) * bytes;
-            }
+            self.move_bytes(rank, dst, bytes);
         }
     }
 

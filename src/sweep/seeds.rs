@@ -47,12 +47,8 @@ pub fn over_seeds<W: Simulated>(
         return Ok(SeedStatistics::new(Vec::new(), Vec::new()));
     };
     if !scenario.depends_on_seed() {
-        return Ok(SeedStatistics::new(seeds.to_vec(), vec![first.makespan_s; seeds.len()]).estimated(vec![
-            first
-                .half_s(
-                );
-            seeds.len()
-        ]));
+        let same = SeedStatistics::new(seeds.to_vec(), vec![first.makespan_s; seeds.len()]);
+        return Ok(same.estimated(vec![first.half_s(); seeds.len()]));
     }
     let done = AtomicUsize::new(0);
     let runs: Vec<Result<Seeded, Invalid>> = rest

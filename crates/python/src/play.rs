@@ -1,11 +1,11 @@
 //! Runs, of whatever work, with what is recorded of them beside their reports.
 
-use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase::diagnostic::{Diagnostic, Invalid, Sources};
 use hayase::player::{Activity, Stuck, Transfer};
 use hayase::report::replay::ReplayReport;
 use hayase::report::{FarmReport, Head, JobsReport, MessageRecord, Report, Status};
 use hayase::scenario::{Farm, Loaded, Scenario};
-use hayase::simulation::{JobsWork, PatternWork, ProgramWork, RunOptions, Simulated};
+use hayase::simulation::{JobsWork, PatternWork, ProgramWork, RunOptions, Simulated, Summary};
 use hayase::sweep::{cost_of_noise, over_seeds};
 use hayase::units::Bytes;
 use hayase::workload::Blocked;
@@ -100,12 +100,12 @@ fn with_first<W: Simulated>(scenario: &Scenario<W>, seeds: &[u64]) -> Result<Sce
 fn completed<W: Simulated>(
     scenario: &Scenario<W>,
     seeds: &[u64],
-    outcome: &W::Outcome,
+    summary: &Summary,
     head: &mut Head,
     looking: &Looking,
 ) -> Result<(), Invalid> {
     if seeds.len() > 1 && head.status == Status::Complete {
-        let statistics = over_seeds(scenario, seeds, &W::summary(outcome), looking.control())?;
+        let statistics = over_seeds(scenario, seeds, summary, looking.control())?;
         if statistics.missing > 0 {
             head.status = Status::Interrupted;
         }
@@ -125,8 +125,7 @@ fn room(messages: u64, wanted: bool) -> Result<Messages, Invalid> {
         let (needed, free) = (Bytes(needed), Bytes(free));
         let message = format!("{messages} messages take {needed} as a table, and {free} are free");
         let help = "leave `messages=True` out, or let the program write them: Result.save(\"messages.csv\")";
-        let diagnostics = vec![Diagnostic::new("too-large", message).help(help)];
-        return Err(Invalid { diagnostics, ..Invalid::default() });
+        return Err(Invalid::one(Diagnostic::new("too-large", message).help(help), &Sources::default()));
     }
     Ok(Messages::with_room(usize::try_from(messages).unwrap_or(usize::MAX)))
 }
@@ -149,9 +148,8 @@ fn pattern(scenario: &Scenario<PatternWork>, seeds: &[u64], wishes: Wishes, look
             ..RunOptions::default()
         })
     };
-    let mut head = outcome.report.head.clone();
-    completed(scenario, seeds, &outcome, &mut head, looking)?;
-    outcome.report.head = head;
+    let summary = outcome.summary();
+    completed(scenario, seeds, &summary, &mut outcome.report.head, looking)?;
     let mut tables = Vec::new();
     if wishes.messages {
         tables.push(("messages", messages.columns()));
@@ -189,9 +187,8 @@ fn program(scenario: &Scenario<ProgramWork>, seeds: &[u64], wishes: Wishes, look
             ..RunOptions::default()
         })
     };
-    let mut head = outcome.report.head.clone();
-    completed(scenario, seeds, &outcome, &mut head, looking)?;
-    outcome.report.head = head;
+    let summary = outcome.summary();
+    completed(scenario, seeds, &summary, &mut outcome.report.head, looking)?;
     let mut tables = Vec::new();
     if wishes.messages {
         tables.push(("messages", transfers.columns()));
@@ -228,9 +225,8 @@ fn jobs(scenario: &Scenario<JobsWork>, seeds: &[u64], wishes: Wishes, looking: &
             ..RunOptions::default()
         })
     };
-    let mut head = outcome.report.head.clone();
-    completed(scenario, seeds, &outcome, &mut head, looking)?;
-    outcome.report.head = head;
+    let summary = outcome.summary();
+    completed(scenario, seeds, &summary, &mut outcome.report.head, looking)?;
     let mut tables = Vec::new();
     if wishes.messages {
         tables.push(("messages", messages.columns()));

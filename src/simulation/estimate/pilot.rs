@@ -136,6 +136,10 @@ impl Workload for Pilot<'_> {
         self.player.load()
     }
 
+    fn mean_bytes(&self) -> u64 {
+        self.player.mean_bytes()
+    }
+
     fn begin(&mut self, requests: &mut Requests) {
         self.player.begin(requests);
     }

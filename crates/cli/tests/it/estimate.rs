@@ -144,3 +144,14 @@ fn tables_of_all_messages_and_estimates_of_jobs_are_refused() {
     let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
     assert!(said.contains("each ends at a time of its own"), "{said}");
 }
+
+#[test]
+fn few_large_packets_are_as_large_in_an_estimate() {
+    let packets = |key: &str| {
+        let words = format!("{ROUNDS} --transport packet:oq --set transport.packet.{key} --estimate 8%");
+        report(&words)["estimate"].clone()
+    };
+    let estimate = packets("packets-per-message=2");
+    assert!(estimate.is_object(), "{estimate}");
+    assert_eq!(estimate, packets("packet-size=10KB"));
+}
