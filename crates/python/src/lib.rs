@@ -1,8 +1,8 @@
 //! The extension module `hayase._hayase`: what the Python package `hayase` is built on.
 //!
 //! It holds no model and no decision of its own: scenarios go through [`hayase::Loader`] as everywhere, and what other
-//! verbs do is what the command line does ([`hayase_cli::Inside`]). What is here is the border: arguments in ([`texts`]),
-//! work on threads of its own while the interpreter goes on ([`work`]), results out ([`play`], [`outcome`], [`fabric`]) as columns
+//! verbs do is what the command line does ([`hayase_cli::Inside`]). What is here is the border: arguments in ([`texts`],
+//! [`rows`]), work on threads of its own while the interpreter goes on ([`work`]), results out ([`play`], [`outcome`], [`fabric`]) as columns
 //! ([`table`]) that numpy and Arrow ([`arrow`]) see without a copy, mistakes as exceptions ([`mistake`]).
 
 mod arrow;
@@ -13,6 +13,7 @@ mod outcome;
 mod play;
 mod program;
 mod records;
+mod rows;
 mod table;
 mod texts;
 mod work;
@@ -87,6 +88,7 @@ fn _hayase(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(patterns, module)?,
         wrap_pyfunction!(machines, module)?,
         wrap_pyfunction!(presets, module)?,
+        wrap_pyfunction!(rows::message_rows, module)?,
         wrap_pyfunction!(rules, module)?,
         wrap_pyfunction!(toml, module)?,
         wrap_pyfunction!(schema, module)?,

@@ -64,12 +64,55 @@ def test_starts_are_kept_whatever_the_order():
     assert starts == pytest.approx({1: 9e-6, 2: 0.0, 4: 2.5e-6})
 
 
+def test_columns_as_a_dict_are_messages():
+    rows = np.array([(0, 1, 1000), (1, 2, 500), (14, 0, 2**40)])
+    columns = {"source": rows[:, 0], "destination": rows[:, 1], "bytes": rows[:, 2]}
+    assert hayase.run(FABRIC, columns).fingerprint == hayase.run(FABRIC, rows).fingerprint
+    with pytest.raises(ValueError, match="no column destination"):
+        hayase.run(FABRIC, {"source": [0], "bytes": [1]})
+
+
+def test_texts_of_messages_are_those_of_the_numbers():
+    from hayase import _arrays
+
+    numbers = np.random.default_rng(3)
+    for rows in (1, 2, 997):
+        src, dst = numbers.integers(0, 15, rows), numbers.integers(0, 2**24, rows)
+        size = numbers.integers(0, 2**63, rows, dtype=np.uint64, endpoint=True)
+        size[0] = 0
+        text, _ = _arrays.messages({"src": src, "dst": dst, "size": size})
+        plain = "".join(f"{s},{d},{b}\n" for s, d, b in zip(src.tolist(), dst.tolist(), size.tolist()))
+        assert text.decode() == "src,dst,bytes\n" + plain
+        start = numbers.random(rows) * 10.0 ** numbers.integers(-12, 3, rows)
+        text, has_starts = _arrays.messages({"src": src, "dst": dst, "size": size, "start": start})
+        assert has_starts
+        clock: dict[int, float] = {}
+        for line in text.decode().splitlines()[1:]:
+            rank, _, _, delay = line.split(",")
+            # Numbers are written so that they are read as the same.
+            clock[int(rank)] = clock.get(int(rank), 0.0) + float(delay.removesuffix(" s"))
+        for rank, end in clock.items():
+            assert end == pytest.approx(start[src == rank].max(), rel=1e-12)
+
+
+def test_a_million_messages_are_a_pattern_soon():
+    import time
+
+    rows = np.stack([np.arange(1_000_000) % 15, np.arange(1, 1_000_001) % 15, np.full(1_000_000, 1000)], axis=1)
+    began = time.process_time()
+    Pattern.from_messages(rows)
+    # Put together number by number in Python it takes more than a second.
+    assert time.process_time() - began < 0.8
+
+
 def test_arrays_need_not_be_contiguous_or_writable():
     rows = np.zeros((8, 6), dtype=np.int32)
     rows[:, 0], rows[:, 2], rows[:, 4] = np.arange(8), np.arange(1, 9), 1000
     view = rows[::-1, ::2]
     view.flags.writeable = False
     assert not view.flags.c_contiguous
+    halves = rows[::-1, ::2].astype(np.float16)
+    assert hayase.run(FABRIC, halves).fingerprint == hayase.run(FABRIC, view).fingerprint
     assert hayase.run(FABRIC, view).fingerprint == hayase.run(FABRIC, np.ascontiguousarray(view)).fingerprint
 
 
@@ -78,6 +121,8 @@ def test_arrays_need_not_be_contiguous_or_writable():
     [
         (np.zeros((3, 2)), ValueError, r"shape \(n, 3\).*this one has shape \(3, 2\)"),
         (np.zeros((0, 3)), ValueError, "no message"),
+        (np.full((2, 3), np.inf, dtype=np.float16), ValueError, "whole number, unlike inf"),
+        (np.ma.masked_array(np.ones((2, 3), int), mask=[[0, 1, 0], [0, 0, 0]]), ValueError, "masked"),
         (np.zeros(3), ValueError, r"shape \(3,\)"),
         ([(0, 1, "20 KB")], TypeError, "this one holds <U"),
         ([(0, 1), (1, 2, 3)], TypeError, "inhomogeneous"),

@@ -289,3 +289,55 @@ def test_messages_that_do_not_fit_are_refused_before_the_run() -> None:
     torus = {"torus": {"dims": [300, 300], "bandwidth": 1e9}}
     with pytest.raises(hayase.ScenarioError, match="free"):
         hayase.run(torus, "all-to-all-simple-spread", messages=True)
+
+
+@pytest.mark.parametrize(
+    "asked, said",
+    [
+        ({"seeds": 0}, "`seeds` is a whole number from 1 on, unlike 0"),
+        ({"seeds": -1}, "`seeds` is a whole number from 1 on, unlike -1"),
+        ({"seeds": 2**64}, "unlike 18446744073709551616"),
+        ({"seeds": 1.5}, "not float"),
+        ({"seeds": True}, "not bool"),
+        ({"threads": 0}, "`threads` is a whole number from 1 on"),
+        ({"threads": "two"}, "not str"),
+    ],
+)
+def test_numbers_of_runs_say_what_they_are(asked: dict[str, object], said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=said):
+        hayase.run(TORUS, "ring", **asked)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shard", [(1,), (0, 0), (-1, 2), (2, 2), (0.5, 2), (0, 2**40)])
+def test_parts_of_a_sweep_say_what_they_are(shard: tuple[int, int], tmp_path: object) -> None:
+    plan = {"topology": "torus-4x4", "workload": "ring", "grid": {"seed": "1..=3"}}
+    with pytest.raises((TypeError, ValueError), match="`shard` is"):
+        hayase.sweep(plan, f"{tmp_path}/out", shard=shard)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
+@pytest.mark.parametrize(
+    "work",
+    [
+        "hayase.run('fat-tree-3456', 'all-to-all-simple-spread', placement='random')",
+        "hayase.run('fat-tree-250', 'all-to-all-simple-spread', placement='random', seeds=5000)",
+        "hayase.compare('fat-tree-250', 'all-to-all-simple-spread', placement='random', seeds=5000)",
+        "hayase.sweep({'topology': 'fat-tree-250', 'workload': 'all-to-all-simple-spread', "
+        "'grid': {'seed': '1..=5000'}}, tempfile.mkdtemp())",
+    ],
+)
+def test_ctrl_c_is_heard_within_a_fifth_of_a_second(work: str) -> None:
+    code = (
+        "import hayase, os, signal, tempfile, threading, time\n"
+        "def interrupt():\n"
+        "    time.sleep(1.5); sent.append(time.monotonic()); os.kill(os.getpid(), signal.SIGINT)\n"
+        "sent = []\n"
+        "threading.Thread(target=interrupt).start()\n"
+        "try:\n"
+        f"    {work}\n"
+        "except KeyboardInterrupt:\n"
+        "    print(time.monotonic() - sent[0])\n"
+    )
+    # The best of some: other programs may have the processor when it is heard.
+    late = [float(run(code).stdout) for _ in range(3)]
+    assert min(late) < 0.2, late

@@ -16,6 +16,10 @@ def test_a_comparison_is_a_frame() -> None:
     assert table["place"].min() == 1
     size = hayase.compare("torus-4x4", "ring", vary={"workload.ring.size": ["1 KB", "2 KB"]})
     assert len(size) == 2
+    for one in ("1 KB", ["1 KB"], ("1 KB",)):
+        assert len(hayase.compare("torus-4x4", "ring", vary={"workload.ring.size": one})) == 1
+    with pytest.raises(TypeError, match="`vary` is a dict"):
+        hayase.compare("torus-4x4", "ring", vary=["size"])
     with pytest.raises(hayase.ScenarioError, match="no-such"):
         hayase.compare(["no-such-fabric"], "ring")
 
@@ -33,12 +37,36 @@ def test_a_sweep_is_kept_and_resumed(tmp_path) -> None:
     for shard in range(2):
         hayase.sweep(plan, tmp_path / "shards", shard=(shard, 2))
     assert hayase.sweep(plan, tmp_path / "shards").drop(columns=[]).equals(table)
-    with pytest.raises(ValueError, match="of 2 shards"):
+    with pytest.raises(ValueError, match="`shard` is a whole number from 0 to 1, unlike 2"):
         hayase.sweep(plan, tmp_path / "shards", shard=(2, 2))
     xarray = pytest.importorskip("xarray")
     data = hayase.sweep(plan, tmp_path / "out", as_="xarray")
     assert isinstance(data, xarray.Dataset) and dict(data.sizes) == {"size": 3, "placement": 2}
     assert hayase.to_xarray(table).equals(data)
+
+
+def test_dimensions_are_in_the_order_of_the_plan(tmp_path) -> None:
+    pytest.importorskip("xarray")
+    sizes, nodes = ["10 KB", "2 KB", "1 MB", "30 KB"], ["regular", "random", "block"]
+    plan = {"topology": "torus-4x4", "workload": "ring", "grid": {"placement": nodes, "size": sizes}}
+    table = hayase.sweep(plan, tmp_path / "out")
+    data = hayase.to_xarray(table)
+    assert data.indexes["size"].tolist() == sizes and data.indexes["placement"].tolist() == nodes
+    assert data["makespan"].sel(size="1 MB", placement="regular") == pytest.approx(1e-3)
+    # Also of a part of it: what of each placement is there says something of the order of sizes.
+    key = table.attrs["report"]["keys"]
+    part = table[[row[key[1]] != table[key[1]].iloc[0] or row[key[0]] != table[key[0]].iloc[0] for _, row in table.iterrows()]]
+    part.attrs = table.attrs
+    found = hayase.to_xarray(part)
+    for each in key:
+        assert found.indexes[each].tolist() == data.indexes[each].tolist()
+    assert int(found["makespan"].isnull().sum()) == 1
+
+
+def test_words_of_a_comparison_are_words() -> None:
+    for wrong in ({"max-min": {}}, ["max-min", None], [True], [["max-min"]]):
+        with pytest.raises(TypeError, match="`sharing` of a comparison is a word"):
+            hayase.compare("torus-4x4", "ring", sharing=wrong)
 
 
 def test_a_sweep_of_a_file_is_the_programs(tmp_path) -> None:

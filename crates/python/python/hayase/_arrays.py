@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from hayase import _hayase
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -27,10 +29,10 @@ _EXPECTED = (
 _NUMBERS = "iuf"
 
 
-def messages(array: object) -> tuple[str, bool]:
+def messages(array: object) -> tuple[bytes, bool]:
     """The CSV text of messages to send, and whether they have starts of their own.
 
-    >>> print(messages([(0, 1, 20_000), (1, 0, 20_000)])[0], end="")
+    >>> print(messages([(0, 1, 20_000), (1, 0, 20_000)])[0].decode(), end="")
     src,dst,bytes
     0,1,20000
     1,0,20000
@@ -43,27 +45,24 @@ def messages(array: object) -> tuple[str, bool]:
         )
     if counts["src"] == 0:
         raise ValueError(f"{_EXPECTED}; this one has no message")
-    whole = [
-        _whole(columns[name], f"{_NAMES[name][-1] if name != 'bytes' else name} of message").tolist()
+    src, dst, size = (
+        _whole(columns[name], f"{_NAMES[name][-1] if name != 'bytes' else name} of message")
         for name in ("src", "dst", "bytes")
-    ]
+    )
     if "start" not in columns:
-        rows = map("{},{},{}\n".format, *whole)
-        return "src,dst,bytes\n" + "".join(rows), False
+        return _text(src, dst, size), False
     start = _finite(columns["start"], "start of message")
-    order, delay = _delays(whole[0], start)
-    sorted_columns = [[column[i] for i in order] for column in whole]
-    rows = map("{},{},{},{!r} s\n".format, *sorted_columns, delay)
-    return "src,dst,bytes,delay\n" + "".join(rows), True
+    order, delay = _delays(src, start)
+    return _text(src[order], dst[order], size[order], delay), True
 
 
-def matrix(array: object, order: str = "shift") -> tuple[str, int]:
+def matrix(array: object, order: str = "shift") -> tuple[bytes, int]:
     """The CSV text of the messages of a traffic matrix, and its number of ranks.
 
     Row i, column j is what rank i sends to rank j in bytes; where it is 0 there is no message. With ``order="shift"``
     rank i sends to i + 1 first, then to i + 2 and so on (modulo n), as in a simple spread; with ``"row"`` to 0, 1, 2.
 
-    >>> print(matrix([[0, 5], [7, 0]])[0], end="")
+    >>> print(matrix([[0, 5], [7, 0]])[0].decode(), end="")
     src,dst,bytes
     0,1,5
     1,0,7
@@ -87,8 +86,7 @@ def matrix(array: object, order: str = "shift") -> tuple[str, int]:
     if order == "shift":
         by = np.lexsort(((dst - src - 1) % ranks, src))
         src, dst = src[by], dst[by]
-    rows = map("{},{},{}\n".format, src.tolist(), dst.tolist(), sizes[src, dst].tolist())
-    return "src,dst,bytes\n" + "".join(rows), ranks
+    return _text(src, dst, sizes[src, dst]), ranks
 
 
 def placement(array: object) -> dict[str, Any]:
@@ -127,6 +125,12 @@ def is_array(value: object) -> bool:
     )
 
 
+def is_columns(value: object) -> bool:
+    """Whether a dict is the columns of messages, by their names."""
+    known = {each for names in _NAMES.values() for each in names}
+    return isinstance(value, Mapping) and bool(value) and all(name in known for name in value)
+
+
 def _columns(array: object) -> dict[str, NDArray[Any]]:
     """The columns of messages by the simulator's names."""
     import numpy as np
@@ -154,6 +158,7 @@ def _columns(array: object) -> dict[str, NDArray[Any]]:
         for name, column in named.items():
             if known[name] in found:
                 raise ValueError(f"two columns say the {_NAMES[known[name]][-1]} of messages; one of them is {name!r}")
+            _there(column, f"column {name!r} holds numbers")
             found[known[name]] = np.asarray(column)
         missing = [
             _NAMES[name][-1] if name != "bytes" else name for name in ("src", "dst", "bytes") if name not in found
@@ -181,7 +186,16 @@ def _array(array: object, expected: str) -> NDArray[Any]:
         raise TypeError(f"{expected} ({error})") from None
     if values.dtype.names is None and values.dtype.kind not in _NUMBERS and values.size:
         raise TypeError(f"{expected}; this one holds {values.dtype}")
+    _there(array, expected)
     return values
+
+
+def _there(array: object, expected: str) -> None:
+    """Refuses an array of which something is masked: what lies under a mask is not meant."""
+    import numpy as np
+
+    if np.ma.is_masked(array):
+        raise ValueError(f"{expected}; of this one values are masked: fill them, or leave their rows out")
 
 
 def _whole(values: NDArray[Any], what: str) -> NDArray[Any]:
@@ -189,6 +203,8 @@ def _whole(values: NDArray[Any], what: str) -> NDArray[Any]:
     import numpy as np
 
     if values.dtype.kind == "f":
+        # Half precision has no room for what it is compared with.
+        values = values.astype(np.float64)
         wrong = ~np.isfinite(values) | (values != np.rint(values)) | (np.abs(values) >= 2.0**63)
         if wrong.any():
             place, value = _first(values, wrong)
@@ -211,17 +227,26 @@ def _finite(values: NDArray[Any], what: str) -> NDArray[np.float64]:
     return values
 
 
-def _delays(src: list[int], start: NDArray[np.float64]) -> tuple[list[int], list[float]]:
+def _delays(senders: NDArray[Any], start: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Messages in the order in which each sender sends them, and how long each waits behind the one before [s]."""
     import numpy as np
 
-    senders = np.asarray(src)
     order = np.lexsort((start, senders))
     senders, times = senders[order], start[order]
     delay = times.copy()
     if len(times):
         delay[1:] -= np.where(senders[1:] == senders[:-1], times[:-1], 0.0)
-    return order.tolist(), delay.tolist()
+    return order, delay
+
+
+def _text(
+    src: NDArray[Any], dst: NDArray[Any], size: NDArray[Any], delay: NDArray[np.float64] | None = None
+) -> bytes:
+    """The CSV text of messages."""
+    import numpy as np
+
+    first, second, third = (column.astype(np.uint64).tobytes() for column in (src, dst, size))
+    return _hayase.message_rows(first, second, third, None if delay is None else delay.tobytes())
 
 
 def _first(values: NDArray[Any], wrong: NDArray[Any]) -> tuple[str, Any]:

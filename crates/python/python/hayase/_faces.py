@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from hayase._graph import Kind
 
 
-def _attached(kind: str, ending: str, text: str) -> tuple[str, bytes]:
+def _attached(kind: str, ending: str, text: str | bytes) -> tuple[str, bytes]:
     """A text in memory and its name, which says what is in it: the same text has the same name."""
     import hashlib
 
-    content = text.encode()
+    content = text.encode() if isinstance(text, str) else text
     return f"{kind}-{hashlib.blake2b(content, digest_size=4).hexdigest()}.{ending}", content
 
 
@@ -200,7 +200,7 @@ class PatternFace:
         return cls._of("matrix", text, ranks, injection)
 
     @classmethod
-    def _of(cls, kind: str, text: str, ranks: int | None, injection: str | None) -> Self:
+    def _of(cls, kind: str, text: bytes, ranks: int | None, injection: str | None) -> Self:
         file, content = _attached(kind, "csv", text)
         table: dict[str, Any] = {"path": file}
         if ranks is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -99,7 +100,7 @@ def part_of(kind: type[Part], said: Any) -> Part:
         if not isinstance(said, kind):
             raise TypeError(f"a hayase.{kind.__name__} is expected, not a hayase.{type(said).__name__}")
         return said
-    if kind is Pattern and _arrays.is_array(said):
+    if kind is Pattern and (_arrays.is_array(said) or _arrays.is_columns(said)):
         return Pattern.from_messages(said)
     return kind(said)
 
@@ -110,6 +111,16 @@ def unknown(key: str, known: Iterable[str]) -> TypeError:
     near = difflib.get_close_matches(key, known, 1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
     return TypeError(f"there is no setting {key!r}{hint}")
+
+
+def counted(name: str, value: Any, least: int, most: int = 2**64 - 1) -> int:
+    """A whole number that is not too small and not too large."""
+    number = operator.index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else None
+    if number is None:
+        raise TypeError(f"`{name}` is a whole number, not {type(value).__name__}: {value!r}")
+    if not least <= number <= most:
+        raise ValueError(f"`{name}` is a whole number from {least} {'on' if most >= 2**32 else f'to {most}'}, unlike {number}")
+    return number
 
 
 class Scenario:
@@ -262,6 +273,9 @@ class Scenario:
 
         asked = dict(messages=messages, links=links, ranks=ranks, activities=activities, path=path)
         tables = [name for name, wanted in asked.items() if wanted]
+        counted("seeds", seeds, 1)
+        if threads is not None:
+            counted("threads", threads, 1)
         with told(progress, "messages") as tell:
             played = self._texts().run(tables, seeds=seeds, progress=tell, threads=threads)
         return Result(played, self, seeds)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Union
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -73,28 +73,43 @@ TopologyLike = Union[str, "PathLike[str]", Table, "Topology"]
 PatternLike = Union[str, "PathLike[str]", Table, "Pattern", "ArrayLike", Any]
 
 
-class Settings(TypedDict, total=False):
-    """Keys of a scenario, with `_` for `-`, and what the command line has flags for."""
+T = TypeVar("T")
+#: One, or each of several.
+Several = Union[T, Sequence[T]]
+#: What a comparison runs on, and runs.
+FabricName = Union[str, "PathLike[str]", Table, "Topology"]
+WorkName = Union[str, "PathLike[str]", Table, "Pattern"]
+#: A part of a fabric that fails: 0.01, "1%", or what.
+Fault = Union[float, str]
 
-    seed: int
+
+class Common(TypedDict, total=False):
+    """What all runs of a comparison have in common."""
+
     resolution: Quantity
     link: Table
-    routing: Routing
-    placement: Placement
-    sharing: Sharing
-    transport: Transport
     node: Node
     collectives: Table
-    faults: float | str | Table
     noise: str | Table
     straggler: str | Table | Sequence[str | Table]
     jobs: str | Table | Sequence[str | Table]
-    machine: str | PathLike[str]
     preset: str
     size: Quantity
-    injection: str
     jitter: Quantity
     #: The makespan from its beginning, within so much: "1%".
     estimate: str
     #: Dotted keys, as `--set` has them.
     settings: Mapping[str, Any]
+
+
+class Settings(Common, total=False):
+    """Keys of a scenario, with `_` for `-`, and what the command line has flags for."""
+
+    seed: int
+    routing: Routing
+    placement: Placement
+    sharing: Sharing
+    transport: Transport
+    faults: float | str | Table
+    machine: str | PathLike[str]
+    injection: str

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import graphlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hayase import _hayase
 from hayase._faces import Answer
 from hayase._progress import told
 from hayase._result import Result
-from hayase._scenario import Part, Pattern, Progress, Scenario, Topology, as_json, part_of
+from hayase._scenario import Part, Pattern, Progress, Scenario, Topology, as_json, counted, part_of
 
 if TYPE_CHECKING:
     import pandas
     import xarray
+    from typing_extensions import Unpack
+
+    from hayase._settings import (
+        Common,
+        FabricName,
+        Fault,
+        PlacementName,
+        RoutingName,
+        Several,
+        SharingName,
+        TransportName,
+        WorkName,
+    )
 
 
 def several(values: Any) -> list[Any]:
@@ -48,6 +62,15 @@ class Call:
             self.words.append(f"{flag}={value}")
         return self
 
+    def vary(self, keys: Mapping[str, Any] | None) -> Call:
+        """`--vary=KEY=A,B` for each key: its values as a list, as one of them, or as the program has them."""
+        if not isinstance(keys, (Mapping, type(None))):
+            raise TypeError(f"`vary` is a dict of keys and their values, not {type(keys).__name__}")
+        for key, values in (keys or {}).items():
+            one = isinstance(values, (str, Mapping)) or not hasattr(values, "__iter__")
+            self.option("vary", f"{key}={','.join(map(str, [values] if one else values))}")
+        return self
+
     def part(self, kind: type[Part], said: Any) -> str:
         """The name of a topology or a pattern; what is a table is attached under a name of its own."""
         part = part_of(kind, said)
@@ -77,24 +100,32 @@ def frame(rows: Sequence[Mapping[str, Any]], report: Any) -> pandas.DataFrame:
     return table
 
 
+def words_of(name: str, values: Any) -> list[str]:
+    """The values of what a comparison varies, as words."""
+    for value in (found := several(values)):
+        if isinstance(value, bool) or not isinstance(value, (str, os.PathLike, int, float)):
+            raise TypeError(f"`{name}` of a comparison is a word or a list of words, not {type(value).__name__}")
+    return [os.fspath(value) if isinstance(value, os.PathLike) else str(value) for value in found]
+
+
 def compare(
-    topologies: Any,
-    patterns: Any = None,
+    topologies: Several[FabricName],
+    patterns: Several[WorkName] | None = None,
     *,
-    placement: Any = None,
-    sharing: Any = None,
-    transport: Any = None,
-    routing: Any = None,
-    injection: Any = None,
-    machine: Any = None,
-    faults: Any = None,
-    vary: Mapping[str, Sequence[Any]] | None = None,
+    placement: Several[PlacementName | str | os.PathLike[str]] | None = None,
+    sharing: Several[SharingName] | None = None,
+    transport: Several[TransportName] | None = None,
+    routing: Several[RoutingName] | None = None,
+    injection: Several[str] | None = None,
+    machine: Several[str | os.PathLike[str]] | None = None,
+    faults: Several[Fault] | None = None,
+    vary: Mapping[str, Any] | None = None,
     seeds: int | None = None,
     seed: int | None = None,
-    rank: str | None = None,
+    rank: Literal["makespan", "slowdown"] | None = None,
     progress: Progress = None,
     threads: int | None = None,
-    **settings: Any,
+    **settings: Unpack[Common],
 ) -> pandas.DataFrame:
     """Runs every combination of what is listed, and ranks what does the same: a row for each combination.
 
@@ -105,11 +136,10 @@ def compare(
     call = Call("compare", Scenario(None, None, **settings))
     call.option("topology", [call.part(Topology, one) for one in several(topologies)])
     call.option("pattern", [call.part(Pattern, one) for one in several(patterns)])
-    listed = dict(placement=placement, sharing=sharing, transport=transport, routing=routing, injection=injection)
-    for name, values in (listed | dict(machine=machine, faults=faults)).items():
-        call.option(name, [os.fspath(value) if isinstance(value, os.PathLike) else value for value in several(values)])
-    for key, values in (vary or {}).items():
-        call.option("vary", f"{key}={','.join(map(str, values))}")
+    listed: dict[str, Any] = dict(placement=placement, sharing=sharing, transport=transport, routing=routing)
+    for name, values in (listed | dict(injection=injection, machine=machine, faults=faults)).items():
+        call.option(name, words_of(name, values))
+    call.vary(vary)
     call.option("seeds", seeds).option("seed", seed).option("rank", rank)
     report = call.answer(progress, threads)
     rows = []
@@ -326,9 +356,7 @@ def whatif(
     """
     call = Call("whatif", Scenario(topology, None, machine=machine, **settings))
     call.words.append(call.part(Pattern, work) if not isinstance(work, str) else work)
-    for key, values in (vary or {}).items():
-        listed = values if isinstance(values, str) else ",".join(map(str, several(values)))
-        call.option("vary", f"{key}={listed}")
+    call.vary(vary)
     report = call.answer(progress, threads)
     rows = []
     for varied in report["varied"]:
@@ -355,6 +383,11 @@ def sweep(
     """
     if as_ not in ("pandas", "xarray"):
         raise ValueError(f"`as_` is 'pandas' or 'xarray', not {as_!r}")
+    if shard is not None:
+        if len(shard) != 2:
+            raise ValueError(f"`shard` is (i, n), the i-th of n parts, unlike {shard!r}")
+        number = counted("shard", shard[1], 1, 2**32 - 1)
+        shard = (counted("shard", shard[0], 0, number - 1), number)
     scenario = Scenario()
     if isinstance(plan, Mapping):
         name = "plan.toml"
@@ -384,7 +417,32 @@ def to_xarray(table: pandas.DataFrame) -> xarray.Dataset:
     keys = report.get("keys") if isinstance(report, dict) else None
     if not keys:
         raise ValueError("only the rows of a sweep have keys that are dimensions; `hayase.sweep` returns them")
-    return table.drop(columns=["id"]).set_index(keys).to_xarray()
+    # By text "10 KB" would come before "2 KB".
+    order = {key: in_order(table, keys, key) for key in keys}
+    return table.drop(columns=["id"]).set_index(keys).to_xarray().reindex(order)
+
+
+def in_order(table: pandas.DataFrame, keys: Sequence[str], key: str) -> list[Any]:
+    """The values of a key in the order of the plan, of which these rows are a part.
+
+    Rows are in the plan's order, the last key running fastest: among those that agree in the keys before it, a key's
+    values stand in its order.
+    """
+    values = list(dict.fromkeys(table[key]))
+    if not (before := list(keys[: list(keys).index(key)])):
+        return values
+    chains: list[list[Any]] = [list(dict.fromkeys(rows)) for _, rows in table.groupby(before, sort=False)[key]]
+    if values in chains:
+        return values
+    behind: graphlib.TopologicalSorter[Any] = graphlib.TopologicalSorter({value: () for value in values})
+    for chain in chains:
+        for one, next_one in zip(chain, chain[1:]):
+            behind.add(next_one, one)
+    try:
+        return list(behind.static_order())
+    except graphlib.CycleError:
+        # Keys that are not nested: there is no order but that of the rows.
+        return values
 
 
 def topologies() -> dict[str, str]:

@@ -27,6 +27,17 @@ scenario = hayase.Scenario("torus-4x4", "ring", sharing="equal-share")
 hayase.plot(scenario.run(links=True), "links")
 
 table: pd.DataFrame = hayase.compare(["torus-4x4"], ["ring"], placement=["regular", "random"], seeds=2)
+hayase.compare(
+    [star, "torus-4x4", {"torus": {"dims": [4, 4], "bandwidth": 1e9}}],
+    pattern,
+    sharing=["max-min", "equal-share"],
+    transport=("flow", "packet:oq"),
+    routing="minimal",
+    faults=[0.01, "2%"],
+    machine="myrinet",
+    rank="makespan",
+    size="20 KB",
+)
 points: pd.DataFrame = hayase.sweep({"topology": "torus-4x4", "workload": "ring", "grid": {"seed": [1, 2]}}, "out", shard=(0, 2))
 
 try:

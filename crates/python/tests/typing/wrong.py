@@ -17,3 +17,10 @@ hayase.Pattern.from_matrix([[0, 1], [1, 0]], order="columns")  # wrong
 hayase.Topology.from_networkx(nx.star_graph(3), bandwith=1e9)  # wrong
 hayase.run("torus-4x4", "ring").makespan.seconds  # wrong
 hayase.run("torus-4x4", "ring").plot(ax=3)  # wrong
+hayase.compare("torus-4x4", "ring", sharing=["max-min", "maxmin"])  # wrong
+hayase.compare("torus-4x4", "ring", routing="shortest")  # wrong
+hayase.compare("torus-4x4", "ring", transport={"packet": {}})  # wrong
+hayase.compare("torus-4x4", "ring", placment=["random"])  # wrong
+hayase.compare("torus-4x4", "ring", seeds=[1, 2])  # wrong
+hayase.compare(7, "ring")  # wrong
+hayase.compare("torus-4x4", "ring", rank="place")  # wrong
