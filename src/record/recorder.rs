@@ -31,6 +31,9 @@ pub struct Recorder<'a> {
     pub alone: Sum,
     /// Of the deliveries so far.
     pub fingerprint: Fingerprint,
+    /// By sender: when its last message so far would have arrived if it sent one after another from the time on that was
+    /// put here, each with the network to itself; where asked for, of messages that are played.
+    pub alone_in_a_row: Option<IdVec<RankId, Time>>,
     /// By rank: where it is.
     homes: Vec<Home>,
     /// Looks at messages, where asked for.
@@ -51,6 +54,7 @@ impl<'a> Recorder<'a> {
             under_way: Sum::default(),
             alone: Sum::default(),
             fingerprint: Fingerprint::new(placement.len() as u32),
+            alone_in_a_row: None,
             homes: placement.iter().map(|&node| (node, side(node))).collect(),
             on_message: None,
         }
@@ -63,6 +67,9 @@ impl<'a> Recorder<'a> {
         self.under_way.add((now - flight.start).ps(), 1);
         self.alone.add(flight.alone.ps(), 1);
         self.fingerprint.add(now, send);
+        if let Some(times) = &mut self.alone_in_a_row {
+            times[send.id.src] += flight.alone;
+        }
         self.move_bytes(send.id.src, send.dst, send.bytes);
     }
 
@@ -85,14 +92,14 @@ impl Observer for Recorder<'_> {
     #[inline]
     fn entered(&mut self, now: Time, route: &[LinkId]) {
         if let Some(times) = &mut self.times {
-            times.change(now, route, |flows| flows + 1);
+            times.enter(now, route);
         }
     }
 
     #[inline]
     fn left(&mut self, now: Time, route: &[LinkId]) {
         if let Some(times) = &mut self.times {
-            times.change(now, route, |flows| flows - 1);
+            times.leave(now, route);
         }
     }
 
@@ -244,16 +251,17 @@ impl Sum {
 }
 
 /// How long links were busy, and with how many flows.
+///
+/// A time span is its end minus its beginning, so nothing has to be brought up to date in between: what begins is taken
+/// off a sum and what ends is added to it, and what has not ended yet is added when the sum is asked for.
 #[derive(Clone, Debug)]
 pub struct LinkTimes {
-    links: IdVec<LinkId, LinkTime>,
+    links: IdVec<LinkId, Spans>,
 }
 
 /// Of one link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkTime {
-    flows: u32,
-    since: Time,
     /// The most flows at once.
     pub peak: u32,
     /// How long there was at least one.
@@ -262,37 +270,49 @@ pub struct LinkTime {
     pub flow_time: f64,
 }
 
+/// Of one link: ends less beginnings.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spans {
+    /// Of flows \[ps\].
+    of_flows: f64,
+    /// Of the time with at least one flow \[ps\].
+    busy: f64,
+    flows: u32,
+    peak: u32,
+}
+
 impl LinkTimes {
     fn new(links: usize) -> Self {
-        Self { links: IdVec::filled(links, LinkTime::default()) }
+        Self { links: IdVec::filled(links, Spans::default()) }
     }
 
-    fn change(&mut self, now: Time, route: &[LinkId], count: impl Fn(u32) -> u32) {
+    #[inline]
+    fn enter(&mut self, now: Time, route: &[LinkId]) {
         for &link in route {
             let link = &mut self.links[link];
-            link.pass(now);
-            link.flows = count(link.flows);
+            link.of_flows -= now.ps();
+            link.busy -= if link.flows == 0 { now.ps() } else { 0.0 };
+            link.flows += 1;
             link.peak = link.peak.max(link.flows);
+        }
+    }
+
+    #[inline]
+    fn leave(&mut self, now: Time, route: &[LinkId]) {
+        for &link in route {
+            let link = &mut self.links[link];
+            link.of_flows += now.ps();
+            link.flows -= 1;
+            link.busy += if link.flows == 0 { now.ps() } else { 0.0 };
         }
     }
 
     /// What a link has done by `now`.
     pub fn of(&self, link: LinkId, now: Time) -> LinkTime {
-        let mut link = self.links[link];
-        link.pass(now);
-        link
-    }
-}
-
-impl LinkTime {
-    /// Time passes with the flows that are on the link.
-    fn pass(&mut self, now: Time) {
-        let passed = now - self.since;
-        self.since = now;
-        if self.flows > 0 {
-            self.busy += passed;
-            self.flow_time += passed.ps() * f64::from(self.flows);
-        }
+        let Spans { of_flows, busy, flows, peak } = self.links[link];
+        let still_busy = if flows > 0 { now.ps() } else { 0.0 };
+        let flow_time = of_flows + f64::from(flows) * now.ps();
+        LinkTime { peak, busy: Time::from_ps(busy + still_busy), flow_time }
     }
 }
 
@@ -322,5 +342,42 @@ mod tests {
         }
         assert!(links.iter().all(|&link| recorder.bytes[link] == 10_000));
         assert_eq!(recorder.ranks[RankId(1)], (0, 30_000));
+    }
+
+    #[test]
+    fn times_of_links_are_those_of_going_through_all_spans() {
+        let (links, flows) = (5, 9);
+        let mut random = crate::rng::Stream::new(1, "link times");
+        let mut times = LinkTimes::new(links);
+        let mut routes: Vec<Vec<LinkId>> = vec![Vec::new(); flows];
+        // By link: flows, the most of them, and over time.
+        let mut plain = vec![(0u32, 0u32, 0.0f64, 0.0f64); links];
+        let mut now = 0.0;
+        for _ in 0..2_000 {
+            let passed = random.below(1000) as f64;
+            now += passed;
+            for (count, _, busy, flow_time) in &mut plain {
+                *busy += if *count > 0 { passed } else { 0.0 };
+                *flow_time += passed * f64::from(*count);
+            }
+            let route = &mut routes[random.below(flows as u64) as usize];
+            if route.is_empty() {
+                route.extend((0..links as u32).map(LinkId).filter(|_| random.below(2) == 0));
+                times.enter(Time::from_ps(now), route);
+                for link in &*route {
+                    let (count, most, ..) = &mut plain[link.0 as usize];
+                    *count += 1;
+                    *most = (*most).max(*count);
+                }
+            } else {
+                times.leave(Time::from_ps(now), route);
+                route.drain(..).for_each(|link| plain[link.0 as usize].0 -= 1);
+            }
+            // Also while flows are on their way.
+            for (link, &(_, peak, busy, flow_time)) in plain.iter().enumerate() {
+                let of = times.of(LinkId(link as u32), Time::from_ps(now));
+                assert_eq!((of.peak, of.busy.ps(), of.flow_time), (peak, busy, flow_time));
+            }
+        }
     }
 }

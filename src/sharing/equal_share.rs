@@ -13,14 +13,21 @@ use super::policy::{Change, Sharing};
 /// always a copy of some share, so comparing them for equality is exact, and the rates do not depend on the order of
 /// events.
 ///
-/// Cost of a solve: O(m + t·h) for m flows on the changed links, t of them touched, h links each.
+/// A link's share changes with each flow that comes or goes, and the flows that this can touch are noted at once, while
+/// the link is at hand; rates stay what they are until the next solve. That is exact, however often a link changes in
+/// between. Let r be a flow's rate. If a link of it ends with a share below r, then the change that first took it below r
+/// noted the flow. If all of its links that were at r end above it, then the first change of such a link noted it,
+/// whether up (it *was* the link's share) or down (it is faster than the new one). Links with more flows than
+/// fit in a cache line are noted instead, and their flows looked at once a solve: thousands may come to one at once.
+///
+/// Cost: O(h·m) for a flow that comes or goes, with h links of m flows each, and O(t·h) for a solve with t flows noted.
 #[derive(Clone, Debug)]
 pub struct EqualShare {
     /// The rate of a flow that came since the last solve is 0.
     incidence: Incidence<LinkState>,
-    /// Links whose number of flows has changed, each once.
+    /// Links whose share is to be worked out anew, each once.
     changed: Vec<u32>,
-    /// Flows that take the least share of their route anew, some of them twice.
+    /// Flows that take the least share of their route anew, some of them several times.
     touched: Vec<u32>,
 }
 
@@ -31,7 +38,7 @@ struct LinkState {
     share: f64,
     /// \[B/s\].
     capacity: f64,
-    /// Whether its number of flows has changed since the last solve.
+    /// Whether its share is to be worked out anew.
     is_changed: bool,
 }
 
@@ -57,11 +64,6 @@ impl EqualShare {
         self.incidence.flows()
     }
 
-    /// Links whose number of flows has changed since the last solve.
-    pub(super) fn changed_links(&self) -> &[u32] {
-        &self.changed
-    }
-
     #[inline(always)]
     fn mark(changed: &mut Vec<u32>, link: u32, state: &mut LinkState) {
         if !std::mem::replace(&mut state.is_changed, true) {
@@ -73,21 +75,33 @@ impl EqualShare {
 impl Sharing for EqualShare {
     fn add(&mut self, flow: u32, links: &[u32]) {
         let Self { incidence, changed, touched } = self;
-        incidence.add(flow, links, |link, state, _| Self::mark(changed, link, state));
-        incidence.set_rate(flow, 0.0);
+        let fewer_for_each = |state: &mut LinkState, count: u32| {
+            state.share = state.capacity / f64::from(count);
+            let new = state.share;
+            move |rate: f64| rate > new
+        };
+        incidence.add_picking(flow, links, touched, fewer_for_each, |link, state| Self::mark(changed, link, state));
         touched.push(flow);
     }
 
     fn remove(&mut self, flow: u32) {
-        let Self { incidence, changed, .. } = self;
-        incidence.remove(flow, |link, state, _| Self::mark(changed, link, state));
-        incidence.set_rate(flow, 0.0);
+        let Self { incidence, changed, touched } = self;
+        let more_for_each = |state: &mut LinkState, count: u32| {
+            // (Infinite without flows.)
+            let old = std::mem::replace(&mut state.share, state.capacity / f64::from(count)).to_bits();
+            // (Both are above 0: equal if their bits are, which is quicker to see.)
+            move |rate: f64| rate.to_bits() == old
+        };
+        incidence.remove_picking(flow, touched, more_for_each, |link, state| Self::mark(changed, link, state));
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
-        let (state, _) = self.incidence.state_mut(link);
+        let Self { incidence, touched, .. } = self;
+        let (state, count) = incidence.state_mut(link);
         state.capacity = capacity;
-        Self::mark(&mut self.changed, link, state);
+        let new = capacity / f64::from(count);
+        let old = std::mem::replace(&mut state.share, new);
+        incidence.pick(link, touched, |rate| (rate > new) | (rate == old));
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {

@@ -11,8 +11,8 @@ const INLINE: usize = 5;
 /// Room for as many, of a size that indices are quickly kept below.
 const ROOM: usize = INLINE.next_power_of_two();
 
-/// Most links have no more flows at a time.
-const FEW: usize = 3;
+/// Most links have no more flows at a time, a flow that comes or goes apart.
+const FEW: usize = 2;
 
 /// A link: what the policy keeps of it (up to 40 bytes) and its flows, in 64 bytes.
 #[derive(Clone, Debug)]
@@ -28,6 +28,21 @@ impl<S> Link<S> {
     #[inline]
     fn is_spilled(&self) -> bool {
         self.count as usize > INLINE
+    }
+
+    /// Takes a flow out of the list, which is inline and has `others` more, fewer than `LOOKS`.
+    ///
+    /// Every place is compared, because where the flow is cannot be foreseen; the first that names it is it, since only
+    /// places after the last flow may name it, too.
+    #[inline(always)]
+    fn take_out<const LOOKS: usize>(&mut self, flow: u32, others: u32) {
+        let others = others as usize;
+        debug_assert!(others < LOOKS && self.inline[..=others].contains(&flow), "a flow is in the list of its link");
+        let mut place = LOOKS - 1;
+        for earlier in (0..LOOKS - 1).rev() {
+            place = if self.inline[earlier] == flow { earlier } else { place };
+        }
+        self.inline[place] = self.inline[others];
     }
 }
 
@@ -78,15 +93,42 @@ impl Spills {
     }
 }
 
-/// Appends those of the first `count` flows that pass the test; each flow of the list is one that has been added.
+/// The rate of a flow that a list names, or has named, among those of all flows.
 #[inline(always)]
-fn take<const LOOKS: usize>(flows: &[u32; LOOKS], count: u32, picked: &mut Vec<u32>, test: impl Fn(u32) -> bool) {
-    const { assert!(LOOKS <= ROOM) };
-    picked.reserve(ROOM);
+fn rate_of(rates: &[f64], flow: u32) -> f64 {
+    debug_assert!((flow as usize) < rates.len());
+    // SAFETY: lists hold flows that have been added (at first flow 0, which is looked at only where a flow has been
+    // added), and `grow` makes a rate for each of them and for all below, never taken away.
+    unsafe { *rates.get_unchecked(flow as usize) }
+}
+
+/// Appends those of the first `count` flows, fewer than fit inline, that pass the test.
+///
+/// The first [`FEW`] places are looked at, taken or not, or all of them, and every flow is written where the next one
+/// that passes belongs: which flows there are and which of them pass are coin tosses to a processor, and a wrong guess
+/// costs more than four looks. (That there are more than two is rare.)
+#[inline(always)]
+fn take(flows: &[u32; INLINE], count: u32, picked: &mut Vec<u32>, test: impl Fn(u32) -> bool) {
+    if count as usize <= FEW {
+        take_of::<FEW>(flows, count, picked, test);
+    } else {
+        take_of::<{ INLINE - 1 }>(flows, count, picked, test);
+    }
+}
+
+/// Appends those of the first `count` flows that pass the test, looking at so many places; each flow of the list is one
+/// that has been added.
+#[inline(always)]
+fn take_of<const LOOKS: usize>(flows: &[u32; INLINE], count: u32, picked: &mut Vec<u32>, test: impl Fn(u32) -> bool) {
+    const { assert!(LOOKS <= INLINE) };
+    debug_assert!(count as usize <= LOOKS);
+    if picked.capacity() - picked.len() < ROOM {
+        picked.reserve(ROOM);
+    }
     let len = picked.len();
     let Some((room, _)) = picked.spare_capacity_mut().split_first_chunk_mut::<ROOM>() else { return };
     let mut taken = 0;
-    for (place, &flow) in flows.iter().enumerate() {
+    for (place, &flow) in flows[..LOOKS].iter().enumerate() {
         room[taken % ROOM].write(flow);
         // A place that is not taken names flow 0 or one that was there.
         taken += usize::from((place < count as usize) & test(flow));
@@ -225,6 +267,101 @@ impl<S> Incidence<S> {
         self.words[base] = 0;
     }
 
+    /// [`Incidence::add`] of a flow whose rate is 0 so far, for a policy that looks at the flows of a link when their number
+    /// changes: `visit` is called with each link's state and the number of its flows with this one, and gives a test;
+    /// flows of the link whose rate passes it are appended. Of links with so many flows that looking at them each time
+    /// would take long, the others are left alone: `crowded` is called with them and their state instead.
+    #[inline]
+    pub(super) fn add_picking<T: Fn(f64) -> bool>(
+        &mut self,
+        flow: u32,
+        links: &[u32],
+        picked: &mut Vec<u32>,
+        mut visit: impl FnMut(&mut S, u32) -> T,
+        mut crowded: impl FnMut(u32, &mut S),
+    ) {
+        self.reserve(flow, links.len());
+        let base = flow as usize * self.stride;
+        let Self { links: all, words, rates, .. } = self;
+        let (all, rates) = (all.as_mut_slice(), rates.as_mut_slice());
+        rates[flow as usize] = 0.0;
+        let words = &mut words[base..][..=links.len()];
+        words[0] = links.len() as u32;
+        let mut is_spilled = false;
+        for (word, &id) in words[1..].iter_mut().zip(links) {
+            *word = id;
+            let link = &mut all[id as usize];
+            let others = link.count;
+            link.count += 1;
+            let Some(place) = link.inline.get_mut(others as usize) else {
+                is_spilled = true;
+                crowded(id, &mut link.state);
+                continue;
+            };
+            *place = flow;
+            let test = visit(&mut link.state, link.count);
+            if others > 0 {
+                take(&link.inline, others, picked, |flow| test(rate_of(rates, flow)));
+            }
+        }
+        if is_spilled {
+            for (hop, &id) in links.iter().enumerate() {
+                if self.links[id as usize].is_spilled() {
+                    self.add_spilled(flow, id, base + 1 + hop);
+                }
+            }
+        }
+    }
+
+    /// [`Incidence::remove`], after which the rate of the flow is 0, for such a policy: `visit` is called with each link's
+    /// state and the number of its flows that are left.
+    #[inline]
+    pub(super) fn remove_picking<T: Fn(f64) -> bool>(
+        &mut self,
+        flow: u32,
+        picked: &mut Vec<u32>,
+        mut visit: impl FnMut(&mut S, u32) -> T,
+        mut crowded: impl FnMut(u32, &mut S),
+    ) {
+        let base = flow as usize * self.stride;
+        let Self { links: all, words, rates, .. } = self;
+        let (all, rates) = (all.as_mut_slice(), rates.as_mut_slice());
+        rates[flow as usize] = 0.0;
+        let words = &mut words[base..];
+        let count = std::mem::take(&mut words[0]) as usize;
+        let mut is_spilled = false;
+        for &id in &words[1..=count] {
+            let link = &mut all[id as usize];
+            if link.is_spilled() {
+                is_spilled = true;
+                crowded(id, &mut link.state);
+                continue;
+            }
+            link.count -= 1;
+            let others = link.count;
+            let test = visit(&mut link.state, others);
+            if others == 0 {
+                continue;
+            }
+            if others as usize <= FEW {
+                link.take_out::<{ FEW + 1 }>(flow, others);
+            } else {
+                link.take_out::<INLINE>(flow, others);
+            }
+            take(&link.inline, others, picked, |flow| test(rate_of(rates, flow)));
+        }
+        if is_spilled {
+            for word in base + 1..base + 1 + count {
+                let id = self.words[word];
+                // (Of the links that were inline none has as many flows now.)
+                if self.links[id as usize].is_spilled() {
+                    self.links[id as usize].count -= 1;
+                    self.remove_spilled(flow, id, word);
+                }
+            }
+        }
+    }
+
     /// Takes a flow out of a list that did not fit inline.
     #[cold]
     fn remove_spilled(&mut self, flow: u32, id: u32, word: usize) {
@@ -307,10 +444,6 @@ impl<S> Incidence<S> {
     }
 
     /// Appends the flows on a link whose rate passes the test.
-    ///
-    /// The first [`FEW`] places of the link's cache line are looked at, taken or not, or all of them, and every flow is
-    /// written where the next one that passes belongs: which flows there are and which of them pass are coin tosses to a
-    /// processor, and a wrong guess costs more than five looks. (That there are more than three is rare.)
     #[inline(always)]
     pub(super) fn pick(&self, link: u32, picked: &mut Vec<u32>, test: impl Fn(f64) -> bool) {
         let link = &self.links[link as usize];
@@ -321,11 +454,7 @@ impl<S> Incidence<S> {
         if self.rates.is_empty() {
             return;
         }
-        let test = |flow| test(self.known_rate(flow));
-        match link.inline.first_chunk() {
-            Some(few) if link.count as usize <= FEW => take::<FEW>(few, link.count, picked, test),
-            _ => take(&link.inline, link.count, picked, test),
-        }
+        take_of::<INLINE>(&link.inline, link.count, picked, |flow| test(self.known_rate(flow)));
     }
 
     /// Number of flows on a link.
@@ -361,9 +490,7 @@ impl<S> Incidence<S> {
     /// The rate of a flow that a list of this structure names, or has named.
     #[inline(always)]
     pub(super) fn known_rate(&self, flow: u32) -> f64 {
-        debug_assert!((flow as usize) < self.rates.len());
-        // SAFETY: lists hold flows that have been added, and `grow` makes a rate for each of them, never taken away.
-        unsafe { *self.rates.get_unchecked(flow as usize) }
+        rate_of(&self.rates, flow)
     }
 
     /// Sets the rate of a flow and returns the one before.
@@ -417,5 +544,65 @@ mod tests {
     fn lists_that_spill_and_come_back_hold_them_too() {
         agrees_with_plain_lists(3, 60, 3);
         agrees_with_plain_lists(30, 200, 29);
+    }
+
+    #[test]
+    fn flows_whose_rate_passes_are_picked_where_few_share_a_link() {
+        let (links, flows) = (12u32, 40u32);
+        let mut random = Stream::new(1, "picking");
+        let mut incidence = Incidence::new((0..links).map(|_| ()));
+        let mut plain: Vec<Vec<u32>> = vec![Vec::new(); flows as usize];
+        for _ in 0..20_000 {
+            let flow = random.below(u64::from(flows)) as u32;
+            let limit = random.below(5) as f64;
+            let on = |plain: &[Vec<u32>], link: u32| -> Vec<u32> {
+                (0..flows).filter(|&other| other != flow && plain[other as usize].contains(&link)).collect()
+            };
+            let (mut picked, mut crowded, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+            let comes = plain[flow as usize].is_empty();
+            if comes {
+                for _ in 0..=random.below(3) {
+                    let link = random.below(u64::from(links)) as u32;
+                    if !plain[flow as usize].contains(&link) {
+                        plain[flow as usize].push(link);
+                    }
+                }
+            }
+            let route = plain[flow as usize].clone();
+            let test = |rate: f64| rate >= limit;
+            let mut counts = Vec::new();
+            let visit = |_: &mut (), count: u32| {
+                counts.push(count as usize);
+                test
+            };
+            if comes {
+                incidence.add_picking(flow, &route, &mut picked, visit, |link, ()| crowded.push(link));
+            } else {
+                incidence.remove_picking(flow, &mut picked, visit, |link, ()| crowded.push(link));
+                plain[flow as usize].clear();
+            }
+            let mut left = Vec::new();
+            for &link in &route {
+                let others = on(&plain, link);
+                if others.len() >= INLINE {
+                    assert!(crowded.contains(&link));
+                    continue;
+                }
+                left.push(others.len() + usize::from(comes));
+                expected.extend(others.into_iter().filter(|&other| test(incidence.rate(other))));
+            }
+            assert_eq!(counts, left);
+            picked.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(picked, expected);
+            if comes {
+                assert_eq!(incidence.rate(flow), 0.0);
+                incidence.set_rate(flow, 1.0 + random.below(4) as f64);
+            }
+            let link = random.below(u64::from(links)) as u32;
+            let mut members = incidence.flows_on(link).to_vec();
+            members.sort_unstable();
+            assert_eq!(members, (0..flows).filter(|&f| plain[f as usize].contains(&link)).collect::<Vec<_>>());
+        }
     }
 }

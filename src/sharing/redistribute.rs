@@ -88,6 +88,8 @@ struct Front {
     met: Vec<u64>,
     /// By flow met in this solve: the round at which it had stopped before.
     old_stop: Vec<u32>,
+    /// Links whose flows came or went since the last solve, some of them twice.
+    came_or_went: Vec<u32>,
     /// Links that differ in all rounds to come, as long as one of their flows is gaining: their flows came, went, or
     /// have stopped at another rate.
     changed: Vec<u32>,
@@ -265,6 +267,7 @@ impl Redistribute {
 impl Sharing for Redistribute {
     fn add(&mut self, flow: u32, links: &[u32]) {
         self.base.add(flow, links);
+        self.front.came_or_went.extend_from_slice(links);
         let flows = self.base.flows();
         if self.stop.len() < flows {
             self.stop.resize(flows, NEW);
@@ -281,6 +284,7 @@ impl Sharing for Redistribute {
     }
 
     fn remove(&mut self, flow: u32) {
+        self.front.came_or_went.extend_from_slice(self.base.links(flow));
         self.base.remove(flow);
         self.set_stop(flow, NEW);
         self.rates[flow as usize] = 0.0;
@@ -288,18 +292,20 @@ impl Sharing for Redistribute {
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.base.set_capacity(link, capacity);
+        self.front.came_or_went.push(link);
         self.capacities[link as usize] = capacity;
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
         let Self { base, layers, front, .. } = self;
-        front.changed.clear();
-        front.changed.extend_from_slice(base.changed_links());
         base.solve(&mut front.first);
         front.now += 1;
         let solve = front.now;
-        for &link in &front.changed {
-            front.listed[link as usize] = solve;
+        front.changed.clear();
+        for link in front.came_or_went.drain(..) {
+            if std::mem::replace(&mut front.listed[link as usize], solve) != solve {
+                front.changed.push(link);
+            }
         }
         front.moved.clear();
         front.settled.clear();

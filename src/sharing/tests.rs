@@ -42,6 +42,26 @@ impl Play {
 
     /// Some flows go, some come; then rates are solved.
     fn batch(&mut self, size: u64) {
+        self.come_and_go(size);
+        self.solve();
+    }
+
+    /// After [`Play::come_and_go`] or [`Play::change_links`], of other flows than there; then rates are solved.
+    fn come_and_go_once(&mut self, size: u64) {
+        for _ in 0..size {
+            let flow = self.random.below(u64::from(self.style.flows)) as u32;
+            let f = flow as usize;
+            if self.active[f] && self.known[f] > 0.0 {
+                self.policy.remove(flow);
+                self.problem.flows[f].clear();
+                (self.known[f], self.active[f]) = (0.0, false);
+            }
+        }
+        self.change_links(2);
+        self.solve();
+    }
+
+    fn come_and_go(&mut self, size: u64) {
         let mut changed = Vec::new();
         for _ in 0..=self.random.below(size) {
             let flow = self.random.below(u64::from(self.style.flows)) as u32;
@@ -68,11 +88,15 @@ impl Play {
             self.active[f] = true;
             self.policy.add(flow, &self.problem.flows[f]);
         }
-        self.solve();
     }
 
     /// Some links have other capacities from now on; then rates are solved.
     fn change_capacities(&mut self, size: u64) {
+        self.change_links(size);
+        self.solve();
+    }
+
+    fn change_links(&mut self, size: u64) {
         for _ in 0..=self.random.below(size) {
             let link = self.random.below(self.style.links) as u32;
             let factor = if self.style.ties { 0.5 } else { 0.05 + self.random.unit() };
@@ -81,7 +105,6 @@ impl Play {
             self.problem.capacities[link as usize] = new;
             self.policy.set_capacity(link, new);
         }
-        self.solve();
     }
 
     fn solve(&mut self) {
@@ -197,6 +220,30 @@ fn rates_follow_capacities_that_change() {
         |c| Box::new(RedistributeGrowing::new(c, 0.010_137)),
         |play| play.agrees_with(|problem| problem.redistribute_growing(0.010_137), 1e-9),
     );
+}
+
+#[test]
+fn links_and_flows_may_change_at_the_same_instant_in_any_order() {
+    let policies: [(fn(Vec<f64>) -> Box<dyn Sharing>, fn(&Problem) -> Vec<f64>, f64); 2] = [
+        (|capacities| Box::new(EqualShare::new(capacities)), Problem::equal_share, 0.0),
+        (|capacities| Box::new(MaxMin::new(capacities)), Problem::max_min, 1e-11),
+    ];
+    for (policy, oracle, tolerance) in policies {
+        for seed in 0..150 {
+            // Six links and thirty flows: some links have more flows than fit in their line, now and then.
+            let style = Style { links: 6, flows: 30, longest: 3, ties: seed % 2 == 0 };
+            let mut play = Play::new(seed, style, policy);
+            for round in 0..20 {
+                match round % 3 {
+                    0 => play.come_and_go(12),
+                    1 => play.change_links(3),
+                    _ => (),
+                }
+                play.come_and_go_once(if round % 2 == 0 { 1 } else { 12 });
+                play.agrees_with(oracle, tolerance);
+            }
+        }
+    }
 }
 
 #[test]

@@ -219,6 +219,9 @@ impl PatternPlayer {
                 return;
             }
             self.send(id, &message, requests);
+            if window == 1 {
+                return;
+            }
         }
     }
 
