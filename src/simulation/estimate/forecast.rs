@@ -18,7 +18,12 @@ use crate::report::student;
 use super::series::{Ahead, Law, ahead, mean, wide};
 
 /// Parts of the ranks, by number, whose progress is kept.
-pub const PARTS: usize = 8;
+pub const PARTS: usize = 32;
+
+/// The fewest parts that are set against each other: eighths, or as many more as leave so many ranks in each. (What
+/// ranks have in common with their neighbours is gone after about a hundred.)
+const FEWEST_PARTS: usize = 8;
+const RANKS_IN_PART: usize = 128;
 
 /// When so many steps were done, and how far apart ranks were then.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,7 +34,7 @@ pub struct Sample {
     pub progress: f64,
     /// The variance of that over ranks.
     pub variance: f64,
-    /// The same average of each eighth of the ranks.
+    /// The same average of each part of the ranks.
     pub parts: [f64; PARTS],
 }
 
@@ -176,8 +181,13 @@ impl<'a> Known<'a> {
     /// The variance of the mean progress of all ranks after this many samples, as far as parts of them differ, relative to
     /// its square. Where ranks have speeds of their own (h above 1/2), how these change.
     fn among(&self, warm_up: usize) -> f64 {
-        if self.whole.ranks < 2 * PARTS as u32 {
+        let ranks = self.whole.ranks as usize;
+        if ranks < PARTS {
             return 0.0;
+        }
+        let mut parts = PARTS;
+        while parts > FEWEST_PARTS && ranks / parts < RANKS_IN_PART {
+            parts /= 2;
         }
         let at = |i: usize| if i == 0 { [0.0; PARTS] } else { self.samples[i - 1].parts };
         let all = self.samples.len();
@@ -186,10 +196,13 @@ impl<'a> Known<'a> {
         let done: Vec<f64> = (0..PARTS)
             .map(|i| if is_own { last[i] - 2.0 * middle[i] + first[i] } else { last[i] - first[i] })
             .collect();
+        let done: Vec<f64> = done.chunks_exact(PARTS / parts).map(mean).collect();
         let progress = self.last.progress - if warm_up == 0 { 0.0 } else { self.samples[warm_up - 1].progress };
         let about = mean(&done);
         let squares: f64 = done.iter().map(|done| square(done - about)).sum();
-        squares / ((PARTS - 1) * PARTS) as f64 / square(progress)
+        // The more parts the surer is their variance.
+        let sure = square(student(parts - 1) / wide());
+        sure * squares / ((parts - 1) * parts) as f64 / square(progress)
     }
 }
 

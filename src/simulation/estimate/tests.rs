@@ -107,9 +107,9 @@ fn the_end_is_that_of_the_last_ranks_on_average() {
 fn parts_of_the_ranks_that_differ_leave_more_open() {
     // Eighths that go on at 0.99 to 1.01 of the mean, without any noise in time.
     let half = |off: f64| {
-        let part = |i: usize, k: f64| k * (1.0 + off * (i as f64 / 3.5 - 1.0));
-        let sample =
-            |k: f64| Sample { time: k, progress: k, variance: 0.25 * k, parts: std::array::from_fn(|i| part(i, k)) };
+        let part = |i: usize, k: f64| k * (1.0 + off * ((i / (PARTS / 8)) as f64 / 3.5 - 1.0));
+        let parts = |k: f64| std::array::from_fn(|i| part(i, k));
+        let sample = |k: f64| Sample { time: k, progress: k, variance: 0.25 * k, parts: parts(k) };
         let samples: Vec<Sample> = (1..=400).map(|i| sample(f64::from(i))).collect();
         let known = Known::of(&samples, Whole { ranks: 1024, messages: 40_000, meet: true }).unwrap();
         known.forecast(End { messages: 400, time: 420.0, excess: 0.0, last: 32 }).unwrap().half
