@@ -59,6 +59,10 @@ pub struct Progress {
 pub trait Watch: Sync {
     /// Called every few thousand messages; `false` ends the run.
     fn tick(&self, progress: Progress) -> bool;
+
+    /// Called now and then while a makespan is being estimated: half of the interval that there would be by now, over the
+    /// makespan.
+    fn outlook(&self, _error: f64) {}
 }
 
 /// Why a run ended.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::estimate;
 use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Stop, Watch};
 use crate::noise::Added;
-use crate::report::{self, FarmBounds, Prediction, Status, Utilisation, Waiting};
+use crate::report::{self, Estimated, FarmBounds, Prediction, Status, Utilisation, Waiting};
 use crate::system::System;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
@@ -47,6 +48,8 @@ pub struct FarmOutcome {
     pub bytes: u64,
     /// How long the run itself took \[s\].
     pub wall_s: f64,
+    /// Why it was run in full, where an estimate was asked for.
+    pub estimated: Option<Estimated>,
 }
 
 impl FarmOutcome {
@@ -71,7 +74,7 @@ impl FarmOutcome {
             gridlock: None,
             stopped: None,
             faults: None,
-            estimated: None,
+            estimated: self.estimated.clone(),
             undone: row.map_or(0, |row| row.undone),
             jobs: Vec::new(),
         }
@@ -173,6 +176,7 @@ impl Simulated for FarmWork {
             prediction: outcome.map(|outcome| prediction(&point, &self.tasks, &self.costs, &outcome)),
             bytes: self.tasks.bytes(),
             wall_s: start.elapsed().as_secs_f64(),
+            estimated: estimate::not_of(system, "farms"),
         }
     }
 

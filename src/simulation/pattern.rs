@@ -405,9 +405,14 @@ impl Playing<'_> {
         let Network { fabric, router, placement, .. } = self.network;
         let (pattern, router, seed) = (&**self.pattern, &**router, self.system.seed());
         let ground = estimate::Ground { pattern, fabric, router, placement, seed };
-        let whole = estimate::Whole { ranks: pattern.ranks(), messages: pattern.sends(RankId(0)) };
+        let whole = estimate::whole(pattern);
         let mut alike = |played: u32| ground.is_alike(played, wanted);
-        let mut pilot = Pilot::new(self.player(added), whole, wanted, &mut alike);
+        let tell = |forecast: estimate::Forecast| {
+            if let Some(watch) = watch {
+                watch.outlook(forecast.half / forecast.makespan);
+            }
+        };
+        let mut pilot = Pilot::new(self.player(added), whole, wanted, &mut alike, &tell);
         let outcome = self.network.simulate(&mut pilot, recorder, watch);
         let estimated = match pilot.finish() {
             Ok((forecast, played)) => Estimated::By(estimate::reported(forecast, played, whole.messages)),

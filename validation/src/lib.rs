@@ -12,6 +12,7 @@
 
 mod closed_forms;
 mod context;
+mod estimate;
 mod fabrics;
 mod farm;
 mod figures;
@@ -189,6 +190,7 @@ pub fn cases() -> Vec<Case> {
     let mut cases = closed_forms::cases();
     cases.extend(fabrics::cases());
     cases.extend(steady::cases());
+    cases.extend(estimate::cases());
     cases.extend(simulators::cases());
     cases.extend(packet::cases());
     cases.extend(packet_models::cases());

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -185,19 +185,29 @@ pub struct RunMonitor<'a> {
     stop: &'a AtomicBool,
     /// Set where going on is in vain: an output cannot be written.
     pub vain: AtomicBool,
+    /// How well the makespan is known so far, where it is estimated: the bits of half of its interval over it; or 0.
+    known: AtomicU64,
 }
 
 impl<'a> RunMonitor<'a> {
     /// `stop` ends the run.
     pub fn new(show: Show, stop: &'a AtomicBool) -> Self {
-        Self { meter: Meter::new(show, "messages"), stop, vain: AtomicBool::new(false) }
+        Self { meter: Meter::new(show, "messages"), stop, vain: AtomicBool::new(false), known: AtomicU64::new(0) }
     }
 }
 
 impl Watch for RunMonitor<'_> {
     fn tick(&self, progress: Progress) -> bool {
-        self.meter.tell(progress.delivered, progress.total, || format!("simulated {}", progress.now));
+        self.meter.tell(progress.delivered, progress.total, || {
+            let known = f64::from_bits(self.known.load(Ordering::Relaxed));
+            let known = if known > 0.0 { format!(", makespan ±{:.2} % by now", 100.0 * known) } else { String::new() };
+            format!("simulated {}{known}", progress.now)
+        });
         !self.stop.load(Ordering::Relaxed) && !self.vain.load(Ordering::Relaxed)
+    }
+
+    fn outlook(&self, error: f64) {
+        self.known.store(error.to_bits(), Ordering::Relaxed);
     }
 }
 

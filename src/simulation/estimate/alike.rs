@@ -13,7 +13,7 @@ use crate::routing::Router;
 use crate::workload::pattern::Pattern;
 
 /// Routes looked at, at most, and the fewest steps on each side.
-const ROUTES: usize = 4_000_000;
+const ROUTES: usize = 1_000_000;
 const FEWEST: usize = 24;
 
 /// By how many standard errors the means differ where steps are not alike.
@@ -80,6 +80,7 @@ impl Ground<'_> {
     fn of_step(&self, step: u32, load: &mut IdVec<LinkId, f64>) -> f64 {
         let ranks = self.placement.len() as u32;
         let mut routes: Vec<LinkId> = Vec::new();
+        let mut route = Vec::new();
         let mut ends = Vec::with_capacity(ranks as usize);
         for src in (0..ranks).map(RankId) {
             let message = self.pattern.message(src, step);
@@ -87,7 +88,7 @@ impl Ground<'_> {
             let begin = routes.len();
             if from != to {
                 // Routers begin with an empty route.
-                let mut route = Vec::new();
+                route.clear();
                 self.router.route(from, to, &mut route);
                 for &link in &route {
                     load[link] += self.fabric.link(link).capacity.time_for(message.bytes as f64).ps();

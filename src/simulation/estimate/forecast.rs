@@ -1,20 +1,29 @@
 //! From the beginning of a pattern, played to its own end, to when all of it will have ended.
 //!
 //! ```text
-//! m      time a step, settled                        K   messages of each rank
-//! S(k)   spread of the ranks' progress (messages)    k   of which this many were played
-//! T(k)   what the end takes longer than k m says     E   when the last of those arrived
+//! S(k)   spread of the ranks' progress (messages)    K   messages of each rank
+//! x_j    the time of step j                          k   of which this many were played
+//! t_J    when J n messages had arrived               E   when the last rank ends that has k messages
 //!
-//! makespan = E + (K - k) m + T(k) (S(K) / S(k) - 1)
+//! makespan = t_J + (K - J) x(J..K) + T(k) (K/k)^h        T(k) = E - t_J - (k - J) x(J..k)
 //! ```
 //! Ranks go on by random steps of their own, so their spread grows as a random walk does, `S(k) ~ k^h` with h = 1/2;
 //! h is measured, and 1/2 is taken where it is that within its error. The end of a run is the same at every scale: the
-//! ranks that are behind by so many S catch up while the network empties, which takes c S m for a c that the spread has
+//! ranks that are behind by so many S catch up while the network empties, which takes c S for a c that the spread has
 //! no part in. So the end that was played is the end to come, but for its size. `docs/models.md`, 5.3.
 
 use crate::portable::{exp, ln};
+use crate::report::student;
 
-use super::series::Level;
+use super::series::{Ahead, Law, ahead, mean, wide};
+
+/// Parts of the ranks, by number, whose progress is kept.
+pub const PARTS: usize = 32;
+
+/// The fewest parts that are set against each other: eighths, or as many more as leave so many ranks in each. (What
+/// ranks have in common with their neighbours is gone after about a hundred.)
+const FEWEST_PARTS: usize = 8;
+const RANKS_IN_PART: usize = 128;
 
 /// When so many steps were done, and how far apart ranks were then.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,6 +34,8 @@ pub struct Sample {
     pub progress: f64,
     /// The variance of that over ranks.
     pub variance: f64,
+    /// The same average of each part of the ranks.
+    pub parts: [f64; PARTS],
 }
 
 /// What has to be known beside the samples.
@@ -34,6 +45,8 @@ pub struct Whole {
     pub ranks: u32,
     /// Messages of each.
     pub messages: u32,
+    /// Whether messages of one step go to different ranks, so that they meet the more the further ranks come apart.
+    pub meet: bool,
 }
 
 /// How the beginning that was played ended.
@@ -41,8 +54,49 @@ pub struct Whole {
 pub struct End {
     /// Messages of each rank in it.
     pub messages: u32,
-    /// When the last of them arrived \[ps\].
+    /// When the last of them arrives, on average over what might have been \[ps\].
     pub time: f64,
+    /// By how much the last ranks end later than the last but those, on average \[ps\].
+    pub excess: f64,
+    /// How many the last ranks are.
+    pub last: u32,
+}
+
+impl End {
+    /// That of ranks that ended at these times.
+    ///
+    /// ```text
+    /// E = u + s (1 + 1/2 + ... + 1/r)        r = sqrt(n) last ranks end s after u on average, u the one before them
+    /// ```
+    /// which is the mean of the largest of r values above u that are exponentially distributed, as the tail of most
+    /// distributions nearly is. Source: S. Coles, "An Introduction to Statistical Modeling of Extreme Values", 2001, 4.
+    pub fn of(messages: u32, mut ends: Vec<f64>) -> Self {
+        ends.sort_unstable_by(|a, b| b.total_cmp(a));
+        let last = last_ranks(ends.len());
+        let threshold = ends.get(last).or(ends.last()).copied().unwrap_or_default();
+        let excess = mean(&ends[..last.min(ends.len())]) - threshold;
+        let excess = excess.max(0.0);
+        Self { messages, time: threshold + excess * harmonic(last), excess, last: last as u32 }
+    }
+
+    /// The variance of when the last of other ranks ends that come apart as these do, what is not known of these
+    /// included, over the square of the excess.
+    pub(super) fn variance(self) -> f64 {
+        let r = f64::from(self.last.max(1));
+        let of_last: f64 = (1..=self.last.max(1)).map(|i| 1.0 / square(f64::from(i))).sum();
+        of_last + (square(harmonic(self.last as usize)) + 1.0) / r
+    }
+}
+
+/// How many of so many ranks are the last.
+fn last_ranks(ranks: usize) -> usize {
+    let root = (ranks as f64).sqrt() as usize;
+    root.max(4).min(ranks / 2).max(1)
+}
+
+/// `1 + 1/2 + ... + 1/r`.
+fn harmonic(r: usize) -> f64 {
+    (1..=r).map(|i| 1.0 / i as f64).sum()
 }
 
 /// When all will have ended.
@@ -56,74 +110,101 @@ pub struct Forecast {
 
 /// What is known at some moment of a run.
 #[derive(Clone, Debug)]
-pub struct Known {
-    level: Level,
+pub struct Known<'a> {
+    samples: &'a [Sample],
+    /// The time of each step.
+    steps: Vec<f64>,
     /// The exponent h of the spread's growth, and its error.
     growth: (f64, f64),
     last: Sample,
     whole: Whole,
 }
 
-/// The length of the end over the spread in time, where it has not been played yet.
+/// The length of the end, and the excess of the last ranks, over the spread in time, where it has not been played yet.
 const USUAL_END: f64 = 1.5;
+const USUAL_EXCESS: f64 = 0.25;
 
-impl Known {
+/// The law by which steps settle is about ranks this far apart (messages).
+const APART: f64 = 2.0;
+
+impl<'a> Known<'a> {
     /// What these samples say, one for each step; nothing where they are too few.
-    pub fn of(samples: &[Sample], whole: Whole) -> Option<Self> {
+    pub fn of(samples: &'a [Sample], whole: Whole) -> Option<Self> {
         let mut before = (0.0, 0.0);
         let mut steps = Vec::with_capacity(samples.len());
         for sample in samples {
-            let (time, progress) = (sample.time - before.0, sample.progress - before.1);
-            if progress > 0.0 {
-                steps.push(time / progress);
-            }
+            steps.push((sample.time - before.0) / (sample.progress - before.1));
             before = (sample.time, sample.progress);
         }
-        let level = Level::of(&steps)?;
-        Some(Self { level, growth: growth(samples, whole.ranks), last: *samples.last()?, whole })
+        let known = Self { samples, steps, growth: growth(samples, whole.ranks), last: *samples.last()?, whole };
+        known.ahead(1.0).map(|_| known)
     }
 
     /// What will be known when a beginning of so many messages a rank has been played to its end: half of the interval
     /// and the makespan that it is about.
-    pub fn outlook(&self, messages: u32) -> Forecast {
-        let spread = self.spread(f64::from(messages));
-        let time = self.reached(f64::from(messages)) + USUAL_END * spread * self.level.mean;
-        self.forecast(End { messages, time })
+    pub fn outlook(&self, messages: u32) -> Option<Forecast> {
+        let left = f64::from(messages) - self.last.progress;
+        let step = self.ahead(left)?.mean;
+        let spread = self.last.variance.sqrt() * power(f64::from(messages) / self.last.progress, self.growth.0) * step;
+        let time = self.last.time + left * step + USUAL_END * spread;
+        let last = last_ranks(self.whole.ranks as usize) as u32;
+        self.forecast(End { messages, time, excess: USUAL_EXCESS * spread, last })
     }
 
     /// When all will have ended.
-    pub fn forecast(&self, end: End) -> Forecast {
+    pub fn forecast(&self, end: End) -> Option<Forecast> {
         let (played, all) = (f64::from(end.messages), f64::from(self.whole.messages));
-        let left = all - played;
         let (h, error) = self.growth;
         let factor = power(all / played, h);
-        let tail = end.time - self.reached(played);
-        let makespan = end.time + left * (self.level.mean + self.level.ahead(left) / 2.0) + tail * (factor - 1.0);
-        let spread = self.spread(all) * self.level.mean;
-        let z = (2.0 * ln(f64::from(self.whole.ranks.max(3)))).sqrt();
-        // Of the end that was played, and of the one to come: the largest of n normal deviates is z on average, with this
-        // standard deviation. That late ranks catch up takes from it, by how much is not known.
-        let of_ends = 2.0 * square(PI / 6_f64.sqrt() / z * spread);
-        let of_growth = square(tail * factor * error * ln(all / played));
-        let of_steps = self.level.half_of_sum(left);
-        Forecast { makespan, half: (square(of_steps) + square(NORMAL) * (of_ends + of_growth)).sqrt() }
+        let (near, far) = (played - self.last.progress, all - self.last.progress);
+        let (of_near, of_far) = (self.ahead(near)?, self.ahead(far)?);
+        let tail = factor * (end.time - self.last.time - near * of_near.mean);
+        let makespan = self.last.time + far * of_far.mean + tail;
+        let of_ends = end.variance() * square(factor * end.excess);
+        let of_line = of_near.noise * near.max(0.0) * square(factor);
+        let of_growth = square(tail * error * ln(all / played));
+        let of_steps = square(wide() * far) * of_far.variance;
+        let sure = student(2 * end.last.max(1) as usize);
+        Some(Forecast { makespan, half: (of_steps + square(sure) * (of_ends + of_line + of_growth)).sqrt() })
     }
 
-    /// When ranks have done so many messages on average, if none ran out of them.
-    fn reached(&self, messages: f64) -> f64 {
-        self.last.time + (messages - self.last.progress) * self.level.mean
+    /// The time of a step, of this many to come.
+    fn ahead(&self, steps: f64) -> Option<Ahead> {
+        // Ranks that are held together come apart no further, and destinations that are drawn meet from the start on.
+        let law = (self.whole.meet && self.growth.0 >= WALK).then(|| {
+            let begun = self.samples.iter().take_while(|sample| sample.variance < APART * APART).count();
+            Law { begun, h: self.growth.0 }
+        });
+        ahead(&self.steps, law, steps, |warm_up| self.among(warm_up))
     }
 
-    /// The spread at that time.
-    fn spread(&self, messages: f64) -> f64 {
-        self.last.variance.sqrt() * power(messages / self.last.progress, self.growth.0)
+    /// The variance of the mean progress of all ranks after this many samples, as far as parts of them differ, relative to
+    /// its square. Where ranks have speeds of their own (h above 1/2), how these change.
+    fn among(&self, warm_up: usize) -> f64 {
+        let ranks = self.whole.ranks as usize;
+        if ranks < PARTS {
+            return 0.0;
+        }
+        let mut parts = PARTS;
+        while parts > FEWEST_PARTS && ranks / parts < RANKS_IN_PART {
+            parts /= 2;
+        }
+        let at = |i: usize| if i == 0 { [0.0; PARTS] } else { self.samples[i - 1].parts };
+        let all = self.samples.len();
+        let (first, middle, last) = (at(warm_up), at(usize::midpoint(warm_up, all)), at(all));
+        let is_own = self.growth.0 > WALK;
+        let done: Vec<f64> = (0..PARTS)
+            .map(|i| if is_own { last[i] - 2.0 * middle[i] + first[i] } else { last[i] - first[i] })
+            .collect();
+        let done: Vec<f64> = done.chunks_exact(PARTS / parts).map(mean).collect();
+        let progress = self.last.progress - if warm_up == 0 { 0.0 } else { self.samples[warm_up - 1].progress };
+        let about = mean(&done);
+        let squares: f64 = done.iter().map(|done| square(done - about)).sum();
+        // The more parts the surer is their variance.
+        let sure = square(student(parts - 1) / wide());
+        sure * squares / ((parts - 1) * parts) as f64 / square(progress)
     }
 }
-
-/// What a normal deviate exceeds on one side or the other in 5 % of all cases.
-const NORMAL: f64 = 1.96;
-
-const PI: f64 = std::f64::consts::PI;
 
 /// Moments at which the spread is looked at, and over which factor of the steps.
 const LOOKS: usize = 12;
@@ -168,7 +249,7 @@ const WALK: f64 = 0.5;
 const INDEPENDENT: f64 = 4.0;
 
 /// `base^exponent`.
-fn power(base: f64, exponent: f64) -> f64 {
+pub(super) fn power(base: f64, exponent: f64) -> f64 {
     if base > 0.0 { exp(exponent * ln(base)) } else { 0.0 }
 }
 

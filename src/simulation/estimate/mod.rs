@@ -11,12 +11,14 @@ mod series;
 #[cfg(test)]
 mod tests;
 
+use crate::ids::RankId;
 use crate::report::{Estimate, Estimated};
 use crate::system::System;
 use crate::workload::pattern::{Injection, Pattern};
 
 pub(super) use alike::Ground;
-pub(super) use forecast::{Forecast, Whole};
+pub(super) use forecast::Forecast;
+use forecast::Whole;
 pub(super) use pilot::Pilot;
 
 /// How sure an interval is to hold the makespan.
@@ -42,6 +44,17 @@ pub(super) fn obstacle(pattern: &dyn Pattern, injection: Injection, system: &Sys
     } else {
         None
     }
+}
+
+/// What has to be known of a pattern whose ranks send equally many messages.
+pub(super) fn whole(pattern: &dyn Pattern) -> Whole {
+    let mut once = Vec::new();
+    if let Some(lockstep) = pattern.lockstep() {
+        (lockstep.destinations)(lockstep.steps / 2, &mut once);
+        once.sort_unstable();
+    }
+    let meet = !once.is_empty() && once.windows(2).all(|pair| pair[0] != pair[1]);
+    Whole { ranks: pattern.ranks(), messages: pattern.sends(RankId(0)), meet }
 }
 
 /// What a report says of a forecast that was made of so many of all messages of a rank.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::forecast::{End, Forecast, Known, Sample, Whole};
+use super::forecast::{End, Forecast, Known, PARTS, Sample, Whole};
 use crate::ids::{IdVec, RankId, WakeId};
 use crate::units::Time;
 use crate::workload::pattern::PatternPlayer;
@@ -13,7 +13,7 @@ const FIRST: usize = 200;
 const FURTHER: f64 = 1.15;
 
 /// A look finds the interval narrow enough if the end that is still to be played may be a little longer than usual.
-const ROOM: f64 = 0.9;
+const ROOM: f64 = 0.95;
 
 /// Where so much of all would be played, the rest is, too.
 const MOST: f64 = 0.5;
@@ -22,20 +22,24 @@ const MOST: f64 = 0.5;
 /// if not, why.
 pub type Alike<'a> = &'a mut dyn FnMut(u32) -> Result<(), String>;
 
+/// Told at each look how well the makespan would be known by then.
+pub type Tell<'a> = &'a dyn Fn(Forecast);
+
 /// A player that stops its ranks after so many messages as soon as the makespan is known well enough.
 ///
 /// It counts what is delivered of each rank, a few words a rank and a sample for each step; nothing of it changes what
-/// ranks do until they are stopped, all after the same number of messages, which none of them has passed.
+/// ranks do until they are stopped, all after the same number of messages, which none of them has passed. Then it keeps
+/// when each of them ends.
 pub struct Pilot<'a> {
     player: PatternPlayer,
     whole: Whole,
     /// Half of the interval that is wanted, over the makespan.
     wanted: f64,
     alike: Alike<'a>,
+    tell: Tell<'a>,
     delivered: IdVec<RankId, u32>,
-    /// Sum of these, and of their squares.
+    /// Sum of these.
     sum: u64,
-    squares: u64,
     /// The sum at which the next sample is taken.
     next: u64,
     samples: Vec<Sample>,
@@ -44,26 +48,29 @@ pub struct Pilot<'a> {
     now: Time,
     /// Messages of each rank that are played, once that is decided.
     cut: Option<u32>,
+    /// When the last message of each rank arrived, from then on \[ps\].
+    ends: IdVec<RankId, f64>,
     /// Why all are.
     full: Option<String>,
 }
 
 impl<'a> Pilot<'a> {
     /// This player, whose ranks have so many messages each.
-    pub fn new(player: PatternPlayer, whole: Whole, wanted: f64, alike: Alike<'a>) -> Self {
+    pub fn new(player: PatternPlayer, whole: Whole, wanted: f64, alike: Alike<'a>, tell: Tell<'a>) -> Self {
         Self {
             delivered: IdVec::filled(whole.ranks as usize, 0),
             player,
             whole,
             wanted,
             alike,
+            tell,
             sum: 0,
-            squares: 0,
             next: u64::from(whole.ranks),
             samples: Vec::new(),
             look: FIRST,
             now: Time::ZERO,
             cut: None,
+            ends: IdVec::filled(0, 0.0),
             full: None,
         }
     }
@@ -73,32 +80,43 @@ impl<'a> Pilot<'a> {
         let Some(messages) = self.cut else {
             return Err(self.full.clone().unwrap_or_else(|| self.too_short()));
         };
-        match Known::of(&self.samples, self.whole) {
-            Some(known) => Ok((known.forecast(End { messages, time: self.now.ps() }), messages)),
-            None => Err(self.too_short()),
-        }
+        let end = End::of(messages, self.ends.as_slice().to_vec());
+        let forecast = Known::of(&self.samples, self.whole).and_then(|known| known.forecast(end));
+        forecast.map(|forecast| (forecast, messages)).ok_or_else(|| self.too_short())
     }
 
     fn too_short(&self) -> String {
-        let Whole { messages, .. } = self.whole;
+        let messages = self.whole.messages;
         format!("{messages} messages a rank are too few to be known better by a part of them")
     }
 
     /// Counts what has arrived; a sample is taken whenever as many messages have as there are ranks.
     fn count(&mut self, now: Time, messages: &[Send]) {
         for message in messages {
-            let count = &mut self.delivered[message.id.src];
-            self.squares += 2 * u64::from(*count) + 1;
-            *count += 1;
+            self.delivered[message.id.src] += 1;
         }
         self.sum += messages.len() as u64;
-        let ranks = u64::from(self.whole.ranks);
         if self.sum >= self.next {
+            let ranks = u64::from(self.whole.ranks);
             self.next = (self.sum / ranks + 1) * ranks;
-            let progress = self.sum as f64 / ranks as f64;
-            let variance = (self.squares as f64 / ranks as f64 - progress * progress).max(0.0);
-            self.samples.push(Sample { time: now.ps(), progress, variance });
+            self.samples.push(self.sample(now));
         }
+    }
+
+    /// How far ranks are.
+    fn sample(&self, now: Time) -> Sample {
+        let (ranks, delivered) = (self.delivered.len(), self.delivered.as_slice());
+        let progress = self.sum as f64 / ranks as f64;
+        let mut parts = [0.0; PARTS];
+        let mut variance = 0.0;
+        for (i, part) in parts.iter_mut().enumerate() {
+            let of_part = &delivered[i * ranks / PARTS..(i + 1) * ranks / PARTS];
+            let off = of_part.iter().map(|&done| f64::from(done) - progress);
+            let (sum, squares) = off.fold((0.0, 0.0), |(sum, squares), off| (sum + off, squares + off * off));
+            variance += squares / ranks as f64;
+            *part = progress + sum / of_part.len().max(1) as f64;
+        }
+        Sample { time: now.ps(), progress, variance, parts }
     }
 
     /// Whether enough is known; then ranks are stopped.
@@ -108,8 +126,9 @@ impl<'a> Pilot<'a> {
             return ControlFlow::Break(());
         }
         self.look = (self.samples.len() as f64 * FURTHER) as usize + 1;
-        let Some(known) = Known::of(&self.samples, self.whole) else { return ControlFlow::Continue(()) };
-        let outlook = known.outlook(most);
+        let known = Known::of(&self.samples, self.whole);
+        let Some(outlook) = known.and_then(|known| known.outlook(most)) else { return ControlFlow::Continue(()) };
+        (self.tell)(outlook);
         if outlook.half <= ROOM * self.wanted * outlook.makespan {
             if let Err(why) = (self.alike)(most) {
                 self.full = Some(why);
@@ -117,6 +136,7 @@ impl<'a> Pilot<'a> {
             }
             self.player.end_after(most);
             self.cut = Some(most);
+            self.ends = IdVec::filled(self.delivered.len(), self.now.ps());
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -147,7 +167,11 @@ impl Workload for Pilot<'_> {
     fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
         self.now = now;
         // Once ranks run out of messages, they are no measure of a step any more.
-        if self.look < usize::MAX {
+        if self.cut.is_some() {
+            for message in messages {
+                self.ends[message.id.src] = now.ps();
+            }
+        } else if self.look < usize::MAX {
             self.count(now, messages);
             if self.samples.len() >= self.look && self.look().is_break() {
                 self.look = usize::MAX;

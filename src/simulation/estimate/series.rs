@@ -1,10 +1,11 @@
-//! What a series of step times settles at: warm-up, level, and how uncertain the level is.
+//! What a series of step times settles at: warm-up, law, and how uncertain it is about the steps to come.
 //!
 //! Source: K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of five steady-state truncation heuristics for
 //! simulation", Winter Simulation Conference 2000 (the marginal standard error rule on batches of five, MSER-5);
 //! A. M. Law, "Simulation Modeling and Analysis", 5th ed., 9.5.3 (batch means); J. Geweke, "Evaluating the accuracy of
 //! sampling-based approaches to the calculation of posterior moments", Bayesian Statistics 4, 1992 (early against late).
 
+use super::forecast::power;
 use crate::report::student;
 
 /// Steps that are averaged before the end of warm-up is looked for.
@@ -14,105 +15,151 @@ const TOGETHER: usize = 5;
 /// many.
 const BATCHES: [usize; 3] = [8, 16, 32];
 
-/// What a series has settled at.
+/// Half of a 95 % interval over its standard deviation, where that is known from the fewest batches.
+pub(super) fn wide() -> f64 {
+    student(BATCHES[0] - 1)
+}
+
+/// What the steps to come will take.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Level {
-    /// Values at its beginning that are left out.
-    pub warm_up: usize,
-    /// Values that are left.
-    pub values: usize,
-    /// Their mean m.
+pub struct Ahead {
+    /// One of them on average.
     pub mean: f64,
-    /// The variance of a sum of n values is this times n, correlations included: `L s^2` of means of batches of L values.
+    /// The variance of that mean.
     pub variance: f64,
-    /// The slope of the values over `1/sqrt(j)`, j being their number, and the sum of squares that it rests on.
-    pub trend: (f64, f64),
-    /// By how much the mean of the later half is above that of the earlier one.
-    pub drift: f64,
+    /// The variance of a sum of n values is this times n, correlations included: `L s^2` of means of batches of L values.
+    pub noise: f64,
 }
 
-impl Level {
-    /// That of these values; nothing where there are too few of them.
-    pub fn of(values: &[f64]) -> Option<Self> {
-        let warm_up = warm_up(values);
-        let left = &values[warm_up..];
-        if left.len() < 2 * BATCHES[0] {
-            return None;
-        }
-        let variances = BATCHES.iter().filter(|&&batches| left.len() >= 2 * batches);
-        let variance = variances.map(|&batches| of_batches(left, batches)).fold(0.0, f64::max);
-        let (early, late) = left.split_at(left.len() / 2);
-        let begun = trend(&values[warm_up.max(TOGETHER)..], warm_up.max(TOGETHER));
-        let drift = mean(late) - mean(early);
-        // What of the drift is more than chance: its variance is 4 g / n.
-        let by_chance = 4.0 * variance / left.len() as f64;
-        let real = if drift == 0.0 { 0.0 } else { (1.0 - by_chance / (drift * drift)).max(0.0) };
-        Some(Self { warm_up, values: left.len(), mean: mean(left) + real * drift / 2.0, variance, drift, trend: begun })
+/// A straight line through some last part of a series: `x_j = level + slope u_j`.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Values at the beginning that are left out.
+    warm_up: usize,
+    /// Values that are left.
+    values: f64,
+    level: f64,
+    slope: f64,
+    /// The mean of u over these, and the sum of squares about it.
+    middle: f64,
+    squares: f64,
+}
+
+impl Line {
+    fn at(&self, u: f64) -> f64 {
+        self.level + self.slope * u
     }
 
-    /// By how much the next `steps` values will be above the mean, if they go on to settle by `1/sqrt(j)` as they have so
-    /// far; 0 as far as that is chance.
-    pub fn ahead(&self, steps: f64) -> f64 {
-        let (slope, squares) = self.trend;
-        let so_far = (self.warm_up + self.values) as f64;
-        // 1/sqrt(j) on average of those to come, less that of the later half, which the mean stands for.
-        let (half, all) = (so_far - self.values as f64 / 2.0, so_far + steps);
-        let mean_of = |from: f64, to: f64| 2.0 / (from.sqrt() + to.sqrt());
-        let way = mean_of(so_far, all.max(so_far)) - mean_of(half, so_far);
-        if squares <= 0.0 || slope == 0.0 {
-            return 0.0;
-        }
-        slope * way * (1.0 - self.variance / squares / (slope * slope)).max(0.0)
-    }
-
-    /// Half of the 95 % interval of the sum of the next `steps` values: what they vary by themselves, the error of the
-    /// mean, half of its drift, which may go on, and half of what is ahead.
-    ///
-    /// ```text
-    /// sqrt(t^2 (g R (1 + R/n) + (R d/2)^2) + (R a/2)^2)      g: variance, n: values, d: drift, a: ahead
-    ///                                                        t: Student's of the fewest batches
-    /// ```
-    pub fn half_of_sum(&self, steps: f64) -> f64 {
-        let of_noise = self.variance * steps * (1.0 + steps / self.values as f64);
-        let of_drift = steps * self.drift / 2.0;
-        let of_trend = steps * self.ahead(steps) / 2.0;
-        let noise = student(BATCHES[0] - 1) * (of_noise + of_drift * of_drift).sqrt();
-        (noise * noise + of_trend * of_trend).sqrt()
+    /// The variance of the line at u, over that of one value.
+    fn variance_at(&self, u: f64) -> f64 {
+        let off = u - self.middle;
+        1.0 / self.values + if self.squares > 0.0 { off * off / self.squares } else { 0.0 }
     }
 }
 
-/// The slope of values over `1/sqrt(j)` by least squares, the first of them having the number `before + 1`, and the sum
-/// of squares of `1/sqrt(j)` about its mean.
-fn trend(values: &[f64], before: usize) -> (f64, f64) {
-    let place = |i: usize| 1.0 / ((before + i + 1) as f64).sqrt();
-    let middle = (0..values.len()).map(place).sum::<f64>() / values.len().max(1) as f64;
-    let about = mean(values);
-    let squares: f64 = (0..values.len()).map(|i| (place(i) - middle) * (place(i) - middle)).sum();
-    let both: f64 = values.iter().enumerate().map(|(i, x)| (place(i) - middle) * (x - about)).sum();
-    (if squares > 0.0 { both / squares } else { 0.0 }, squares)
+/// How values settle beyond chance: `x_j = m - b j^-a` from the one with the number `begun` on, a from h to 2 h.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Law {
+    /// How many values come before it can hold.
+    pub begun: usize,
+    /// The exponent by which ranks come apart, `S_j ~ j^h`.
+    pub h: f64,
 }
 
-/// Where the warm-up ends: the d that makes the standard error of what is left, `sum (x - mean)^2 / (n - d)^2`,
-/// smallest, at most half of the series. In whole batches.
-fn warm_up(values: &[f64]) -> usize {
-    let batches: Vec<f64> = values.chunks_exact(TOGETHER).map(mean).collect();
-    let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
-    let mut best = (f64::INFINITY, 0);
-    // About a value near all of them, so that nothing is lost where they hardly differ.
-    let about = batches.last().copied().unwrap_or_default();
-    for (d, &batch) in batches.iter().enumerate().rev() {
-        sum += batch - about;
-        squares += (batch - about) * (batch - about);
-        count += 1.0;
-        if d <= batches.len() / 2 {
-            let error = (squares - sum * sum / count).max(0.0) / (count * count);
-            // Of several that are as good the earliest.
-            if error <= best.0 {
-                best = (error, d);
-            }
+/// The mean of `steps` values that follow these; nothing where there are too few.
+///
+/// ```text
+/// x_j = m - b j^-a + noise       fitted after the warm-up that leaves the answer the smallest standard error
+/// ```
+/// Without a law b is 0. With one it is fitted however small it is: a b that was left out where it is hardly more than
+/// chance would be missed where it matters. The answer is midway between those of `a = h` and `a = 2 h`, half of their
+/// distance counting as two standard deviations. `among` is the variance, relative to its square, of the mean of the
+/// values after so many, as parts of the ranks that differ tell it (0 if they do not).
+pub fn ahead(values: &[f64], law: Option<Law>, steps: f64, among: impl Fn(usize) -> f64) -> Option<Ahead> {
+    let Some(Law { begun, h }) = law else { return of_line(values, None, steps, &among) };
+    let [slow, quick] = [1.0, 2.0].map(|times| of_line(values, Some(Law { begun, h: times * h }), steps, &among));
+    let (slow, quick) = (slow?, quick?);
+    let apart = (slow.mean - quick.mean) / 2.0;
+    Some(Ahead {
+        mean: f64::midpoint(slow.mean, quick.mean),
+        variance: f64::midpoint(slow.variance, quick.variance) + apart * apart / 4.0,
+        noise: slow.noise.max(quick.noise),
+    })
+}
+
+/// What the line with a = h says.
+fn of_line(values: &[f64], law: Option<Law>, steps: f64, among: &impl Fn(usize) -> f64) -> Option<Ahead> {
+    let played = values.len() as f64;
+    let coming = law.map_or(0.0, |law| mean_power(played, played + steps.max(1.0), law.h));
+    let line = fitted(values, law, coming)?;
+    let place = |i: usize| law.map_or(0.0, |law| power((line.warm_up + i + 1) as f64, -law.h));
+    let rest: Vec<f64> = (values[line.warm_up..].iter().enumerate()).map(|(i, x)| x - line.at(place(i))).collect();
+    let variances = BATCHES.iter().filter(|&&batches| rest.len() >= 2 * batches);
+    let noise = variances.map(|&batches| of_batches(&rest, batches)).fold(0.0, f64::max);
+    let (early, late) = rest.split_at(rest.len() / 2);
+    let drift = mean(late) - mean(early);
+    // What the line leaves of a drift may go on, as far as it is more than chance: by chance its square is 4 g / n.
+    let misfit = (drift * drift / 4.0 - noise / line.values).max(0.0);
+    let (mean, steps) = (line.at(coming), steps.max(1.0));
+    let in_time = noise * (line.variance_at(coming) + 1.0 / steps);
+    let in_ranks = among(line.warm_up) * mean * mean * (1.0 + line.values / steps);
+    Some(Ahead { mean, variance: in_time.max(in_ranks) + misfit, noise })
+}
+
+/// The line through what is left after a warm-up, at most half of the series and at least what comes before the law: the
+/// one whose standard error is the smallest at `coming`, if values did not depend on each other.
+fn fitted(values: &[f64], law: Option<Law>, coming: f64) -> Option<Line> {
+    let batches = values.len() / TOGETHER;
+    if values.len() < 4 * BATCHES[0] {
+        return None;
+    }
+    let last = batches / 2;
+    let first = law.map_or(0, |law| law.begun.div_ceil(TOGETHER).min(last));
+    // About values near all of them, so that nothing is lost where they hardly differ.
+    let about = values[values.len() - 1];
+    let (mut n, mut x, mut xx, mut u, mut uu, mut xu) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    let mut best: Option<(f64, Line)> = None;
+    for d in (0..batches).rev() {
+        let at = d * TOGETHER;
+        let dx = mean(&values[at..at + TOGETHER]) - about;
+        let du = law.map_or(0.0, |law| mean_power(at as f64, (at + TOGETHER) as f64, law.h));
+        (n, x, xx) = (n + 1.0, x + dx, xx + dx * dx);
+        (u, uu, xu) = (u + du, uu + du * du, xu + dx * du);
+        if d > last || d < first {
+            continue;
+        }
+        let of_u = (uu - u * u / n).max(0.0);
+        // Where u is the same all along there is no law to be seen.
+        let bends = of_u > 1e-12 * uu;
+        let slope = if bends { (xu - x * u / n) / of_u } else { 0.0 };
+        let line = Line {
+            warm_up: at,
+            values: n * TOGETHER as f64,
+            level: about + (x - slope * u) / n,
+            slope,
+            middle: u / n,
+            squares: if bends { of_u * TOGETHER as f64 } else { 0.0 },
+        };
+        let rest = (xx - x * x / n - slope * (xu - x * u / n)).max(0.0);
+        let error = rest / n * line.variance_at(coming);
+        // Of several that are as good the earliest.
+        if best.is_none_or(|(least, _)| error <= least) {
+            best = Some((error, line));
         }
     }
-    best.1 * TOGETHER
+    best.map(|(_, line)| line)
+}
+
+/// `j^-h` on average over the steps between: `from < j <= to`.
+fn mean_power(from: f64, to: f64, h: f64) -> f64 {
+    // The integral from half a step before; all of it is steps.
+    let (from, to) = (from + 0.5, to + 0.5);
+    let g = 1.0 - h;
+    if g.abs() < 1e-6 {
+        crate::portable::ln(to / from) / (to - from)
+    } else {
+        (power(to, g) - power(from, g)) / g / (to - from)
+    }
 }
 
 /// `L s^2`: of the means of so many batches of L values each, the last ones.
@@ -126,7 +173,7 @@ fn of_batches(values: &[f64], batches: usize) -> f64 {
 }
 
 /// The mean.
-fn mean(values: &[f64]) -> f64 {
+pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
@@ -153,16 +200,20 @@ mod tests {
             .collect()
     }
 
+    /// What the next steps take, of ranks that are apart from the twentieth step on and go on as walks do.
+    fn next(values: &[f64], steps: f64) -> Ahead {
+        ahead(values, Some(Law { begun: 20, h: 0.5 }), steps, |_| 0.0).unwrap()
+    }
+
     #[test]
     fn a_constant_series_is_known_exactly() {
-        let level = Level::of(&[2.5; 40]).unwrap();
-        assert_eq!((level.warm_up, level.mean, level.half_of_sum(1e6)), (0, 2.5, 0.0));
+        assert_eq!(next(&[2.5; 40], 1e6), Ahead { mean: 2.5, variance: 0.0, noise: 0.0 });
     }
 
     #[test]
     fn too_few_values_settle_at_nothing() {
-        assert_eq!(Level::of(&[1.0; 15]), None);
-        assert_eq!(Level::of(&[]), None);
+        assert_eq!(ahead(&[1.0; 31], None, 10.0, |_| 0.0), None);
+        assert_eq!(ahead(&[], None, 10.0, |_| 0.0), None);
     }
 
     #[test]
@@ -173,10 +224,10 @@ mod tests {
             for (i, value) in values.iter_mut().enumerate().take(60) {
                 *value += 20.0 * (1.0 - i as f64 / 60.0);
             }
-            let level = Level::of(&values).unwrap();
-            assert!(level.warm_up >= 45, "{level:?}");
-            left_out += level.warm_up;
-            mean += level.mean / 40.0;
+            let line = fitted(&values, None, 0.0).unwrap();
+            assert!(line.warm_up >= 45, "{line:?}");
+            left_out += line.warm_up;
+            mean += line.level / 40.0;
         }
         // With all of it the mean would be 5: 20 / 2 * 60 / 300 above 3.
         assert!(left_out < 40 * 110 && (mean - 3.0_f64).abs() < 0.06, "{left_out} {mean}");
@@ -185,21 +236,44 @@ mod tests {
     #[test]
     fn the_variance_of_sums_has_the_correlations_in_it() {
         // 1 / (1 - 0.8)^2 = 25; the largest of three variances is above it on average.
-        let variances = (0..200).map(|seed| Level::of(&correlated(seed, 0.8, 800)).unwrap().variance);
+        let variances = (0..200).map(|seed| ahead(&correlated(seed, 0.8, 800), None, 10.0, |_| 0.0).unwrap().noise);
         let mean = variances.sum::<f64>() / 200.0;
         assert!((20.0..45.0).contains(&mean), "{mean}");
     }
 
+    /// Of how many of 400 beginnings of 200 values the interval holds the 2,000 to come, with this beside the noise.
+    fn held(law: Option<Law>, add: impl Fn(usize) -> f64) -> u32 {
+        let held = |seed| {
+            let noise = correlated(seed, 0.6, 2200);
+            let values: Vec<f64> = noise.iter().enumerate().map(|(i, x)| x + add(i + 1)).collect();
+            let next = ahead(&values[..200], law, 2000.0, |_| 0.0).unwrap();
+            u32::from((mean(&values[200..]) - next.mean).abs() <= wide() * next.variance.sqrt())
+        };
+        (0..400).map(held).sum()
+    }
+
     #[test]
-    fn the_interval_of_a_sum_holds_it_about_as_often_as_it_says() {
-        let mut held = 0;
-        for seed in 0..400 {
-            let values = correlated(seed, 0.6, 2200);
-            let level = Level::of(&values[..200]).unwrap();
-            let sum: f64 = values[200..].iter().sum();
-            held += u32::from((sum - 2000.0 * level.mean).abs() <= level.half_of_sum(2000.0));
-        }
+    fn the_interval_holds_what_comes_about_as_often_as_it_says() {
         // 95 % of 400 are 380; below 365 it is not 95 % (binomial, p < 0.001).
-        assert!(held >= 365, "{held} of 400");
+        let flat = held(None, |_| 0.0);
+        assert!(flat >= 365, "{flat} of 400");
+        // From a drift that is lost in the noise to one that stands out, between j^-1/2 and j^-1.
+        let law = Some(Law { begun: 20, h: 0.5 });
+        for b in [0.0, 8.0, 16.0, 32.0, 160.0] {
+            let settling = held(law, |j| -b * power(j as f64, -0.75));
+            assert!(settling >= 365, "{settling} of 400 with b = {b}");
+        }
+    }
+
+    #[test]
+    fn a_series_without_noise_is_followed_along_its_law() {
+        let values: Vec<f64> = (0..2000).map(|j| 3.0 - mean_power(f64::from(j), f64::from(j + 1), 0.5)).collect();
+        let slow = of_line(&values[..100], Some(Law { begun: 20, h: 0.5 }), 1900.0, &|_| 0.0).unwrap();
+        let to_come = mean(&values[100..]);
+        assert!((slow.mean - to_come).abs() < 1e-4 && slow.variance < 1e-9, "{slow:?}");
+        // That the law might be a quicker one is left open, and not more than that.
+        let next = next(&values[..100], 1900.0);
+        let (off, half) = (to_come - next.mean, wide() * next.variance.sqrt());
+        assert!(0.0 < off && off < half && half < 0.02, "{off} {half}");
     }
 }

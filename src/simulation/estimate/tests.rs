@@ -1,6 +1,6 @@
 //! Forecasts of series whose end is known.
 
-use super::forecast::{End, Forecast, Known, Sample, Whole};
+use super::forecast::{End, Forecast, Known, PARTS, Sample, Whole};
 use crate::rng::Mix;
 
 /// Ranks that go on by themselves, by steps that take 0.5 to 1.5 of a step: what a beginning of `played` steps says of
@@ -25,13 +25,15 @@ fn walk(seed: u64, ranks: u32, played: u32, messages: u32) -> (Forecast, f64) {
         if (i + 1) % ranks as usize == 0 && time < first {
             let progress = (i + 1) as f64 / f64::from(ranks);
             let squares: f64 = done.iter().map(|done| (done - progress) * (done - progress)).sum();
-            samples.push(Sample { time, progress, variance: squares / f64::from(ranks) });
+            let of_part = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+            let parts = std::array::from_fn(|i| of_part(&done[i * done.len() / PARTS..(i + 1) * done.len() / PARTS]));
+            samples.push(Sample { time, progress, variance: squares / f64::from(ranks), parts });
         }
     }
-    let end = End { messages: played, time: deliveries.last().unwrap().0 };
-    let known = Known::of(&samples, Whole { ranks, messages }).unwrap();
-    let all = (0..ranks).filter_map(|rank| ends(rank, messages).last()).fold(0.0, f64::max);
-    (known.forecast(end), all)
+    let last = |count: u32| (0..ranks).filter_map(|rank| ends(rank, count).last()).collect::<Vec<f64>>();
+    let known = Known::of(&samples, Whole { ranks, messages, meet: false }).unwrap();
+    let all = last(messages).into_iter().fold(0.0, f64::max);
+    (known.forecast(End::of(played, last(played))).unwrap(), all)
 }
 
 #[test]
@@ -51,18 +53,23 @@ fn ranks_that_walk_at_random_end_within_the_interval() {
 
 #[test]
 fn steps_that_are_all_the_same_are_known_exactly() {
-    let samples: Vec<Sample> =
-        (1..=40).map(|i| Sample { time: 3.0 * f64::from(i), progress: f64::from(i), variance: 0.0 }).collect();
-    let known = Known::of(&samples, Whole { ranks: 16, messages: 1000 }).unwrap();
-    assert_eq!(known.forecast(End { messages: 40, time: 120.0 }), Forecast { makespan: 3000.0, half: 0.0 });
+    let sample = |i: u32| Sample {
+        time: 3.0 * f64::from(i),
+        progress: f64::from(i),
+        variance: 0.0,
+        parts: [f64::from(i); PARTS],
+    };
+    let samples: Vec<Sample> = (1..=40).map(sample).collect();
+    let known = Known::of(&samples, Whole { ranks: 16, messages: 1000, meet: true }).unwrap();
+    assert_eq!(known.forecast(End::of(40, vec![120.0; 16])), Some(Forecast { makespan: 3000.0, half: 0.0 }));
 }
 
 /// 400 samples of steps of 1 with this variance over ranks, and a tail of 20 behind 400 of 6,400.
 fn forecast(variance: impl Fn(f64) -> f64) -> Forecast {
-    let sample = |i: u32| Sample { time: f64::from(i), progress: f64::from(i), variance: variance(f64::from(i)) };
-    let samples: Vec<Sample> = (1..=400).map(sample).collect();
-    let known = Known::of(&samples, Whole { ranks: 1024, messages: 6400 }).unwrap();
-    known.forecast(End { messages: 400, time: 420.0 })
+    let sample = |k: f64| Sample { time: k, progress: k, variance: variance(k), parts: [k; PARTS] };
+    let samples: Vec<Sample> = (1..=400).map(|i| sample(f64::from(i))).collect();
+    let known = Known::of(&samples, Whole { ranks: 1024, messages: 6400, meet: true }).unwrap();
+    known.forecast(End { messages: 400, time: 420.0, excess: 2.0, last: 32 }).unwrap()
 }
 
 #[test]
@@ -73,4 +80,41 @@ fn the_end_grows_as_the_spread_does() {
     assert!(near(forecast(|k| 0.25 * k), 6400.0 + 80.0));
     assert!(near(forecast(|_| 25.0), 6400.0 + 20.0));
     assert!(near(forecast(|k| 0.0004 * k * k), 6400.0 + 320.0));
+}
+
+#[test]
+fn the_end_is_that_of_the_last_ranks_on_average() {
+    // Of 1,024 ranks that end by chance, exponentially with a mean of 5 behind 100, the last ends after
+    // 5 (1 + 1/2 + ... + 1/1024) = 5 * 7.509 on average.
+    let (mut time, mut excess, mut error) = (0.0, 0.0, 0.0);
+    for seed in 0..200 {
+        let random = Mix::new(seed, "ends");
+        let ends = |other: u64| -> Vec<f64> {
+            (0..1024).map(|rank| 100.0 - 5.0 * crate::portable::ln(1.0 - random.two_unit(rank, other))).collect()
+        };
+        let end = End::of(10, ends(0));
+        let other = ends(1).into_iter().fold(0.0, f64::max);
+        time += end.time / 200.0;
+        excess += end.excess / 200.0;
+        error += (other - end.time) * (other - end.time) / 200.0 / end.variance() / (end.excess * end.excess);
+    }
+    assert!((time - 137.5_f64).abs() < 1.0 && (excess - 5.0_f64).abs() < 0.2, "{time} {excess}");
+    // The mean of 200 squares of deviations of variance 1; those of an exponential tail have a long one of their own.
+    assert!((0.7..1.4).contains(&error), "{error}");
+}
+
+#[test]
+fn parts_of_the_ranks_that_differ_leave_more_open() {
+    // Eighths that go on at 0.99 to 1.01 of the mean, without any noise in time.
+    let half = |off: f64| {
+        let part = |i: usize, k: f64| k * (1.0 + off * ((i / (PARTS / 8)) as f64 / 3.5 - 1.0));
+        let parts = |k: f64| std::array::from_fn(|i| part(i, k));
+        let sample = |k: f64| Sample { time: k, progress: k, variance: 0.25 * k, parts: parts(k) };
+        let samples: Vec<Sample> = (1..=400).map(|i| sample(f64::from(i))).collect();
+        let known = Known::of(&samples, Whole { ranks: 1024, messages: 40_000, meet: true }).unwrap();
+        known.forecast(End { messages: 400, time: 420.0, excess: 0.0, last: 32 }).unwrap().half
+    };
+    // The deviations -1, -5/7 ... 1 have a variance of 24/49, and their mean one of 3/49: 0.01 sqrt(3/49) t_7 of 39,600.
+    let more = (half(0.01) * half(0.01) - half(0.0) * half(0.0)).sqrt();
+    assert!((more / (39_600.0 * 0.01 * (3.0_f64 / 49.0).sqrt() * 2.365) - 1.0).abs() < 0.02, "{more}");
 }

@@ -155,3 +155,42 @@ fn few_large_packets_are_as_large_in_an_estimate() {
     assert!(estimate.is_object(), "{estimate}");
     assert_eq!(estimate, packets("packet-size=10KB"));
 }
+
+#[test]
+fn a_farm_says_why_there_is_no_estimate_of_it() {
+    let farm = "[workload.master-slave]\ntasks = \"constant:count=5,time=1ms\"\nworkers = 2\n";
+    let desk = Desk::new().file("farm.toml", farm);
+    let words = ["run farm.toml --format json -q", "run farm.toml --format json -q --estimate 1%"];
+    let [full, asked] = words.map(|words| {
+        let assert = desk.hayase(words).assert().success();
+        serde_json::from_slice::<Value>(&assert.get_output().stdout).unwrap()
+    });
+    assert!(full.get("estimate").is_none() && full.get("estimate_reason").is_none(), "{full}");
+    assert_eq!((&asked["estimate"], &asked["makespan_s"]), (&Value::Null, &full["makespan_s"]));
+    let why = asked["estimate_reason"].as_str().unwrap();
+    assert!(why.contains("farms"), "{why}");
+}
+
+#[test]
+fn odd_numbers_of_ranks_and_errors_at_the_ends_of_their_range_are_estimated_or_run_in_full() {
+    for nodes in [1, 2, 7] {
+        for error in ["0.01%", "50%"] {
+            let words = format!(
+                "run -t crossbar-64 --set topology.crossbar.nodes={nodes} -p uniform-random --format json -q \
+                 --set workload.uniform-random.messages=900 --size 2KB"
+            );
+            let (full, asked) = (report(&words), report(&format!("{words} --estimate {error}")));
+            let makespan = number(&full, "makespan_s");
+            match &asked["estimate"] {
+                Value::Null => {
+                    assert!(asked["estimate_reason"].is_string(), "{asked}");
+                    assert_eq!(number(&asked, "makespan_s"), makespan, "{nodes} nodes, {error}");
+                }
+                estimate => {
+                    let (low, high) = (number(estimate, "low_s"), number(estimate, "high_s"));
+                    assert!(low > 0.0 && low <= makespan && makespan <= high, "{nodes} nodes, {error}: {estimate}");
+                }
+            }
+        }
+    }
+}
