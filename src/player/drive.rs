@@ -12,7 +12,7 @@ use crate::ids::{Id, IdVec, RankId, WakeId};
 use crate::noise::Processors;
 use crate::units::Time;
 use crate::workload::program::Action;
-use crate::workload::{Blocked, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, Send, Workload};
 
 /// Events between two looks at whoever may stop the run.
 const EVENTS_PER_LOOK: u64 = 65_536;
@@ -179,6 +179,10 @@ impl Workload for Player<'_> {
         let each = sends.map(|op| if costs.message(op.size).rendezvous { 1 + control } else { 1 });
         // What collectives send is known only when they are called: some messages for each rank.
         each.sum::<u64>() + program.collective_calls() * u64::from(self.ranks().ilog2() + 1)
+    }
+
+    fn load(&self) -> Load {
+        Load { unforeseen: true, ..Load::default() }
     }
 
     fn begin(&mut self, requests: &mut Requests) {

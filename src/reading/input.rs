@@ -138,7 +138,7 @@ impl Input {
     }
 
     /// The message for a failure of the system under way.
-    pub(super) fn failed(name: &str, error: &io::Error) -> Diagnostic {
+    pub(crate) fn failed(name: &str, error: &io::Error) -> Diagnostic {
         Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}"))
     }
 }

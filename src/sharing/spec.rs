@@ -116,7 +116,7 @@ pub struct MaxMinSpec {
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
     /// By groups on tori and meshes with long sides (20 nodes on average in two dimensions, 30 in three, 40 in four)
-    /// and for an incast of 256 messages and more, else by flows.
+    /// and for an incast of 256 messages and more, of a program while 256 messages share a link, else by flows.
     #[default]
     Auto,
     /// Flow by flow: fastest where few flows share a bottleneck.

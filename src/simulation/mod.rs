@@ -19,6 +19,7 @@ mod rates;
 mod simulated;
 mod steady;
 mod summary;
+mod waits;
 
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::Watch;
@@ -31,7 +32,7 @@ pub use farm::{FarmOutcome, FarmWork};
 pub use jobs::{Job, JobsOutcome, JobsWork, Task};
 pub use pattern::{PatternOutcome, PatternWork};
 pub(crate) use program::calls_of;
-pub use program::{KEPT, ProgramOutcome, ProgramWork};
+pub use program::{KEPT, KEPT_RANKS, ProgramOutcome, ProgramWork};
 pub use simulated::{RunOptions, Simulated};
 pub use steady::{Steady, SteadyOptions, steady};
 pub use summary::Summary;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::estimate::{self, Pilot};
 use super::program::KEPT;
-use super::ranks::{Waits, of_pattern};
+use super::ranks::of_pattern;
 use super::rates;
 use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors, without_network};
 use super::summary::Summary;
+use super::waits::Waits;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::ranks::{Waits, breakdown, late_ranks, rank_report};
+use super::ranks::{breakdown, late_ranks, rank_report};
 use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors};
 use super::summary::Summary;
+use super::waits::Waits;
 use super::{estimate, program_path};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Mishaps, Progress, Stop, Watch};
 use crate::ids::RankId;
 use crate::player::{
-    Activity, ActivityKind, Observers, OnMark, Play, Played, Player, RankTimes, Stuck, Transfer, alone, rules,
+    Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
+    Transfer, alone, rules,
 };
 use crate::prediction::{Origin, assemble};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
@@ -30,6 +32,9 @@ use crate::workload::{BlockTimes, Blocked, ProgramDataSpec, ProgramSpec, Workloa
 
 /// Activities and messages that are kept for the critical path where nobody asks for more.
 pub const KEPT: usize = 1_000_000;
+/// The same is kept of programs of so many ranks where nobody asks for more: of tens of thousands it would take more time
+/// and memory than playing them.
+pub const KEPT_RANKS: u32 = 10_000;
 
 /// What ranks do, call by call.
 #[derive(Clone, Debug)]
@@ -263,10 +268,16 @@ impl Playing<'_> {
         let Self { work, system } = self;
         let RunOptions { mut on_activity, mut on_transfer, mut on_mark, late, keep, room, until, watch, added, .. } =
             options;
-        let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
-        let history = History::new(work.program.ranks(), room);
-        let history = RefCell::new(history);
         let total = work.program.messages();
+        let room = match room {
+            _ if keep => usize::MAX,
+            Some(room) => room,
+            None if work.program.ranks() > KEPT_RANKS => 0,
+            None => KEPT,
+        };
+        // Each message is kept: of so many nothing would be left, and nothing is begun.
+        let keeps = total <= room as u64 && room > 0;
+        let history = RefCell::new(History::new(if keeps { work.program.ranks() } else { 0 }, room));
         let go_on = |now: Time, delivered: u64| {
             until.is_none_or(|until| now <= until)
                 && watch.is_none_or(|watch| watch.tick(Progress { now, delivered, total: total.max(delivered + 1) }))
@@ -277,6 +288,8 @@ impl Playing<'_> {
         let unpinned = work.played_otherwise();
         let program = unpinned.as_ref().unwrap_or(&work.program);
         let (mut matched, mut as_recorded) = (0_u64, 0_u64);
+        // Nobody else wants to know of messages.
+        let looks_on = pinned > 0 || keeps || on_transfer.is_some();
         let mut see_transfer = |transfer: &Transfer| {
             if pinned > 0
                 && let Some((op, sent)) = self.open_receive(transfer)
@@ -284,7 +297,9 @@ impl Playing<'_> {
                 matched += 1;
                 as_recorded += u64::from((op.peer, op.tag) == (transfer.src.0, sent.tag));
             }
-            history.borrow_mut().transfer(transfer);
+            if keeps {
+                history.borrow_mut().transfer(transfer);
+            }
             if let Some(on_transfer) = &mut on_transfer {
                 on_transfer(transfer);
             }
@@ -299,6 +314,7 @@ impl Playing<'_> {
         };
         let on_mark: Option<OnMark<'_>> = if marked { Some(&mut see_mark) } else { None };
         let knows_waits = system.node().facts().knows_receives;
+        let sees = marked || knows_waits || keeps || on_activity.is_some();
         let mut see = |activity: &Activity| {
             if marked {
                 regions.borrow_mut().activity(activity);
@@ -306,12 +322,16 @@ impl Playing<'_> {
             if knows_waits && work.region.is_none_or(|region| regions.borrow().is_open(activity.rank, region)) {
                 waits.see(activity);
             }
-            history.borrow_mut().activity(activity);
+            if keeps {
+                history.borrow_mut().activity(activity);
+            }
             if let Some(on_activity) = &mut on_activity {
                 on_activity(activity);
             }
         };
-        let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark };
+        let on_transfer: Option<OnTransfer<'_>> = if looks_on { Some(&mut see_transfer) } else { None };
+        let on_activity: Option<OnActivity<'_>> = if sees { Some(&mut see) } else { None };
+        let observers = Observers { on_activity, on_transfer, on_mark };
         let mut mishaps = None;
         let processors = processors(system, work.program.ranks(), added);
         let played = match system.network() {
@@ -339,10 +359,10 @@ impl Playing<'_> {
         };
         let mut history = history.into_inner();
         history.sort();
-        if late {
+        if late && keeps {
             history.came_together(self.together(program, &history));
         }
-        let history = (!history.is_full()).then_some(history);
+        let history = (keeps && !history.is_full()).then_some(history);
         let whole = !played.interrupted && played.stuck.is_empty();
         let makespan = played.makespan();
         let last = (0..).map(RankId).zip(&played.ranks).find(|(_, times)| times.end == makespan);

@@ -1,49 +1,17 @@
 //! What a report says of ranks, whatever they play: where their time went, who waited for whom, who was late.
 
-use rustc_hash::FxHashMap;
-
 use super::program_path;
+use super::waits::Waits;
 use crate::ids::RankId;
-use crate::player::{Activity, ActivityKind, RankTimes};
+use crate::player::{ActivityKind, RankTimes};
 use crate::record::{History, Lateness, PathKind, PathStep, lateness};
 use crate::report::RanksReport;
-use crate::report::replay::{Delayed, LateRank, RankReport, Spread, Wait};
+use crate::report::replay::{Delayed, LateRank, RankReport, Spread};
 use crate::units::{Bytes, Time};
 use crate::workload::pattern::Pattern;
 
-/// Waits between two ranks that a report holds.
-const WAITS: usize = 20;
 /// Ranks of which a report says whom they delay, and how many of those.
 const DELAYING: usize = 5;
-
-/// How long ranks waited for each other.
-#[derive(Default)]
-pub(super) struct Waits(FxHashMap<(u32, u32, ActivityKind), (Time, u64)>);
-
-impl Waits {
-    pub fn see(&mut self, activity: &Activity) {
-        if let (ActivityKind::SendWait | ActivityKind::RecvWait, Some(peer)) = (activity.kind, activity.peer) {
-            let wait = self.0.entry((activity.rank.0, peer.0, activity.kind)).or_default();
-            wait.0 += activity.end - activity.begin;
-            wait.1 += 1;
-        }
-    }
-
-    pub fn longest(self) -> Vec<Wait> {
-        let mut waits: Vec<_> = self.0.into_iter().collect();
-        // The order is a total one, so that of the map does not matter.
-        waits.sort_unstable_by(|(a, (time_a, _)), (b, (time_b, _))| time_b.cmp(time_a).then(a.cmp(b)));
-        waits.truncate(WAITS);
-        let wait = |((rank, peer, kind), (time, count)): ((u32, u32, ActivityKind), (Time, u64))| Wait {
-            rank,
-            peer,
-            kind: kind.name(),
-            time_s: time.seconds(),
-            count,
-        };
-        waits.into_iter().map(wait).collect()
-    }
-}
 
 pub(super) fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
     let of = |kind| times.of(kind).seconds();

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Flows`] | a flow with a rate | its share of the links it crosses |
 //! | [`GroupFlows`] | the same | the same, for all at once that share a bottleneck |
+//! | [`CrowdedFlows`] | the same | the same, one by one or all at once, whichever is faster at the time |
 //! | [`FlowsOnTerms`] | the same | the same, with weights, windows and traffic on the way back |
 //! | [`BlockingFlows`] | the same | queues at inputs that wait for each other, back to its source |
 //! | [`Packets`] | packets in queues | the packets in front of each |
@@ -15,7 +16,9 @@ pub mod packet;
 mod spec;
 
 pub use contention_free::ContentionFree;
-pub use flow::{BlockingFlows, Built, FlowSpec, Flows, FlowsOnTerms, GroupFlows, Weights, flow_transport};
+pub use flow::{
+    BlockingFlows, Built, CrowdedFlows, FlowSpec, Flows, FlowsOnTerms, GroupFlows, Weights, flow_transport,
+};
 pub use packet::{PacketSpec, Packets};
 pub use spec::{ContentionFreeSpec, TransportSpec};
 

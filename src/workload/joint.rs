@@ -345,6 +345,7 @@ impl Workload for Joint<'_> {
         Load {
             one_at_a_time: loads().all(|load| load.one_at_a_time),
             departures: loads().any(|load| load.departures),
+            unforeseen: loads().any(|load| load.unforeseen),
             most_to_one: loads().map(|load| load.most_to_one).max().unwrap_or(0),
             weighted: self.parts.iter().any(|part| part.part.weight != self.parts[0].part.weight),
             ..Load::default()

@@ -58,6 +58,8 @@ pub struct Load {
     pub departures: bool,
     /// How many messages may be on their way to one rank at once, where that is known to be many.
     pub most_to_one: u32,
+    /// How many messages will share a link shows only while it runs.
+    pub unforeseen: bool,
     /// Messages of some ranks weigh more than those of others ([`Workload::weight`]).
     pub weighted: bool,
     /// [`Workload::mean_bytes`], where the transport wants to know.

@@ -223,13 +223,21 @@ fn variants() -> Vec<Load> {
 fn programs() -> Vec<Load> {
     let mut loads = Vec::new();
     let tiers = [Tier::Quick, Tier::Quick, Tier::Usual];
-    for (rule, sizes) in
-        [("pairwise", [64, 256, 1024]), ("linear", [64, 256, 1024]), ("dissemination", [1024, 4096, 65_536])]
-    {
+    for (rule, sizes) in [
+        ("pairwise", [64, 256, 1024]),
+        ("linear", [64, 256, 1024]),
+        ("dissemination", [1024, 4096, 65_536]),
+        ("broadcast", [1024, 4096, 65_536]),
+    ] {
         for (ranks, tier) in sizes.into_iter().zip(tiers) {
             let load = Load::new(&format!("{rule}-{ranks}"), "loggopsim/events", tier);
             loads.push(Load { work: Work::Program(format!("{rule}:ranks={ranks}")), ..load });
         }
+    }
+    for (side, iterations, tier) in [(32, 20, Tier::Quick), (128, 10, Tier::Usual)] {
+        let load = Load::new(&format!("stencil-{side}x{side}"), "loggopsim/events", tier);
+        let rule = format!("stencil:x={side},y={side},iterations={iterations}");
+        loads.push(Load { work: Work::Program(rule), ..load });
     }
     loads
 }

@@ -72,6 +72,10 @@ fn a_load_by_rule_is_on_its_fabric_under_its_rule() {
 
 #[test]
 fn events_of_a_program_are_its_operations_and_messages() {
-    let run = load("pairwise-64/loggopsim/events").measure(Length::Usual, None).unwrap().unwrap();
-    assert_eq!((run.nodes, run.messages), (64, 12_096));
+    for (name, ranks, events) in
+        [("pairwise-64", 64, 12_096), ("broadcast-1024", 1024, 3_069), ("stencil-32x32", 1024, 266_240)]
+    {
+        let run = load(&format!("{name}/loggopsim/events")).measure(Length::Usual, None).unwrap().unwrap();
+        assert_eq!((run.nodes, run.messages), (ranks, events), "{name}");
+    }
 }

@@ -603,7 +603,7 @@ impl Writer<'_> {
     /// Appends an operation that stands where this one of before did.
     fn push(&mut self, like: u32, op: Op) {
         self.to.ops.push(op);
-        self.to.places.extend(self.from.places.get(like as usize));
+        self.to.places.extend(self.from.place(like as usize));
         self.to.sites.extend(self.from.sites.get(like as usize));
     }
 

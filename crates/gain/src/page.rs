@@ -174,7 +174,7 @@ pub fn run(base: &Base, ranked: &Ranked) -> out::Run {
                 ActivityKind::SendWait | ActivityKind::RecvWait | ActivityKind::Sync => out::Activity::Wait,
             };
             let compute = kind == out::Activity::Computation;
-            let event = of.places.get(activity.op as usize).filter(|_| !compute && program.place_unit == "event");
+            let event = of.place(activity.op as usize).filter(|_| !compute && program.place_unit == "event");
             run.span(
                 rank.0,
                 out::Span {

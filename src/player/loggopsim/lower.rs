@@ -38,7 +38,7 @@ fn lower(program: &Program, rank: RankId, expand: &dyn Expand, lowered: &mut Pro
         while let Some(mark) = marks.next_if(|mark| mark.at as usize <= at) {
             lowered_marks.push(Mark { at: chain.graph.ops().len() as u32, ..*mark });
         }
-        let place = found.places.get(at).copied();
+        let place = found.place(at);
         if let Action::Collective(number) | Action::Icollective(number) = op.action() {
             let collective = &program.collectives[number as usize];
             let group = &program.communicators[collective.comm as usize];

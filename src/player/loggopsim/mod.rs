@@ -20,39 +20,38 @@
 //! A waiting event that comes again and again costs time for each attempt: a linear all-to-all of P ranks would take
 //! P^3 steps. Events that wait for the same resources of a host stand in a queue of their own instead, by number, and
 //! only the first of them is among the events that are tried. All of them would come again at the same time, when the
-//! resource is free, and the first would take it: so the others can stay where they are. Matching is hashed
-//! ([`Mailbox`]).
+//! resource is free, and the first would take it: so the others can stay where they are. Matching is hashed where much
+//! waits ([`Mailboxes`]), and of events of one time none is compared with another ([`agenda`]).
 //!
 //! Source: the behaviour of LogGOPSim (Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010).
 
+mod agenda;
 mod lower;
 mod queues;
+mod required;
 #[cfg(test)]
 mod tests;
-
-use std::collections::BinaryHeap;
 
 use smallvec::SmallVec;
 
 use super::activity::{Activity, ActivityKind, Observers, RankTimes, Transfer};
 use super::played::{Played, Stuck};
-use crate::ids::{IdVec, RankId};
+use crate::ids::RankId;
 use crate::node::HostCosts;
 use crate::noise::{Processors, Work};
 use crate::units::Time;
-use crate::workload::program::matching::Mailbox;
+use crate::workload::program::mailboxes::Mailboxes;
 use crate::workload::program::{Envelope, Op, OpKind, Program};
 
+use agenda::{Agenda, Entry, MESSAGE};
 pub use lower::as_graphs;
-use queues::{Entry, Fifo, MESSAGE, Waiting};
+use queues::{Fifo, Pool, Waiting};
+use required::Required;
 
 /// Events between two looks at whoever may stop the run.
 const EVENTS_PER_LOOK: u64 = 65_536;
 
-/// An operation that is done, in the place of the number of those it waits for.
-const DONE: u32 = u32::MAX;
-
-/// A message from its sending until it is matched.
+/// A message from its sending until it is matched: what its receiver needs to know of the operation that sends it.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     /// In order of sending.
@@ -60,11 +59,44 @@ struct Sent {
     src: RankId,
     /// The operation that sends it.
     op: u32,
+    tag: u32,
+    comm: u32,
+    cpu: u8,
+    nic: u8,
+    size: u64,
+}
+
+/// When it was where, which only those who look on want to know.
+#[derive(Clone, Copy, Debug, Default)]
+struct Way {
     begin: Time,
     leave: Time,
     /// When its receiver comes to it, and is done.
     arrive: Time,
     end: Time,
+}
+
+/// A processor of a host.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cpu {
+    /// When it is free.
+    free: Time,
+    calcs: Fifo,
+    recvs: Fifo,
+}
+
+/// An interface of a host: when it can send, and receive, again.
+#[derive(Clone, Copy, Debug, Default)]
+struct Nic {
+    send: Time,
+    recv: Time,
+}
+
+/// What needs both a processor and an interface.
+#[derive(Clone, Debug, Default)]
+struct Both {
+    sends: Fifo,
+    arrivals: Waiting,
 }
 
 /// All hosts in a run under way.
@@ -76,24 +108,22 @@ struct Hosts<'a, 'o> {
     processors: Option<Processors>,
     /// Processors and interfaces of a host.
     lanes: (usize, usize),
-    /// By host and processor: when it is free.
-    cpu: Vec<Time>,
-    /// By host and interface.
-    nic_send: Vec<Time>,
-    nic_recv: Vec<Time>,
-    heap: BinaryHeap<Entry>,
-    created: u64,
-    /// By host: for how many others each operation waits.
-    required: Vec<Vec<u32>>,
-    left: u64,
-    mailboxes: IdVec<RankId, Mailbox>,
-    /// By host, processor and interface.
-    sends: Vec<Fifo>,
-    arrivals: Vec<Waiting>,
     /// By host and processor.
-    calcs: Vec<Fifo>,
-    recvs: Vec<Fifo>,
+    cpus: Vec<Cpu>,
+    /// By host and interface.
+    nics: Vec<Nic>,
+    /// By host, processor and interface.
+    both: Vec<Both>,
+    /// What waits in queues of processors and interfaces.
+    queued: Pool,
+    agenda: Agenda,
+    created: u64,
+    required: Required,
+    left: u64,
+    mailboxes: Mailboxes,
     messages: Vec<Sent>,
+    /// By message, where somebody looks on.
+    ways: Vec<Way>,
     free_messages: Vec<u32>,
     ready: SmallVec<[(RankId, u8, u32); 8]>,
     times: Vec<RankTimes>,
@@ -117,22 +147,14 @@ pub fn play(
 ) -> Played {
     let mut run = Hosts::new(program, *costs, cpu_speed, observers);
     run.processors = processors;
-    for host in program.rank_ids() {
-        let required = &run.required[host.0 as usize];
-        let ops = &program.rank(host).ops;
-        run.ready.extend(
-            required
-                .iter()
-                .zip(ops)
-                .enumerate()
-                .filter(|(_, (count, _))| **count == 0)
-                .map(|(at, (_, op))| (host, class(op), at as u32)),
-        );
+    for (host, rank) in program.iter() {
+        let open = (0..).zip(&rank.ops).filter(|&(at, _)| run.required.is_open(host, at));
+        run.ready.extend(open.map(|(at, op)| (host, class(op), at)));
         run.enter_ready();
     }
     let mut interrupted = false;
     let mut last = Time::ZERO;
-    while let Some(entry) = run.heap.pop() {
+    while let Some(entry) = run.agenda.pop() {
         run.happens(entry);
         last = entry.time();
         run.events += 1;
@@ -145,11 +167,16 @@ pub fn play(
 }
 
 /// Sends come before receives before calculations.
+const SEND: u8 = 0;
+const RECV: u8 = 1;
+const CALC: u8 = 2;
+
+#[inline]
 fn class(op: &Op) -> u8 {
     match op.kind {
-        OpKind::Send | OpKind::Isend => 0,
-        OpKind::Calc => 2,
-        _ => 1,
+        OpKind::Send | OpKind::Isend => SEND,
+        OpKind::Calc => CALC,
+        _ => RECV,
     }
 }
 
@@ -164,22 +191,17 @@ impl<'a, 'o> Hosts<'a, 'o> {
             speed,
             processors: None,
             lanes: (cpus, nics),
-            cpu: vec![Time::ZERO; hosts * cpus],
-            nic_send: vec![Time::ZERO; hosts * nics],
-            nic_recv: vec![Time::ZERO; hosts * nics],
-            heap: BinaryHeap::new(),
+            cpus: vec![Cpu::default(); hosts * cpus],
+            nics: vec![Nic::default(); hosts * nics],
+            both: vec![Both::default(); hosts * cpus * nics],
+            queued: Pool::default(),
+            agenda: Agenda::default(),
             created: 0,
-            required: program
-                .iter()
-                .map(|(_, rank)| rank.graph().map(|graph| graph.required()).unwrap_or_default())
-                .collect(),
+            required: Required::new(program),
             left: program.operations(),
-            mailboxes: IdVec::filled(hosts, Mailbox::default()),
-            sends: vec![Fifo::default(); hosts * cpus * nics],
-            arrivals: vec![Waiting::default(); hosts * cpus * nics],
-            calcs: vec![Fifo::default(); hosts * cpus],
-            recvs: vec![Fifo::default(); hosts * cpus],
+            mailboxes: Mailboxes::new(hosts),
             messages: Vec::new(),
+            ways: Vec::new(),
             free_messages: Vec::new(),
             ready: SmallVec::new(),
             times: vec![RankTimes::default(); hosts],
@@ -193,19 +215,19 @@ impl<'a, 'o> Hosts<'a, 'o> {
     }
 
     #[inline]
-    fn at_cpu(&self, host: RankId, op: &Op) -> usize {
-        host.0 as usize * self.lanes.0 + usize::from(op.cpu)
+    fn at_cpu(&self, host: RankId, cpu: u8) -> usize {
+        host.0 as usize * self.lanes.0 + usize::from(cpu)
     }
 
     #[inline]
-    fn at_nic(&self, host: RankId, op: &Op) -> usize {
-        host.0 as usize * self.lanes.1 + usize::from(op.nic)
+    fn at_nic(&self, host: RankId, nic: u8) -> usize {
+        host.0 as usize * self.lanes.1 + usize::from(nic)
     }
 
-    /// The queue of what needs both.
+    /// The queues of what needs both.
     #[inline]
-    fn at_both(&self, host: RankId, op: &Op) -> usize {
-        self.at_cpu(host, op) * self.lanes.1 + usize::from(op.nic)
+    fn at_both(&self, host: RankId, cpu: u8, nic: u8) -> usize {
+        self.at_cpu(host, cpu) * self.lanes.1 + usize::from(nic)
     }
 
     fn create(&mut self) -> u64 {
@@ -224,31 +246,28 @@ impl<'a, 'o> Hosts<'a, 'o> {
 
     /// What has become ready enters, in its order.
     fn enter_ready(&mut self) {
-        self.ready.sort_unstable();
+        if self.ready.len() > 1 {
+            self.ready.sort_unstable();
+        }
         let mut ready = std::mem::take(&mut self.ready);
-        for (host, _, op) in ready.drain(..) {
-            let found = self.program.rank(host).ops[op as usize];
+        for (host, class, op) in ready.drain(..) {
+            let Op { cpu, nic, .. } = self.program.rank(host).ops[op as usize];
             let number = self.create();
-            let cpu = self.cpu[self.at_cpu(host, &found)];
+            let at = self.at_cpu(host, cpu);
+            let free = self.cpus[at].free;
             if self.observers.on_mark.is_some() {
-                self.pass_marks(host, op, cpu);
+                self.pass_marks(host, op, free);
             }
-            let (time, queue) = match found.kind {
-                OpKind::Send | OpKind::Isend => {
-                    let queue = self.at_both(host, &found);
-                    (cpu.max(self.nic_send[self.at_nic(host, &found)]), &mut self.sends[queue])
+            let (time, queue) = match class {
+                SEND => {
+                    let both = self.at_both(host, cpu, nic);
+                    (free.max(self.nics[self.at_nic(host, nic)].send), &mut self.both[both].sends)
                 }
-                OpKind::Calc => {
-                    let queue = self.at_cpu(host, &found);
-                    (cpu, &mut self.calcs[queue])
-                }
-                _ => {
-                    let queue = self.at_cpu(host, &found);
-                    (cpu, &mut self.recvs[queue])
-                }
+                CALC => (free, &mut self.cpus[at].calcs),
+                _ => (free, &mut self.cpus[at].recvs),
             };
-            if let Some(entry) = queue.enter(Entry::new(time, number, host, op)) {
-                self.heap.push(entry);
+            if let Some(entry) = self.queued.enter(queue, Entry::new(time, number, host, op)) {
+                self.agenda.push(entry);
             }
         }
         self.ready = ready;
@@ -267,15 +286,16 @@ impl<'a, 'o> Hosts<'a, 'o> {
         }
     }
 
+    #[inline]
     fn happens(&mut self, entry: Entry) {
         let host = entry.host;
         if entry.item & MESSAGE != 0 {
             self.message(entry);
         } else {
             let op = self.program.rank(host).ops[entry.item as usize];
-            match op.kind {
-                OpKind::Send | OpKind::Isend => self.send(entry, op),
-                OpKind::Calc => self.calc(entry, op),
+            match class(&op) {
+                SEND => self.send(entry, op),
+                CALC => self.calc(entry, op),
                 _ => self.recv(entry, op),
             }
         }
@@ -285,54 +305,50 @@ impl<'a, 'o> Hosts<'a, 'o> {
     }
 
     fn calc(&mut self, entry: Entry, op: Op) {
-        let (host, at) = (entry.host, self.at_cpu(entry.host, &op));
-        if self.cpu[at] > entry.time() {
-            self.heap.push(entry.later(self.cpu[at]));
+        let (host, at) = (entry.host, self.at_cpu(entry.host, op.cpu));
+        let free = self.cpus[at].free;
+        if free > entry.time() {
+            self.agenda.push(entry.later(free));
             return;
         }
         let (begin, time) = (entry.time(), Time::from_ps(op.duration().ps() / self.speed));
-        let (free, end) = (self.cpu[at], self.worked(host, begin, begin, time, Work::Calculation));
-        self.cpu[at] = end;
+        let end = self.worked(host, begin, begin, time, Work::Calculation);
+        self.cpus[at].free = end;
         self.spent(host, entry.item, ActivityKind::RecvWait, (free, entry.time()), None);
         self.spent(host, entry.item, ActivityKind::Compute, (entry.time(), end), None);
-        if let Some(next) = self.calcs[at].next(end) {
-            self.heap.push(next);
+        if let Some(next) = self.queued.next(&mut self.cpus[at].calcs, host, end) {
+            self.agenda.push(next);
         }
         self.finish(host, entry.item, true);
     }
 
     fn send(&mut self, entry: Entry, op: Op) {
         let (host, now) = (entry.host, entry.time());
-        let (at, nic, both) = (self.at_cpu(host, &op), self.at_nic(host, &op), self.at_both(host, &op));
-        let free = self.cpu[at].max(self.nic_send[nic]);
+        let (at, nic, both) =
+            (self.at_cpu(host, op.cpu), self.at_nic(host, op.nic), self.at_both(host, op.cpu, op.nic));
+        let idle = self.cpus[at].free;
+        let free = idle.max(self.nics[nic].send);
         if free > now {
-            self.heap.push(entry.later(free));
+            self.agenda.push(entry.later(free));
             return;
         }
         let costs = self.costs;
         let more = op.size as f64 - 1.0;
-        let idle = self.cpu[at];
         let sent_off = self.worked(host, now, now, costs.processor, Work::Overhead);
-        self.cpu[at] = self.worked(host, now, sent_off, costs.processor_per_byte * more, Work::Overhead);
-        self.nic_send[nic] = now + costs.interface + costs.interface_per_byte * more;
-        let sent = self.sent;
+        let leave = self.worked(host, now, sent_off, costs.processor_per_byte * more, Work::Overhead);
+        self.cpus[at].free = leave;
+        self.nics[nic].send = now + costs.interface + costs.interface_per_byte * more;
+        let number = self.sent;
         self.sent = self.sent.wrapping_add(1);
         // What it waited for is another operation of its own, or its interface.
         self.spent(host, entry.item, ActivityKind::SendWait, (idle, now), None);
-        self.spent(host, entry.item, ActivityKind::SendOverhead, (now, self.cpu[at]), Some((sent, RankId(op.peer))));
-        let sent = Sent {
-            number: sent,
-            src: host,
-            op: entry.item,
-            begin: now,
-            leave: self.cpu[at],
-            arrive: Time::ZERO,
-            end: Time::ZERO,
-        };
-        let free = self.cpu[at].max(self.nic_send[nic]);
-        if let Some(next) = self.sends[both].next(free) {
-            self.heap.push(next);
+        self.spent(host, entry.item, ActivityKind::SendOverhead, (now, leave), Some((number, RankId(op.peer))));
+        let free = leave.max(self.nics[nic].send);
+        if let Some(next) = self.queued.next(&mut self.both[both].sends, host, free) {
+            self.agenda.push(next);
         }
+        let Op { tag, arg: comm, cpu, nic, size, .. } = op;
+        let sent = Sent { number, src: host, op: entry.item, tag, comm, cpu, nic, size };
         let message = match self.free_messages.pop() {
             Some(message) => {
                 self.messages[message as usize] = sent;
@@ -343,10 +359,14 @@ impl<'a, 'o> Hosts<'a, 'o> {
                 (self.messages.len() - 1) as u32
             }
         };
+        if self.observers.on_transfer.is_some() {
+            self.ways.resize(self.messages.len(), Way::default());
+            self.ways[message as usize] = Way { begin: now, leave, ..Way::default() };
+        }
         let number = self.create();
         let arrival = sent_off + costs.latency;
-        self.heap.push(Entry::new(arrival, number, RankId(op.peer), message | MESSAGE));
-        if op.size <= costs.eager_limit.0 {
+        self.agenda.push(Entry::new(arrival, number, RankId(op.peer), message | MESSAGE));
+        if size <= costs.eager_limit.0 {
             self.finish(host, entry.item, true);
         } else {
             self.release(host, entry.item, true, false);
@@ -354,13 +374,13 @@ impl<'a, 'o> Hosts<'a, 'o> {
     }
 
     fn recv(&mut self, entry: Entry, op: Op) {
-        let (host, at) = (entry.host, self.at_cpu(entry.host, &op));
-        if let Some(next) = self.recvs[at].next_as_entered() {
-            self.heap.push(next);
+        let (host, at) = (entry.host, self.at_cpu(entry.host, op.cpu));
+        if let Some(next) = self.queued.next_as_entered(&mut self.cpus[at].recvs, host) {
+            self.agenda.push(next);
         }
-        match self.mailboxes[host].post(op.envelope(), entry.item) {
+        match self.mailboxes.post(host, op.envelope(), entry.item) {
             Some(message) => {
-                self.matched(message, entry.time());
+                self.matched(message, host, entry.time());
                 self.finish(host, entry.item, true);
             }
             None => self.release(host, entry.item, true, false),
@@ -370,54 +390,52 @@ impl<'a, 'o> Hosts<'a, 'o> {
     fn message(&mut self, entry: Entry) {
         let (host, now) = (entry.host, entry.time());
         let number = entry.item & !MESSAGE;
-        let Sent { number: order, src, op: sent, .. } = self.messages[number as usize];
-        let op = self.program.rank(src).ops[sent as usize];
+        let Sent { number: order, src, op: sent, tag, comm, cpu, nic, size } = self.messages[number as usize];
         // The sender's processor and interface say which of the receiver's are meant.
-        let (at, nic, both) = (self.at_cpu(host, &op), self.at_nic(host, &op), self.at_both(host, &op));
-        let free = self.cpu[at].max(self.nic_recv[nic]);
+        let (at, nic, both) = (self.at_cpu(host, cpu), self.at_nic(host, nic), self.at_both(host, cpu, nic));
+        let idle = self.cpus[at].free;
+        let free = idle.max(self.nics[nic].recv);
         if free > now {
-            if let Some(entry) = self.arrivals[both].wait(entry.later(free)) {
-                self.heap.push(entry);
+            if let Some(entry) = self.both[both].arrivals.wait(entry.later(free)) {
+                self.agenda.push(entry);
             }
             return;
         }
         let costs = self.costs;
-        let more = op.size as f64 - 1.0;
-        let idle = self.cpu[at];
+        let more = size as f64 - 1.0;
         let taken_up = self.worked(host, now, now, costs.processor, Work::Overhead);
         let rest = (costs.processor_per_byte * more).max(costs.interface_per_byte * more);
-        self.cpu[at] = self.worked(host, now, taken_up, rest, Work::Overhead);
-        self.nic_recv[nic] = now + costs.interface + costs.interface_per_byte * more;
-        let from = Envelope { peer: src.0, tag: op.tag, comm: op.arg };
-        let receive = self.mailboxes[host].arrive(from, number);
+        let end = self.worked(host, now, taken_up, rest, Work::Overhead);
+        self.cpus[at].free = end;
+        self.nics[nic].recv = now + costs.interface + costs.interface_per_byte * more;
+        let receive = self.mailboxes.arrive(host, Envelope { peer: src.0, tag, comm }, number);
         // Where nobody has asked for it yet, the operation is that of the sender.
         let (by, other) = (receive.unwrap_or(sent), Some((order, src)));
         self.spent(host, by, ActivityKind::RecvWait, (idle, now), other);
-        self.spent(host, by, ActivityKind::RecvOverhead, (now, self.cpu[at]), other);
-        let end = self.cpu[at];
-        let found = &mut self.messages[number as usize];
-        (found.arrive, found.end) = (now, end);
-        let free = self.cpu[at].max(self.nic_recv[nic]);
-        if let Some(next) = self.arrivals[both].taken(entry, free) {
-            self.heap.push(next);
+        self.spent(host, by, ActivityKind::RecvOverhead, (now, end), other);
+        if let Some(way) = self.ways.get_mut(number as usize) {
+            (way.arrive, way.end) = (now, end);
+        }
+        let free = end.max(self.nics[nic].recv);
+        if let Some(next) = self.both[both].arrivals.taken(entry, free) {
+            self.agenda.push(next);
         }
         self.delivered += 1;
-        self.bytes += op.size;
+        self.bytes += size;
         if let Some(receive) = receive {
-            self.matched(number, now);
+            self.matched(number, host, now);
             self.finish(host, receive, false);
         }
     }
 
     /// A message has been matched: above S its sender is done.
-    fn matched(&mut self, message: u32, now: Time) {
-        let Sent { number, src, op: sent, begin, leave, arrive, end } = self.messages[message as usize];
+    fn matched(&mut self, message: u32, dst: RankId, now: Time) {
+        let Sent { number, src, op: sent, cpu, nic, size: bytes, .. } = self.messages[message as usize];
         self.free_messages.push(message);
-        let op = self.program.rank(src).ops[sent as usize];
-        let dst = RankId(op.peer);
         if let Some(on_transfer) = &mut self.observers.on_transfer {
+            let Way { begin, leave, arrive, end } = self.ways[message as usize];
             let waited = false;
-            let (bytes, op) = (op.size, Some(sent));
+            let op = Some(sent);
             let called = begin;
             on_transfer(&Transfer {
                 message: number,
@@ -434,19 +452,19 @@ impl<'a, 'o> Hosts<'a, 'o> {
                 end,
             });
         }
-        if op.size > self.costs.eager_limit.0 {
-            let (at, nic) = (self.at_cpu(src, &op), self.at_nic(src, &op));
-            let free = self.cpu[at];
+        if bytes > self.costs.eager_limit.0 {
+            let (at, nic) = (self.at_cpu(src, cpu), self.at_nic(src, nic));
+            let free = self.cpus[at].free;
             self.spent(src, sent, ActivityKind::SendWait, (free, now), Some((number, dst)));
-            self.cpu[at] = free.max(now);
-            self.nic_send[nic] = self.nic_send[nic].max(now);
+            self.cpus[at].free = free.max(now);
+            self.nics[nic].send = self.nics[nic].send.max(now);
             self.finish(src, sent, false);
         }
     }
 
     /// An operation is done, and has started just now or earlier.
     fn finish(&mut self, host: RankId, op: u32, starts_now: bool) {
-        self.required[host.0 as usize][op as usize] = DONE;
+        self.required.done(host, op);
         self.left -= 1;
         self.release(host, op, starts_now, true);
     }
@@ -455,14 +473,10 @@ impl<'a, 'o> Hosts<'a, 'o> {
     fn release(&mut self, host: RankId, op: u32, start: bool, end: bool) {
         let rank = self.program.rank(host);
         let Some(graph) = rank.graph() else { return };
-        let required = &mut self.required[host.0 as usize];
         for follower in graph.followers(op) {
-            if if follower.for_start { start } else { end } {
-                let count = &mut required[follower.op as usize];
-                *count -= 1;
-                if *count == 0 {
-                    self.ready.push((host, class(&rank.ops[follower.op as usize]), follower.op));
-                }
+            let released = if follower.for_start { start } else { end };
+            if released && self.required.less(host, follower.op) {
+                self.ready.push((host, class(&rank.ops[follower.op as usize]), follower.op));
             }
         }
     }
@@ -480,8 +494,8 @@ impl<'a, 'o> Hosts<'a, 'o> {
     }
 
     fn played(mut self, interrupted: bool, last: Time) -> Played {
-        for (times, cpus) in self.times.iter_mut().zip(self.cpu.chunks_exact(self.lanes.0)) {
-            times.end = cpus.iter().copied().max().unwrap_or_default();
+        for (times, cpus) in self.times.iter_mut().zip(self.cpus.chunks_exact(self.lanes.0)) {
+            times.end = cpus.iter().map(|cpu| cpu.free).max().unwrap_or_default();
         }
         let hosts = if self.left == 0 { self.times.len() as u32 } else { 0 };
         for host in (0..hosts).map(RankId) {
@@ -490,7 +504,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
         }
         let stuck = if interrupted || self.left == 0 { Vec::new() } else { self.stuck() };
         Played {
-            unreceived: self.mailboxes.iter().map(|mailbox| mailbox.unexpected() as u64).sum(),
+            unreceived: self.mailboxes.unexpected(),
             last: self.times.iter().map(|times| times.end).fold(last, Time::max),
             ranks: self.times,
             messages: self.delivered,
@@ -505,9 +519,10 @@ impl<'a, 'o> Hosts<'a, 'o> {
     fn stuck(&self) -> Vec<Stuck> {
         let mut stuck = Vec::new();
         for rank in self.program.rank_ids() {
-            let mut open = self.required[rank.0 as usize].iter().enumerate().filter(|(_, count)| **count == 0);
-            let Some((at, _)) = open.next() else { continue };
-            let op = &self.program.rank(rank).ops[at];
+            let ops = &self.program.rank(rank).ops;
+            let mut open = (0..ops.len()).filter(|&at| self.required.is_open(rank, at as u32));
+            let Some(at) = open.next() else { continue };
+            let op = &ops[at];
             let place = self.program.place(rank, at as u32);
             let mut what = self.program.describe(rank, op);
             if let Some(place) = &place {

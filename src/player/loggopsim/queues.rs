@@ -1,116 +1,110 @@
-//! Events, and the queues in which those wait whose resources are taken.
+//! The queues in which events wait whose resources are taken.
 
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
+use super::agenda::Entry;
 use crate::ids::RankId;
 use crate::units::Time;
 
-/// The bit that tells messages from operations.
-pub(super) const MESSAGE: u32 = 1 << 31;
-
-/// An event: an operation of a host that is to start, or a message that comes to it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    /// The bits of a time that is not negative: ordered as the time is.
-    time: u64,
-    /// When it was created, among all events.
-    pub number: u64,
-    pub host: RankId,
-    /// The operation, or the message with [`MESSAGE`].
-    pub item: u32,
-}
-
-impl Entry {
-    #[inline]
-    pub fn new(time: Time, number: u64, host: RankId, item: u32) -> Self {
-        Self { time: time.ps().max(0.0).to_bits(), number, host, item }
-    }
-
-    #[inline]
-    pub fn time(&self) -> Time {
-        Time::from_ps(f64::from_bits(self.time))
-    }
-
-    /// The same at another time.
-    #[inline]
-    pub fn later(self, time: Time) -> Self {
-        Self::new(time, self.number, self.host, self.item)
-    }
-
-    #[inline]
-    fn key(&self) -> u128 {
-        u128::from(self.time) << 64 | u128::from(self.number)
-    }
-}
-
-/// The earliest is the greatest, as a heap wants it.
-impl Ord for Entry {
-    #[inline]
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
-    }
-}
-
-impl PartialOrd for Entry {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Entry {}
+/// No entry.
+const NIL: u32 = u32::MAX;
+/// In the place of the first: none waits, but one is being tried.
+const TRIED: u32 = u32::MAX - 1;
 
 /// Operations that need the same resources, by number, which is the order in which they come. The first of them is
-/// among the events.
-#[derive(Clone, Debug, Default)]
+/// among the events; the others are in a pool that all queues share.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Fifo {
-    busy: bool,
-    queue: VecDeque<Entry>,
+    first: u32,
+    last: u32,
 }
 
-impl Fifo {
-    /// An operation comes: it is to be tried now if no other is.
+impl Default for Fifo {
+    fn default() -> Self {
+        Self { first: NIL, last: NIL }
+    }
+}
+
+/// What waits in queues: entries in which the place of the host, which is the queue's, has the number of the next one.
+#[derive(Clone, Debug)]
+pub(super) struct Pool {
+    entries: Vec<Entry>,
+    free: u32,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self { entries: Vec::new(), free: NIL }
+    }
+}
+
+impl Pool {
+    /// An operation comes to a queue of its host: it is to be tried now if no other is.
     #[inline]
-    pub fn enter(&mut self, entry: Entry) -> Option<Entry> {
-        if self.busy {
-            self.queue.push_back(entry);
-            return None;
+    pub fn enter(&mut self, queue: &mut Fifo, entry: Entry) -> Option<Entry> {
+        if queue.first == NIL {
+            queue.first = TRIED;
+            return Some(entry);
         }
-        self.busy = true;
-        Some(entry)
+        let entry = Entry { host: RankId(NIL), ..entry };
+        let at = match self.free {
+            NIL => {
+                self.entries.push(entry);
+                (self.entries.len() - 1) as u32
+            }
+            at => {
+                self.free = std::mem::replace(&mut self.entries[at as usize], entry).host.0;
+                at
+            }
+        };
+        match queue.first {
+            TRIED => queue.first = at,
+            _ => self.entries[queue.last as usize].host.0 = at,
+        }
+        queue.last = at;
+        None
     }
 
-    /// The one that was tried has started: the next is to be tried when the resource is free.
+    /// The one that was tried has started: the next of the host is to be tried when the resource is free.
     #[inline]
-    pub fn next(&mut self, free: Time) -> Option<Entry> {
-        let next = self.queue.pop_front();
-        self.busy = next.is_some();
-        next.map(|entry| entry.later(free))
+    pub fn next(&mut self, queue: &mut Fifo, host: RankId, free: Time) -> Option<Entry> {
+        self.next_as_entered(queue, host).map(|entry| entry.later(free))
     }
 
     /// The same for operations that need nothing: the next keeps its time.
     #[inline]
-    pub fn next_as_entered(&mut self) -> Option<Entry> {
-        let next = self.queue.pop_front();
-        self.busy = next.is_some();
-        next
+    pub fn next_as_entered(&mut self, queue: &mut Fifo, host: RankId) -> Option<Entry> {
+        let at = queue.first;
+        if at == TRIED {
+            queue.first = NIL;
+            return None;
+        }
+        let entry = &mut self.entries[at as usize];
+        queue.first = if entry.host.0 == NIL { TRIED } else { entry.host.0 };
+        let found = Entry { host, ..*entry };
+        entry.host.0 = self.free;
+        self.free = at;
+        Some(found)
     }
 }
 
+/// No message is being tried.
+const NONE: u64 = u64::MAX;
+
 /// Messages that have come and whose resources are taken, by number, which is not the order in which they come. The
 /// first of them is among the events.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Waiting {
     /// The number of that first one.
-    first: Option<u64>,
+    first: u64,
     others: BinaryHeap<ByNumber>,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { first: NONE, others: BinaryHeap::new() }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -138,10 +132,11 @@ impl Eq for ByNumber {}
 
 impl Waiting {
     /// A message has found its resources taken: it is to be tried again if it is the first.
+    #[inline]
     pub fn wait(&mut self, entry: Entry) -> Option<Entry> {
-        if self.first.is_none_or(|first| entry.number <= first) {
+        if entry.number <= self.first {
             // One that was first before is still among the events, and comes here when it is tried.
-            self.first = Some(entry.number);
+            self.first = entry.number;
             return Some(entry);
         }
         self.others.push(ByNumber(entry));
@@ -149,15 +144,16 @@ impl Waiting {
     }
 
     /// A message has got the resources: the next is to be tried when they are free.
+    #[inline]
     pub fn taken(&mut self, entry: Entry, free: Time) -> Option<Entry> {
-        if self.first == Some(entry.number) {
-            self.first = None;
+        if self.first == entry.number {
+            self.first = NONE;
         }
-        if self.first.is_some() {
+        if self.first != NONE {
             return None;
         }
         let ByNumber(next) = self.others.pop()?;
-        self.first = Some(next.number);
+        self.first = next.number;
         Some(next.later(free))
     }
 }

@@ -305,3 +305,44 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         Facts { rounds: self.sharing.rounds(), lost: self.meter.lost(), ..Facts::default() }
     }
 }
+
+/// Flows under way change from one way of sharing to another.
+impl<S: Sharing + ?Sized> Flows<(), S> {
+    /// Number of flows that are shared out one by one, and not in lock step.
+    pub(super) fn shared(&self) -> usize {
+        self.shared
+    }
+
+    /// Takes over flows that are under way, with their links and what they have left \[B\]; nothing else is.
+    pub(super) fn take_over<'a>(&mut self, now: Time, flows: impl Iterator<Item = (u32, &'a [u32], f64)>) {
+        let mut lefts = Vec::new();
+        for (flow, links, left) in flows {
+            self.sharing.add(flow, links);
+            self.note(FlowId(flow), 0);
+            lefts.push((flow, left));
+        }
+        self.changes.clear();
+        self.sharing.solve(&mut self.changes);
+        for (flow, left) in lefts {
+            let rate = Bandwidth::from_bytes_per_second(self.sharing.rate(flow));
+            self.finish.set(flow, (now + rate.time_for(left)).ps());
+        }
+    }
+
+    /// Hands over these flows, all that are under way and shared out, as of the last [`Transport::settle`], which was
+    /// now: what each has left \[B\].
+    pub(super) fn hand_over(&mut self, now: Time, flows: &[u32], left: &mut Vec<f64>) {
+        for &flow in flows {
+            let rate = self.sharing.rate(flow);
+            self.finish.change(flow, |finish| {
+                left.push(rate * (Time::from_ps(finish) - now).seconds().max(0.0));
+                finish
+            });
+            self.finish.remove(flow);
+            self.sharing.remove(flow);
+            self.shared -= 1;
+        }
+        self.changes.clear();
+        self.sharing.solve(&mut self.changes);
+    }
+}

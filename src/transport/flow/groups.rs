@@ -47,7 +47,11 @@ pub struct GroupFlows {
 impl GroupFlows {
     /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> Self {
-        let capacities = fabric.shared_capacities();
+        Self::on(fabric.shared_capacities(), binding_links(fabric, router, one_at_a_time))
+    }
+
+    /// The same on links of these capacities \[B/s\], of which these can hold a flow back.
+    pub(super) fn on(capacities: Vec<f64>, binding: IdVec<LinkId, bool>) -> Self {
         Self {
             lock_step: LockStep::new(&capacities),
             clocks: Vec::new(),
@@ -55,7 +59,7 @@ impl GroupFlows {
             groups: Groups::new(capacities),
             shared: 0,
             in_step_since: Time::ZERO,
-            binding: binding_links(fabric, router, one_at_a_time),
+            binding,
             arrivals: FinishQueue::default(),
             homes: Vec::new(),
             places: Vec::new(),
@@ -67,7 +71,7 @@ impl GroupFlows {
     }
 
     /// Adds a flow to those that are shared out.
-    fn share(&mut self, flow: FlowId, bytes: u64) {
+    fn share(&mut self, flow: FlowId, bytes: f64) {
         self.groups.add_flow(flow.0, &self.links);
         self.shared += 1;
         let flow = flow.0 as usize;
@@ -76,7 +80,7 @@ impl GroupFlows {
             self.homes.resize(flow + 1, NOWHERE);
             self.places.resize(flow + 1, 0);
         }
-        self.left[flow] = bytes as f64;
+        self.left[flow] = bytes;
         self.homes[flow] = NOWHERE;
     }
 
@@ -87,13 +91,45 @@ impl GroupFlows {
         let arrival = lock_step.give_back(|flow, links, bytes| {
             self.links.clear();
             self.links.extend_from_slice(links);
-            self.share(flow, bytes);
+            self.share(flow, bytes as f64);
         });
         self.lock_step = lock_step;
         if arrival.is_some() {
             // They are on their way, at the rates that they would have had by themselves.
             self.share_out(self.in_step_since);
         }
+    }
+
+    /// Number of flows that are shared out, and not in lock step.
+    pub(super) fn shared(&self) -> usize {
+        self.shared
+    }
+
+    /// Takes over flows that are under way, with their links and what they have left \[B\]; nothing is in lock step.
+    pub(super) fn take_over<'a>(&mut self, now: Time, flows: impl Iterator<Item = (u32, &'a [u32], f64)>) {
+        for (flow, links, left) in flows {
+            self.links.clear();
+            self.links.extend_from_slice(links);
+            self.share(FlowId(flow), left);
+        }
+        self.share_out(now);
+    }
+
+    /// Hands over these flows, all that are under way and shared out: what each has left \[B\].
+    pub(super) fn hand_over(&mut self, now: Time, flows: &[u32], left: &mut Vec<f64>) {
+        for &flow in flows {
+            let home = std::mem::replace(&mut self.homes[flow as usize], NOWHERE);
+            left.push(match home {
+                NOWHERE => self.left[flow as usize],
+                home => {
+                    self.mark(home);
+                    self.clocks[home as usize].leave(now, flow, &mut self.places)
+                }
+            });
+            self.groups.remove_flow(flow);
+            self.shared -= 1;
+        }
+        self.share_out(now);
     }
 
     fn mark(&mut self, group: u32) {
@@ -151,7 +187,7 @@ impl Transport for GroupFlows {
         if self.shared == 0 {
             self.lock_step.start(flow, &self.links, bytes);
         } else {
-            self.share(flow, bytes);
+            self.share(flow, bytes as f64);
         }
     }
 

@@ -5,6 +5,7 @@ mod blocking;
 #[cfg(test)]
 mod blocking_tests;
 mod built;
+mod crowds;
 mod finish_queue;
 mod flows;
 mod group_clock;
@@ -20,6 +21,7 @@ mod tests;
 
 pub use blocking::BlockingFlows;
 pub use built::Built;
+pub use crowds::CrowdedFlows;
 pub use flows::Flows;
 pub use groups::GroupFlows;
 pub use on_terms::FlowsOnTerms;
@@ -44,11 +46,12 @@ const LONG_SIDE: u32 = 20;
 const LONGER_BY: u32 = 10;
 
 /// Messages to one rank at once from which on groups are faster (measured: 20 times at 1,000).
-const MANY_TO_ONE: u32 = 256;
+const MANY_TO_ONE: u32 = crowds::CROWD;
 
 /// Flows under this sharing policy, by whichever solver is meant to be the fastest on this fabric.
 ///
-/// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long. With
+/// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long; of a load
+/// of which that is not known before it starts, whenever hundreds do. With
 /// parties it also keeps what they lose to each other, flow by flow.
 pub fn flow_transport(
     fabric: &Fabric,
@@ -59,7 +62,7 @@ pub fn flow_transport(
     load: Load,
     parties: Option<&Arc<Parties>>,
 ) -> Built {
-    let Load { one_at_a_time, most_to_one, weighted, .. } = load;
+    let Load { one_at_a_time, most_to_one, unforeseen, weighted, .. } = load;
     if let SharingSpec::Blocking(blocking) = sharing {
         return Built::Other(Box::new(BlockingFlows::new(fabric, router, blocking)));
     }
@@ -99,6 +102,9 @@ pub fn flow_transport(
     };
     if by_groups {
         return Built::Other(Box::new(GroupFlows::new(fabric, router, one_at_a_time)));
+    }
+    if let (SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }), None, true) = (sharing, parties, unforeseen) {
+        return Built::Other(Box::new(CrowdedFlows::new(fabric, router, one_at_a_time)));
     }
     let capacities = fabric.shared_capacities();
     match (sharing, parties) {

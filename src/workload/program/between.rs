@@ -138,7 +138,7 @@ impl Between {
     fn mark_rank(&self, rank: &mut super::RankProgram, region: u32, ends: &[Ends]) -> u64 {
         let mut marks = Vec::new();
         let (mut open, mut ended) = (self.from.is_none(), 0);
-        let place = |at: u32| rank.places.get(at as usize).or(rank.places.last()).copied().unwrap_or(0);
+        let place = |at: u32| rank.place_or_last(at as usize).unwrap_or(0);
         let mark = |at: u32, begins| super::Mark { at, region, begins, site: 0, place: place(at) };
         if open {
             marks.push(mark(0, true));

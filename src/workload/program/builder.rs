@@ -136,7 +136,8 @@ impl ProgramBuilder {
         }
         let program = Program {
             caveats: Caveats::default(),
-            ranks: self.ranks.into_iter().flatten().collect::<Vec<_>>().into(),
+            // In place; where one is missing there is a mistake.
+            ranks: self.ranks.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>().into(),
             communicators: self.communicators,
             collectives: self.collectives,
             sites: self.sites,
@@ -246,6 +247,9 @@ fn wrong_op(program: &Program, rank: RankId, ops: &RankProgram, at: usize, op: &
 
 /// An operation that can never start because it waits for itself, by Kahn's algorithm.
 fn cycle(graph: &Graph) -> Option<u32> {
+    if graph.is_in_order() {
+        return None;
+    }
     let mut required = graph.required();
     let mut ready: Vec<u32> = (0..required.len() as u32).filter(|&op| required[op as usize] == 0).collect();
     let mut done = ready.len();
@@ -387,18 +391,45 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
+    /// Room for so many more operations and edges.
+    pub fn reserve(&mut self, ops: usize, edges: usize) {
+        self.program.ops.reserve_exact(ops);
+        self.edges.reserve_exact(edges);
+    }
+
     /// Appends an operation and returns its position.
     pub fn push(&mut self, op: Op) -> u32 {
-        self.program.ops.push(op);
-        (self.program.ops.len() - 1) as u32
+        if self.program.numbered {
+            self.write_places_down();
+        }
+        self.append(op)
     }
 
     /// Appends an operation that stands at this place of the input (from 1).
     pub fn push_at(&mut self, op: Op, place: u32) -> u32 {
+        let ops = self.program.ops.len();
+        if place as usize == ops + 1 && (ops == 0 || self.program.numbered) {
+            self.program.numbered = true;
+            return self.append(op);
+        }
+        if self.program.numbered {
+            self.write_places_down();
+        }
         let before = self.program.places.last().copied().unwrap_or(place);
-        self.program.places.resize(self.program.ops.len(), before);
+        self.program.places.resize(ops, before);
         self.program.places.push(place);
-        self.push(op)
+        self.append(op)
+    }
+
+    fn append(&mut self, op: Op) -> u32 {
+        self.program.ops.push(op);
+        (self.program.ops.len() - 1) as u32
+    }
+
+    /// Places are no longer positions.
+    fn write_places_down(&mut self) {
+        self.program.numbered = false;
+        self.program.places = (1..=self.program.ops.len() as u32).collect();
     }
 
     /// `op` starts when `required` is done. Both are there already.
@@ -431,32 +462,8 @@ impl From<GraphBuilder> for (u32, RankProgram) {
         if let Some(&last) = program.places.last() {
             program.places.resize(ops, last);
         }
-        // Counting sort by the operation that is waited for; edges of one keep their order.
-        let mut first = vec![0_u32; ops + 1];
-        for &(required, _) in &edges {
-            first[required as usize + 1] += 1;
-        }
-        for op in 0..ops {
-            first[op + 1] += first[op];
-        }
-        let mut next = first.clone();
-        let mut sorted = vec![0_u32; edges.len()];
-        for (required, follower) in edges {
-            let at = &mut next[required as usize];
-            sorted[*at as usize] = follower;
-            *at += 1;
-        }
-        program.order = Order::Graph(Graph { first, edges: sorted });
+        program.order = Order::Graph(Graph::new(ops, &edges));
         (rank, program)
-    }
-}
-
-impl Graph {
-    /// The order of a sequence of so many operations, as a graph.
-    pub fn chain(ops: usize) -> Self {
-        let edges: Vec<u32> = (1..ops.max(1) as u32).collect();
-        let first = (0..=ops).map(|op| op.min(edges.len()) as u32).collect();
-        Self { first, edges }
     }
 }
 
@@ -464,7 +471,7 @@ impl Program {
     /// Number of bytes that the operations and their order take.
     pub fn bytes(&self) -> usize {
         let rank = |program: &RankProgram| {
-            let graph = program.graph().map_or(0, |graph| 4 * (graph.first.len() + graph.edges.len()));
+            let graph = program.graph().map_or(0, Graph::bytes);
             program.ops.len() * size_of::<Op>() + 4 * (program.lists.len() + program.places.len()) + graph
         };
         self.ranks.iter().map(rank).sum::<usize>() + self.ranks.len() * size_of::<RankProgram>()
@@ -558,6 +565,30 @@ mod tests {
             }
         };
         assert!(mistakes(&root).contains("a root that is not in its communicator"));
+    }
+
+    #[test]
+    fn places_that_are_positions_take_no_memory() {
+        let places = |given: &[Option<u32>]| {
+            let mut program = ProgramBuilder::new(1);
+            let mut rank = program.graph(0);
+            for place in given {
+                match place {
+                    Some(place) => rank.push_at(Op::calc(Time::ZERO), *place),
+                    None => rank.push(Op::calc(Time::ZERO)),
+                };
+            }
+            program.finish_rank(rank);
+            let program = program.build().unwrap();
+            let rank = program.rank(RankId(0));
+            (rank.places.len(), (0..=given.len()).map(|at| rank.place(at)).collect::<Vec<_>>(), rank.place_or_last(9))
+        };
+        assert_eq!(places(&[Some(1), Some(2)]), (0, vec![Some(1), Some(2), None], Some(2)));
+        assert_eq!(places(&[Some(1), Some(3)]), (2, vec![Some(1), Some(3), None], Some(3)));
+        // What has no place stands where the one before it does.
+        assert_eq!(places(&[Some(1), None, Some(3)]), (3, vec![Some(1), Some(1), Some(3), None], Some(3)));
+        assert_eq!(places(&[Some(1), Some(2), None]), (3, vec![Some(1), Some(2), Some(2), None], Some(2)));
+        assert_eq!(places(&[None]), (0, vec![None, None], None));
     }
 
     #[test]

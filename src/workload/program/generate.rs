@@ -249,6 +249,7 @@ impl Generator {
             Self::GaussianElimination(_) => {}
             Self::Pairwise { ranks, size } => {
                 let mut before: Option<(u32, u32)> = None;
+                graph.reserve(2 * (ranks as usize - 1), 4 * (ranks as usize).saturating_sub(2));
                 for step in 1..ranks {
                     let send = graph.push(Op::send(Envelope::world((r + step) % ranks, step), size.0));
                     let recv = graph.push(Op::recv(Envelope::world((r + ranks - step) % ranks, step), size.0));
@@ -262,6 +263,7 @@ impl Generator {
                 }
             }
             Self::Linear { ranks, size } => {
+                graph.reserve(2 * (ranks as usize - 1), 0);
                 for step in 1..ranks {
                     graph.push(Op::send(Envelope::world((r + step) % ranks, 0), size.0));
                     graph.push(Op::recv(Envelope::world((r + ranks - step) % ranks, 0), size.0));
@@ -269,6 +271,8 @@ impl Generator {
             }
             Self::Dissemination { ranks, size } => {
                 let mut before = None;
+                let steps = ranks.next_power_of_two().ilog2() as usize;
+                graph.reserve(2 * steps, steps);
                 let mut tag = 1;
                 let mut distance = 1;
                 while distance < ranks {
@@ -286,6 +290,8 @@ impl Generator {
                 while lowest < ranks && r & lowest == 0 {
                     lowest <<= 1;
                 }
+                let children = lowest.ilog2() as usize;
+                graph.reserve(children + usize::from(r > 0), if r > 0 { children } else { 0 });
                 let received = (r > 0).then(|| graph.push(Op::recv(Envelope::world(r ^ lowest, 0), size.0)));
                 let mut distance = lowest >> 1;
                 while distance > 0 {
@@ -307,6 +313,7 @@ impl Generator {
                     column + (row + y - 1) % y * x,
                 ];
                 let mut before: Option<(u32, [u32; 4], [u32; 4])> = None;
+                graph.reserve(9 * iterations as usize, 16 * iterations as usize);
                 for iteration in 0..iterations {
                     let compute = graph.push(Op::calc(calc));
                     let (mut sends, mut recvs) = ([0; 4], [0; 4]);

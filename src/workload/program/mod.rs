@@ -34,6 +34,8 @@ mod collective;
 mod expander;
 mod gaussian_elimination;
 pub mod generate;
+mod graph;
+pub mod mailboxes;
 mod marked;
 pub mod matching;
 mod op;
@@ -50,6 +52,8 @@ pub mod collectives {
 pub use builder::{GraphBuilder, ProgramBuilder, SequenceBuilder};
 pub use collective::{Collective, CollectiveCall, Communicator, Counts, Expand};
 pub use gaussian_elimination::{GaussianElimination, PivotSearch, Swap};
+use graph::FOR_START;
+pub use graph::{Follower, Graph};
 pub use op::{ANY_SOURCE, ANY_TAG, Action, Envelope, Op, OpKind};
 pub use regions::{Executions, Mark, RecordedRegion};
 
@@ -119,7 +123,7 @@ pub struct RankProgram {
     pub order: Order,
     /// Requests that waits for several name, list after list: positions in `ops`.
     pub lists: Vec<u32>,
-    /// Where in the input each operation stands, from 1; empty where that is not known.
+    /// Where in the input each operation stands, from 1; empty where that is not known, and where they are `numbered`.
     pub places: Vec<u32>,
     /// Where each operation is called from: its number in [`Program::sites`] plus one, 0 where that is not known; empty
     /// where it is known of none.
@@ -128,6 +132,8 @@ pub struct RankProgram {
     pub marks: Vec<Mark>,
     /// The file it was read from: its number in [`Program::files`].
     pub file: u32,
+    /// The operation at position i stands at place i + 1 of the input: nothing needs to be kept of that.
+    pub numbered: bool,
     /// When the rank ended in the run that was recorded, from its start.
     pub measured: Option<Time>,
 }
@@ -142,51 +148,6 @@ pub enum Order {
     Graph(Graph),
 }
 
-/// Who waits for whom among the operations of a rank, from those that are waited for: operation i is followed by
-/// `edges[first[i] .. first[i + 1]]`.
-#[derive(Clone, Debug, Default)]
-pub struct Graph {
-    first: Vec<u32>,
-    edges: Vec<u32>,
-}
-
-/// One edge of a [`Graph`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Follower {
-    /// The operation that waits.
-    pub op: u32,
-    /// Whether it waits for the start only (`irequires`).
-    pub for_start: bool,
-}
-
-/// The bit of an edge that says that only the start is waited for.
-const FOR_START: u32 = 1 << 31;
-
-impl Graph {
-    /// Those that wait for operation `op`, in the order in which the input names them.
-    #[inline]
-    pub fn followers(&self, op: u32) -> impl ExactSizeIterator<Item = Follower> + '_ {
-        let (from, to) = (self.first[op as usize], self.first[op as usize + 1]);
-        self.edges[from as usize..to as usize]
-            .iter()
-            .map(|&edge| Follower { op: edge & !FOR_START, for_start: edge & FOR_START != 0 })
-    }
-
-    /// For how many others each operation waits.
-    pub fn required(&self) -> Vec<u32> {
-        let mut required = vec![0; self.first.len().saturating_sub(1)];
-        for &edge in &self.edges {
-            required[(edge & !FOR_START) as usize] += 1;
-        }
-        required
-    }
-
-    /// Number of edges.
-    pub fn edges(&self) -> usize {
-        self.edges.len()
-    }
-}
-
 impl RankProgram {
     /// The requests that a wait for several names.
     #[inline]
@@ -194,7 +155,25 @@ impl RankProgram {
         &self.lists[first as usize..][..count as usize]
     }
 
+    /// Where in the input an operation stands, from 1.
+    #[inline]
+    pub fn place(&self, at: usize) -> Option<u32> {
+        match self.numbered {
+            true => (at < self.ops.len()).then_some(at as u32 + 1),
+            false => self.places.get(at).copied(),
+        }
+    }
+
+    /// The same; of an operation that was added behind all others, where the last of those stands.
+    pub fn place_or_last(&self, at: usize) -> Option<u32> {
+        self.place(at).or_else(|| match self.numbered {
+            true => Some(self.ops.len() as u32),
+            false => self.places.last().copied(),
+        })
+    }
+
     /// The graph, where that is its order.
+    #[inline]
     pub fn graph(&self) -> Option<&Graph> {
         match &self.order {
             Order::Graph(graph) => Some(graph),
@@ -302,7 +281,7 @@ impl Program {
     pub fn place(&self, rank: RankId, op: u32) -> Option<String> {
         let program = self.ranks.get(rank)?;
         let file = self.files.get(program.file as usize).map(|file| file.to_string());
-        let place = program.places.get(op as usize).map(|place| format!("{} {place}", self.place_unit));
+        let place = program.place(op as usize).map(|place| format!("{} {place}", self.place_unit));
         match (file, place) {
             (Some(file), Some(place)) if self.place_unit == "line" => Some(format!("{file}:{}", &place[5..])),
             (Some(file), Some(place)) => Some(format!("{file}, {place}")),

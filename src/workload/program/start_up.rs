@@ -49,7 +49,7 @@ impl Program {
             }
             found.calls = (found.calls.0.min(skipped), found.calls.1.max(skipped));
             found.of = (found.of.0 + skipped, found.of.1 + all);
-            let place = of.places.get(at).or(of.places.last()).copied().unwrap_or(0);
+            let place = of.place_or_last(at).unwrap_or(0);
             of.marks.push(Mark { at: at as u32, region, begins: true, site: 0, place });
             of.marks.push(Mark { at: of.ops.len() as u32, region, begins: false, site: 0, place: u32::MAX });
             of.marks.sort_by_key(|mark| mark.at);

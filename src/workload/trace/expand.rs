@@ -46,7 +46,7 @@ fn expanded_rank(program: &Program, rank: RankId, ops: &RankProgram, base: u32, 
     let is_collective = |op: u32| ops.ops[op as usize].kind == OpKind::Icollective;
     for (at, op) in ops.ops.iter().enumerate() {
         position.push(out.ops.len() as u32);
-        let place = ops.places.get(at).copied();
+        let place = ops.place(at);
         let first = out.ops.len() as u32;
         match op.kind {
             OpKind::Collective | OpKind::Icollective => {

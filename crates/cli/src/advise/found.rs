@@ -134,7 +134,7 @@ fn difference(a: &Program, b: &Program) -> Option<u32> {
             _ => None,
         };
         let ops = rank.ops.iter().enumerate().filter(|(_, op)| op.kind != OpKind::Calc);
-        ops.map(|(at, op)| (op.kind, rank.places.get(at).copied(), message(op))).collect()
+        ops.map(|(at, op)| (op.kind, rank.place(at), message(op))).collect()
     };
     if a.ranks() != b.ranks() {
         return Some(a.ranks().min(b.ranks()));

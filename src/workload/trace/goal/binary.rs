@@ -10,13 +10,13 @@
 //! ```
 //! All little-endian and packed; followers are runs of `edges`.
 
-use std::io::{self, Write};
+use std::io::{self, BufReader, Read, Write};
 
 use super::write::{NotGoal, PS_PER_UNIT, Schedule, nanoseconds, schedule, span, tag};
 use crate::diagnostic::Diagnostic;
 use crate::memory;
 use crate::reading::Input;
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 use crate::workload::program::{ANY_SOURCE, Envelope, Op, OpKind, Program, ProgramBuilder};
 use crate::workload::trace::MOST_RANKS;
 
@@ -28,19 +28,19 @@ const CONSUMED: [u8; 8] = 2342_u64.to_le_bytes();
 /// Bytes of an operation.
 const NODE: usize = 39;
 
-/// Reads a binary schedule.
+/// Reads a binary schedule: rank by rank, so that the file itself is never in memory, where ranks stand one after
+/// another in it, as converters write them.
 ///
 /// # Errors
 /// What is damaged, and at which byte.
 pub fn read_binary(mut input: Input) -> Result<Program, Vec<Diagnostic>> {
     let file = input.name().to_owned();
     let most = memory::free().map_or(u64::MAX / 2, |free| free / 2);
-    let bytes = input.read_whole(most).map_err(|diagnostic| vec![diagnostic])?;
-    let result = Binary { bytes: &bytes }.program(&file);
-    result.map_err(|failure| match failure {
+    program(&mut input, &file, most).map_err(|failure| match failure {
         Failure::Damaged(at, what) => {
             vec![Diagnostic::new("damaged-trace", format!("{file}, byte {at}: {what}"))]
         }
+        Failure::Unreadable(diagnostic) => vec![diagnostic],
         Failure::Wrong(mistakes) => mistakes,
     })
 }
@@ -48,10 +48,14 @@ pub fn read_binary(mut input: Input) -> Result<Program, Vec<Diagnostic>> {
 enum Failure {
     /// At this byte.
     Damaged(usize, String),
+    Unreadable(Diagnostic),
     Wrong(Vec<Diagnostic>),
 }
 
+/// A part of the file.
 struct Binary<'a> {
+    /// At which byte it begins.
+    from: usize,
     bytes: &'a [u8],
 }
 
@@ -59,11 +63,107 @@ fn damaged<T>(at: usize, what: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Damaged(at, what.into()))
 }
 
+/// Where the table of ranks begins.
+const TABLE: usize = 8 + 6;
+
+/// Room that is made for what a schedule claims to hold, before it is read \[B\].
+const MADE_ROOM_FOR: u64 = 1 << 20;
+
+fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure> {
+    let mut head = Vec::new();
+    let mut bytes = BufReader::with_capacity(1 << 16, input);
+    // Appends the next bytes, or as many as there are.
+    let mut more = |count: u64, into: &mut Vec<u8>| {
+        into.reserve_exact(count.min(MADE_ROOM_FOR) as usize);
+        let read = bytes.by_ref().take(count).read_to_end(into);
+        read.map_err(|error| Failure::Unreadable(Input::failed(file, &error)))
+    };
+    more(TABLE as u64, &mut head)?;
+    let binary = Binary { from: 0, bytes: &head };
+    match binary.array::<8>(0)? {
+        MAGIC => {}
+        CONSUMED => {
+            return damaged(0, "a run that kept its state in this file has used it up; convert the text again");
+        }
+        _ => return damaged(0, "this is no binary schedule"),
+    }
+    let ranks = binary.u32(8)?;
+    if ranks == 0 || ranks > MOST_RANKS {
+        return damaged(8, format!("a schedule of {ranks} ranks; 1 to {MOST_RANKS} are possible"));
+    }
+    more(16 * u64::from(ranks), &mut head)?;
+    let mut places = Vec::new();
+    for rank in 0..ranks {
+        let entry = TABLE + 16 * rank as usize;
+        // The table of ranks is there: so many ranks are really meant.
+        let binary = Binary { from: 0, bytes: &head };
+        places.push((binary.u64(entry)?.saturating_add(8), binary.u64(entry + 8)?.saturating_add(8)));
+    }
+    let behind = TABLE as u64 + 16 * u64::from(ranks);
+    let one_after_another = places.iter().try_fold(behind, |at, &(start, end)| {
+        // Where they do not, all of the file is needed at once.
+        (at <= start && start <= end && end - start <= most).then_some(end)
+    });
+    let whole = match one_after_another {
+        Some(_) => None,
+        None => {
+            more(most.saturating_add(1), &mut head)?;
+            if head.len() as u64 > most {
+                let message =
+                    format!("`{file}` is larger than {}, and its ranks do not follow each other", Bytes(most));
+                return Err(Failure::Unreadable(Diagnostic::new("too-large", message)));
+            }
+            Some(std::mem::take(&mut head))
+        }
+    };
+    drop(head);
+    let mut program = ProgramBuilder::new(ranks);
+    let number = program.file(file);
+    program.places_in("operation");
+    let (mut at, mut part) = (behind, Vec::new());
+    for (rank, (start, end)) in (0..ranks).zip(places) {
+        let entry = TABLE + 16 * rank as usize;
+        let binary = match &whole {
+            Some(bytes) => Binary { from: 0, bytes },
+            None => {
+                // What lies between two ranks is passed over.
+                while at < start {
+                    part.clear();
+                    more((start - at).min(1 << 16), &mut part)?;
+                    at += part.len() as u64;
+                    if part.is_empty() {
+                        break;
+                    }
+                }
+                part.clear();
+                more(end - start, &mut part)?;
+                at = start + part.len() as u64;
+                Binary { from: usize::try_from(start).unwrap_or(usize::MAX), bytes: &part }
+            }
+        };
+        let length = binary.from.saturating_add(binary.bytes.len());
+        let bound = |value: u64| match usize::try_from(value) {
+            Ok(value) if value <= length => Ok(value),
+            _ => damaged(entry, format!("rank {rank} is said to be beyond the end of the file")),
+        };
+        let (start, end) = (bound(start)?, bound(end)?);
+        if start > end {
+            return damaged(entry, format!("rank {rank} ends before it starts"));
+        }
+        let mut builder = program.graph(rank);
+        builder.from_file(number);
+        binary.rank(rank, ranks, start, end, &mut builder)?;
+        program.finish_rank(builder);
+    }
+    program.build().map_err(Failure::Wrong)
+}
+
 impl Binary<'_> {
     fn array<const N: usize>(&self, at: usize) -> Result<[u8; N], Failure> {
-        match at.checked_add(N).and_then(|end| self.bytes.get(at..end)) {
+        let from = at.checked_sub(self.from);
+        match from.and_then(|from| self.bytes.get(from..from.checked_add(N)?)) {
             Some(bytes) => Ok(bytes.try_into().unwrap_or([0; N])),
-            None => damaged(self.bytes.len(), "the schedule ends in the middle of something"),
+            None => damaged(self.from + self.bytes.len(), "the schedule ends in the middle of something"),
         }
     }
 
@@ -73,41 +173,6 @@ impl Binary<'_> {
 
     fn u64(&self, at: usize) -> Result<u64, Failure> {
         self.array(at).map(u64::from_le_bytes)
-    }
-
-    fn program(&self, file: &str) -> Result<Program, Failure> {
-        match self.array::<8>(0)? {
-            MAGIC => {}
-            CONSUMED => {
-                return damaged(0, "a run that kept its state in this file has used it up; convert the text again");
-            }
-            _ => return damaged(0, "this is no binary schedule"),
-        }
-        let ranks = self.u32(8)?;
-        if ranks == 0 || ranks > MOST_RANKS {
-            return damaged(8, format!("a schedule of {ranks} ranks; 1 to {MOST_RANKS} are possible"));
-        }
-        // The table of ranks is there: so many ranks are really meant.
-        self.array::<8>(8 + 6 + 16 * (ranks as usize - 1) + 8)?;
-        let mut program = ProgramBuilder::new(ranks);
-        let number = program.file(file);
-        program.places_in("operation");
-        for rank in 0..ranks {
-            let entry = 8 + 6 + 16 * rank as usize;
-            let bound = |value: u64| match usize::try_from(value) {
-                Ok(value) if value <= self.bytes.len() - 8 => Ok(value + 8),
-                _ => damaged(entry, format!("rank {rank} is said to be beyond the end of the file")),
-            };
-            let (start, end) = (bound(self.u64(entry)?)?, bound(self.u64(entry + 8)?)?);
-            if start > end {
-                return damaged(entry, format!("rank {rank} ends before it starts"));
-            }
-            let mut builder = program.graph(rank);
-            builder.from_file(number);
-            self.rank(rank, ranks, start, end, &mut builder)?;
-            program.finish_rank(builder);
-        }
-        program.build().map_err(Failure::Wrong)
     }
 
     fn rank(
@@ -125,6 +190,7 @@ impl Binary<'_> {
             return damaged(start, format!("rank {rank} claims to have {count} operations, which are not there"));
         }
         let edge_count = (end - edges) / 4;
+        builder.reserve(count, edge_count);
         for i in 0..count {
             let at = nodes + i * NODE;
             let (peer, size, tag) = (self.u32(at + 5)?, self.u64(at + 9)?, self.u32(at + 17)?);

@@ -306,3 +306,38 @@ fn numbers_of_four_billion_in_a_binary_are_refused() {
     let mistakes = read_binary(Input::from_bytes("x.bin", super::binary::MAGIC[..7].to_vec())).unwrap_err();
     assert!(mistakes[0].message.contains("byte 7: the schedule ends"), "{}", mistakes[0].message);
 }
+
+#[test]
+fn ranks_of_a_binary_may_stand_anywhere() {
+    let program = read("num_ranks 2\nrank 0 {\na: calc 1\nb: calc 2\nb requires a\n}\nrank 1 {\ncalc 3\n}\n").unwrap();
+    let mut bytes = Vec::new();
+    write_binary(&program, &mut bytes).unwrap();
+    let (head, table) = (8 + 6, 8 + 6 + 32);
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize + 8;
+    let first = bytes[number(head)..number(head + 8)].to_vec();
+    let second = bytes[number(head + 16)..number(head + 24)].to_vec();
+    // The second rank before the first one, and far behind it.
+    for (gap, swapped) in [(0, true), (100, true), (100, false), (200_000, false)] {
+        let mut moved = bytes[..table].to_vec();
+        let mut put = |rank: usize, part: &[u8]| {
+            moved.resize(moved.len() + gap, 0xff);
+            let (start, end) = (moved.len() as u64 - 8, (moved.len() + part.len()) as u64 - 8);
+            moved.extend_from_slice(part);
+            let entry = head + 16 * rank;
+            moved[entry..entry + 8].copy_from_slice(&start.to_le_bytes());
+            moved[entry + 8..entry + 16].copy_from_slice(&end.to_le_bytes());
+        };
+        match swapped {
+            true => [put(1, &second), put(0, &first)],
+            false => [put(0, &first), put(1, &second)],
+        };
+        let back = read_binary(Input::from_bytes("x.bin", moved.clone())).unwrap();
+        assert_eq!(sorted(&back), sorted(&program), "{gap} {swapped}");
+        assert_eq!(back.place(RankId(0), 1).as_deref(), Some("x.bin, operation 2"));
+        assert_eq!(back.place(RankId(0), 2).as_deref(), Some("x.bin"));
+        moved.pop();
+        let mistakes = read_binary(Input::from_bytes("x.bin", moved)).unwrap_err();
+        let what = format!("rank {} is said to be beyond the end of the file", u8::from(!swapped));
+        assert!(mistakes[0].message.contains(&what), "{}", mistakes[0].message);
+    }
+}

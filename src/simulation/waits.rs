@@ -1,0 +1,241 @@
+//! How long ranks waited for each other.
+//!
+//! Of each rank the sums by partner are a list, the youngest first, which is searched while it is short. Of a rank that
+//! waits for many, waits are only noted, in the order in which they come, and added up when there are several times as
+//! many as partners. So a wait costs no look-up in a table of all pairs, which would be the largest thing in memory of
+//! an all-to-all, and sums are those of adding one after the other, to the last bit. Memory: 20 bytes a pair, and up to
+//! three times as much where a rank waits for more than a few.
+
+use crate::player::{Activity, ActivityKind};
+use crate::report::replay::Wait;
+use crate::units::Time;
+
+/// Waits between two ranks that a report holds.
+const WAITS: usize = 20;
+/// Partners of a rank that are searched one by one.
+const FEW: u32 = 8;
+/// Waits of a rank that are noted before they are added up for the first time.
+const FIRST: u32 = 128;
+/// The end of a list.
+const NIL: u32 = u32::MAX;
+
+/// What a rank has waited.
+#[derive(Clone, Copy, Debug)]
+struct Rank {
+    /// The youngest of its sums.
+    youngest: u32,
+    sums: u32,
+    /// At so many sums they are added up.
+    most: u32,
+    /// Whether there is one sum of each partner.
+    is_added_up: bool,
+}
+
+/// A sum of waits for one partner.
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    /// Partner and kind: in their order.
+    key: u32,
+    count: u32,
+    /// The one before.
+    older: u32,
+}
+
+/// How long ranks waited for each other.
+#[derive(Debug)]
+pub(super) struct Waits {
+    ranks: Vec<Rank>,
+    sums: Vec<Sum>,
+    /// The time of each sum.
+    times: Vec<Time>,
+    free: u32,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self { ranks: Vec::new(), sums: Vec::new(), times: Vec::new(), free: NIL }
+    }
+}
+
+fn kind_of(key: u32) -> ActivityKind {
+    if key & 1 == 0 { ActivityKind::SendWait } else { ActivityKind::RecvWait }
+}
+
+impl Waits {
+    #[inline]
+    pub fn see(&mut self, activity: &Activity) {
+        if let (ActivityKind::SendWait | ActivityKind::RecvWait, Some(peer)) = (activity.kind, activity.peer) {
+            let key = peer.0 << 1 | u32::from(activity.kind == ActivityKind::RecvWait);
+            self.add(activity.rank.0 as usize, key, activity.end - activity.begin);
+        }
+    }
+
+    fn add(&mut self, rank: usize, key: u32, time: Time) {
+        if rank >= self.ranks.len() {
+            let empty = Rank { youngest: NIL, sums: 0, most: FIRST, is_added_up: true };
+            self.ranks.resize(rank + 1, empty);
+        }
+        let of = self.ranks[rank];
+        if of.is_added_up && of.sums <= FEW {
+            let mut at = of.youngest;
+            while at != NIL {
+                let sum = &mut self.sums[at as usize];
+                if sum.key == key {
+                    sum.count = sum.count.saturating_add(1);
+                    self.times[at as usize] += time;
+                    return;
+                }
+                at = sum.older;
+            }
+        }
+        let at = self.note(Sum { key, count: 1, older: of.youngest }, time);
+        let of = &mut self.ranks[rank];
+        (of.youngest, of.sums) = (at, of.sums + 1);
+        of.is_added_up &= of.sums <= FEW;
+        if of.sums >= of.most {
+            self.add_up(rank);
+        }
+    }
+
+    fn note(&mut self, sum: Sum, time: Time) -> u32 {
+        match self.free {
+            NIL => {
+                self.sums.push(sum);
+                self.times.push(time);
+                (self.sums.len() - 1) as u32
+            }
+            at => {
+                self.free = std::mem::replace(&mut self.sums[at as usize], sum).older;
+                self.times[at as usize] = time;
+                at
+            }
+        }
+    }
+
+    /// Takes the sums of a rank out: one for each partner, ascending.
+    fn taken(&mut self, rank: usize) -> Vec<(u32, Time, u32)> {
+        let of = &mut self.ranks[rank];
+        let mut found = Vec::with_capacity(of.sums as usize);
+        let mut at = std::mem::replace(&mut of.youngest, NIL);
+        of.sums = 0;
+        while at != NIL {
+            let Sum { key, count, older } = self.sums[at as usize];
+            found.push((key, self.times[at as usize], count));
+            self.sums[at as usize].older = self.free;
+            self.free = at;
+            at = older;
+        }
+        // In the order in which they came, those of one partner one after the other.
+        found.reverse();
+        found.sort_by_key(|&(key, ..)| key);
+        found.dedup_by(|next, sum| {
+            let same = next.0 == sum.0;
+            if same {
+                sum.1 += next.1;
+                sum.2 = sum.2.saturating_add(next.2);
+            }
+            same
+        });
+        found
+    }
+
+    fn add_up(&mut self, rank: usize) {
+        let found = self.taken(rank);
+        let mut youngest = NIL;
+        for &(key, time, count) in &found {
+            youngest = self.note(Sum { key, count, older: youngest }, time);
+        }
+        let sums = found.len() as u32;
+        let most = FIRST.max(sums.saturating_mul(4));
+        self.ranks[rank] = Rank { youngest, sums, most, is_added_up: sums <= FEW };
+    }
+
+    /// Those with the most time, most first.
+    pub fn longest(mut self) -> Vec<Wait> {
+        let mut longest: Vec<(u32, (u32, Time, u32))> = Vec::new();
+        let shorten = |waits: &mut Vec<(u32, (u32, Time, u32))>| {
+            waits.sort_unstable_by(|(a, (key_a, time_a, _)), (b, (key_b, time_b, _))| {
+                time_b.cmp(time_a).then((a, key_a).cmp(&(b, key_b)))
+            });
+            waits.truncate(WAITS);
+        };
+        for rank in 0..self.ranks.len() {
+            longest.extend(self.taken(rank).into_iter().map(|found| (rank as u32, found)));
+            if longest.len() > 100 * WAITS {
+                shorten(&mut longest);
+            }
+        }
+        shorten(&mut longest);
+        let wait = |(rank, (key, time, count)): (u32, (u32, Time, u32))| Wait {
+            rank,
+            peer: key >> 1,
+            kind: kind_of(key).name(),
+            time_s: time.seconds(),
+            count: count.into(),
+        };
+        longest.into_iter().map(wait).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ids::RankId;
+
+    fn wait(rank: u32, peer: u32, kind: ActivityKind, ps: f64) -> Activity {
+        let (begin, end) = (Time::ZERO, Time::from_ps(ps));
+        Activity { rank: RankId(rank), kind, begin, end, op: 0, message: None, peer: Some(RankId(peer)) }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        /// Long enough for some ranks to note, add up and note again; times that do not add up exactly.
+        #[test]
+        fn sums_are_those_of_adding_one_after_the_other(
+            seen in prop::collection::vec((0_u32..3, 0_u32..40, any::<bool>(), 0.0_f64..1.0), 0..2000),
+            few in 1_u32..40,
+        ) {
+            let mut waits = Waits::default();
+            let mut plain: BTreeMap<(u32, u32, ActivityKind), (Time, u64)> = BTreeMap::new();
+            for (rank, peer, receives, ps) in seen {
+                let kind = if receives { ActivityKind::RecvWait } else { ActivityKind::SendWait };
+                waits.see(&wait(rank, peer % few, kind, ps));
+                let sum = plain.entry((rank, peer % few, kind)).or_default();
+                sum.0 += Time::from_ps(ps);
+                sum.1 += 1;
+            }
+            let mut expected: Vec<_> = plain.into_iter().collect();
+            expected.sort_by(|(a, (time_a, _)), (b, (time_b, _))| time_b.cmp(time_a).then(a.cmp(b)));
+            let expected: Vec<_> = expected
+                .into_iter()
+                .take(WAITS)
+                .map(|((rank, peer, kind), (time, count))| (rank, peer, kind.name(), time.seconds(), count))
+                .collect();
+            let found: Vec<_> =
+                waits.longest().into_iter().map(|w| (w.rank, w.peer, w.kind, w.time_s, w.count)).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn what_nobody_waits_in_and_for_is_no_wait() {
+        let mut waits = Waits::default();
+        waits.see(&wait(0, 1, ActivityKind::Compute, 5.0));
+        waits.see(&Activity { peer: None, ..wait(0, 1, ActivityKind::RecvWait, 5.0) });
+        assert!(waits.longest().is_empty());
+    }
+
+    #[test]
+    fn many_waits_for_few_partners_take_no_room() {
+        let mut waits = Waits::default();
+        for at in 0..100_000 {
+            waits.see(&wait(0, at % 20, ActivityKind::RecvWait, 1.0));
+        }
+        assert!(waits.sums.len() < 200, "{}", waits.sums.len());
+        assert_eq!(waits.longest()[0].count, 5000);
+    }
+}

@@ -1,0 +1,270 @@
+//! Exact max-min fairness of messages of which nobody knows before how many will meet.
+//!
+//! Flow by flow is the fastest where few messages share a link, by groups where hundreds do ([`GroupFlows`]). Of a
+//! pattern that is known before it starts; a program shows it while it runs. So messages are shared out flow by flow
+//! until [`CROWD`] of them are on their way over one link, by groups from then on, and flow by flow again once no link
+//! has [`FEW`]. Whoever is under way takes along what it has left: rates are the same, and arrivals up to rounding.
+//! Where so many never meet, and where those that meet are in lock step, nothing is different from [`Flows`], to the
+//! last bit. When that happens is decided by messages under way alone, so it is the same everywhere.
+
+use smallvec::SmallVec;
+
+use super::binding::keep_binding;
+use super::{Flows, GroupFlows};
+use crate::fabric::Fabric;
+use crate::ids::{FlowId, IdVec, LinkId};
+use crate::routing::Router;
+use crate::sharing::MaxMin;
+use crate::transport::{Facts, Transport};
+use crate::units::Time;
+
+/// Messages on one link from which on groups are faster: those to one rank of a pattern are as many.
+pub(super) const CROWD: u32 = 256;
+/// Messages on one link below which groups are given up: few enough that a link does not pass from one to the other all
+/// the time.
+const FEW: u32 = 64;
+
+/// Not under way.
+const NOWHERE: u32 = u32::MAX;
+
+/// Messages as flows, by groups while many share a link.
+#[derive(Debug)]
+pub struct CrowdedFlows {
+    flows: Flows<(), MaxMin>,
+    /// Made when they are needed first.
+    groups: Option<Box<GroupFlows>>,
+    by_groups: bool,
+    capacities: Vec<f64>,
+    /// By link: messages on it.
+    on_link: Vec<u32>,
+    /// Links with [`CROWD`] messages or more, and with [`FEW`].
+    crowded: u32,
+    busy: u32,
+    /// By flow: its links that can hold it back, and its place among those under way.
+    routes: Vec<SmallVec<[u32; 8]>>,
+    places: Vec<u32>,
+    under_way: Vec<u32>,
+    links: Vec<u32>,
+    #[cfg(test)]
+    changes: u32,
+}
+
+impl CrowdedFlows {
+    /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
+    pub fn new(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> Self {
+        let capacities = fabric.shared_capacities();
+        let policy = Box::new(MaxMin::new(capacities.clone()));
+        Self {
+            flows: Flows::shared_by(policy, &capacities, fabric, router, one_at_a_time),
+            groups: None,
+            by_groups: false,
+            on_link: vec![0; capacities.len()],
+            capacities,
+            crowded: 0,
+            busy: 0,
+            routes: Vec::new(),
+            places: Vec::new(),
+            under_way: Vec::new(),
+            links: Vec::new(),
+            #[cfg(test)]
+            changes: 0,
+        }
+    }
+
+    /// How it is shared out at present.
+    fn by(&mut self) -> &mut dyn Transport {
+        match &mut self.groups {
+            Some(groups) if self.by_groups => &mut **groups,
+            _ => &mut self.flows,
+        }
+    }
+
+    fn binding(&self) -> &IdVec<LinkId, bool> {
+        &self.flows.binding
+    }
+
+    fn note(&mut self, flow: FlowId, route: &[LinkId]) {
+        let mut links = std::mem::take(&mut self.links);
+        let kept = keep_binding(self.binding(), route, &mut links);
+        let at = flow.0 as usize;
+        if self.routes.len() <= at {
+            self.routes.resize(at + 1, SmallVec::new());
+            self.places.resize(at + 1, NOWHERE);
+        }
+        self.routes[at].clear();
+        self.routes[at].extend_from_slice(kept);
+        for &link in kept {
+            let on = &mut self.on_link[link as usize];
+            *on += 1;
+            self.busy += u32::from(*on == FEW);
+            self.crowded += u32::from(*on == CROWD);
+        }
+        self.places[at] = self.under_way.len() as u32;
+        self.under_way.push(flow.0);
+        self.links = links;
+    }
+
+    fn forget(&mut self, flow: FlowId) {
+        let at = flow.0 as usize;
+        for &link in &self.routes[at] {
+            let on = &mut self.on_link[link as usize];
+            self.busy -= u32::from(*on == FEW);
+            self.crowded -= u32::from(*on == CROWD);
+            *on -= 1;
+        }
+        let place = std::mem::replace(&mut self.places[at], NOWHERE);
+        self.under_way.swap_remove(place as usize);
+        if let Some(&moved) = self.under_way.get(place as usize) {
+            self.places[moved as usize] = place;
+        }
+    }
+
+    /// From flow by flow to groups, or back: after it has been settled as it was.
+    #[cold]
+    fn change(&mut self, now: Time) {
+        let Self { flows, groups, capacities, under_way, routes, .. } = self;
+        let groups = groups.get_or_insert_with(|| Box::new(GroupFlows::on(capacities.clone(), flows.binding.clone())));
+        // In an order that says nothing of how they got here.
+        let mut all = under_way.clone();
+        all.sort_unstable();
+        let mut left = Vec::with_capacity(all.len());
+        match self.by_groups {
+            false => flows.hand_over(now, &all, &mut left),
+            true => groups.hand_over(now, &all, &mut left),
+        }
+        let with_routes = all.iter().zip(left).map(|(&flow, left)| (flow, &*routes[flow as usize], left));
+        match self.by_groups {
+            false => groups.take_over(now, with_routes),
+            true => flows.take_over(now, with_routes),
+        }
+        self.by_groups = !self.by_groups;
+        #[cfg(test)]
+        {
+            self.changes += 1;
+        }
+    }
+}
+
+impl Transport for CrowdedFlows {
+    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+        self.note(flow, route);
+        self.by().start(flow, route, bytes);
+    }
+
+    fn settle(&mut self, now: Time) {
+        self.by().settle(now);
+        // Messages in lock step are faster than either.
+        let changes = match &self.groups {
+            Some(groups) if self.by_groups => self.busy == 0 && groups.shared() == self.under_way.len(),
+            _ => self.crowded > 0 && self.flows.shared() > 0,
+        };
+        if changes {
+            self.change(now);
+        }
+    }
+
+    fn next_arrival(&mut self, horizon: Time) -> Time {
+        self.by().next_arrival(horizon)
+    }
+
+    fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
+        let before = flows.len();
+        self.by().arrived(until, flows);
+        for &flow in &flows[before..] {
+            self.forget(flow);
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        self.flows.facts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::diagnostic::Sources;
+    use crate::ids::NodeId;
+    use crate::rng::Stream;
+    use crate::routing::RoutingSpec;
+    use crate::sharing::SharingSpec;
+    use crate::topology::TopologySpec;
+
+    /// When each message arrives \[ps\]; they are when it starts \[ps\], from and to which node, and its bytes.
+    fn play(router: &dyn Router, starts: &[(f64, u32, u32, u64)], by: &mut dyn Transport) -> Vec<f64> {
+        let mut arrivals = vec![0.0; starts.len()];
+        let (mut next, mut gone, mut route) = (0, Vec::new(), Vec::new());
+        loop {
+            let start = starts.get(next).map_or(Time::NEVER, |start| Time::from_ps(start.0));
+            let now = start.min(by.next_arrival(Time::NEVER));
+            if !now.is_finite() {
+                return arrivals;
+            }
+            by.arrived(now, &mut gone);
+            for flow in gone.drain(..) {
+                arrivals[flow.0 as usize] = now.ps();
+            }
+            while let Some(&(_, from, to, bytes)) = starts.get(next).filter(|start| start.0 <= now.ps()) {
+                route.clear();
+                router.route(NodeId(from), NodeId(to), &mut route);
+                by.start(FlowId(next as u32), &route, bytes);
+                next += 1;
+            }
+            by.settle(now);
+        }
+    }
+
+    /// A crowd at node 0 of the first half of the messages, and again of the last third; else messages between random
+    /// nodes, with time in between.
+    fn starts(random: &mut Stream, nodes: u32, count: u32) -> Vec<(f64, u32, u32, u64)> {
+        let mut now = 0.0;
+        let start = |at: u32| {
+            let crowd = at < count / 2 || at > count / 3 * 2;
+            now += random.unit() * if crowd { 1e5 } else { 6e11 / f64::from(count) };
+            let from = 1 + random.below(u64::from(nodes) - 1) as u32;
+            let to =
+                if crowd && at % 4 > 0 { 0 } else { (from + 1 + random.below(u64::from(nodes) - 1) as u32) % nodes };
+            let to = if to == from { 0 } else { to };
+            (now, from, to, 10_000 + random.below(40_000))
+        };
+        (0..count).map(start).collect()
+    }
+
+    fn on(topology: &str, count: u32) -> (u32, Vec<f64>, Vec<f64>) {
+        let spec: TopologySpec = toml::from_str(topology).unwrap();
+        let fabric = Arc::new(spec.build(&mut Sources::default()).unwrap());
+        let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
+        let starts = starts(&mut Stream::new(1, topology), fabric.nodes(), count);
+        let sharing: SharingSpec = toml::from_str("[max-min]").unwrap();
+        let mut crowded = CrowdedFlows::new(&fabric, &*router, false);
+        let found = play(&*router, &starts, &mut crowded);
+        let expected = play(&*router, &starts, &mut Flows::new(&fabric, &*router, &sharing, false));
+        assert!(crowded.under_way.is_empty() && crowded.on_link.iter().all(|&on| on == 0));
+        assert_eq!((crowded.crowded, crowded.busy), (0, 0));
+        (crowded.changes, found, expected)
+    }
+
+    #[test]
+    fn crowds_come_and_go_and_messages_arrive_as_one_by_one() {
+        for topology in [
+            "[fat-tree]\np = 4\nbandwidth = \"1 GB/s\"\n",
+            "[torus]\ndims = [8, 8]\nbandwidth = \"1 GB/s\"\n",
+            "[crossbar]\nnodes = 40\nbandwidth = \"1 GB/s\"\n",
+        ] {
+            let (changes, found, expected) = on(topology, 2000);
+            assert!(changes >= 3, "{topology}: {changes} changes");
+            for (found, expected) in found.iter().zip(&expected) {
+                assert!((found - expected).abs() <= 1e-9 * expected, "{topology}: {found} ps, {expected} ps");
+            }
+        }
+    }
+
+    #[test]
+    fn where_no_crowd_meets_nothing_is_different() {
+        let (changes, found, expected) = on("[fat-tree]\np = 4\nbandwidth = \"1 GB/s\"\n", 300);
+        assert_eq!(changes, 0);
+        assert_eq!(found, expected);
+    }
+}
