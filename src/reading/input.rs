@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::columns;
 use crate::diagnostic::{Diagnostic, Located, OnRead, Place, Sources, file_names};
 use crate::units::Bytes;
 
@@ -129,18 +130,27 @@ impl Input {
         let bytes: Box<dyn Read> = if compressed {
             let bytes = expand(bytes)?;
             let (name, hook) = (name.clone(), expanded);
-            let bytes = Expanded { bytes, name, compressed: read, done: 0, told: 0, hook };
-            Box::new(Filled { bytes, blanks: 0 })
+            Box::new(Expanded { bytes, name, compressed: read, done: 0, told: 0, hook })
         } else {
-            Box::new(Filled { bytes, blanks: 0 })
+            Box::new(bytes)
         };
-        Ok(Self { name, bytes })
+        Ok(Self { name, bytes: by_rows(bytes)? })
     }
 
     /// The message for a failure of the system under way.
     pub(crate) fn failed(name: &str, error: &io::Error) -> Diagnostic {
         Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}"))
     }
+}
+
+/// The content by rows, also of what is kept by columns.
+fn by_rows(mut bytes: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    let mut start = Vec::with_capacity(columns::MAGIC.len());
+    bytes.by_ref().take(columns::MAGIC.len() as u64).read_to_end(&mut start)?;
+    if start == columns::MAGIC {
+        return Ok(Box::new(io::Cursor::new(columns::rows_of(bytes)?)));
+    }
+    Ok(Box::new(Filled { bytes: io::Cursor::new(start).chain(bytes), blanks: 0 }))
 }
 
 /// The content of compressed bytes.

@@ -3,6 +3,7 @@
 //!
 //! What is wrong with them is a [`Diagnostic`](crate::diagnostic::Diagnostic) with its place.
 
+mod columns;
 pub mod csv;
 mod input;
 #[cfg(feature = "simulator")]

@@ -11,21 +11,19 @@ use hayase::atomic_file::AtomicFile;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Library {
     name: &'static str,
-    /// Compressed by zstd: a program carries a third of what it writes. Empty where there is none.
-    compressed: &'static [u8],
+    /// Which of the libraries that are carried it is.
+    index: usize,
 }
 
 /// The recorder of MPI calls.
-pub const RECORDER: Library = Library {
-    name: "libhayase_recorder",
-    compressed: include_bytes!(concat!(env!("OUT_DIR"), "/libhayase_recorder.so.zst")),
-};
+pub const RECORDER: Library = Library { name: "libhayase_recorder", index: 0 };
 
 /// The library behind programs whose memory accesses are recorded.
-pub const MEMORY: Library = Library {
-    name: "libhayase_memory",
-    compressed: include_bytes!(concat!(env!("OUT_DIR"), "/libhayase_memory.so.zst")),
-};
+pub const MEMORY: Library = Library { name: "libhayase_memory", index: 1 };
+
+/// All libraries, each behind its length (64 bits, little-endian), compressed as one by zstd: a program carries a
+/// quarter of what it writes. Empty where there is none.
+const CARRIED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraries.zst"));
 
 /// Files beside the memory library, texts in the language of linkers: what compilers link for `-fsanitize=thread`.
 const FOR_COMPILERS: &[(&str, &[u8])] = &[
@@ -99,11 +97,22 @@ impl Library {
 
     /// The shared object.
     fn content(self) -> Result<Vec<u8>, NotPlaced> {
-        if self.compressed.is_empty() {
+        if CARRIED.is_empty() {
             return Err(NotPlaced::None);
         }
-        Ok(zstd::decode_all(self.compressed).expect("build.rs has compressed a whole library"))
+        let all = zstd::decode_all(CARRIED).expect("build.rs has compressed whole libraries");
+        let mut rest = &all[..];
+        for _ in 0..self.index {
+            rest = divided(rest).1;
+        }
+        Ok(divided(rest).0.to_vec())
     }
+}
+
+/// The first library of several, and those behind it.
+fn divided(libraries: &[u8]) -> (&[u8], &[u8]) {
+    let (length, rest) = libraries.split_first_chunk().expect("build.rs has written the length of each");
+    rest.split_at(u64::from_le_bytes(*length) as usize)
 }
 
 /// Where a library may go, the best place first.
@@ -162,16 +171,20 @@ mod tests {
 
     #[test]
     fn what_is_carried_is_a_shared_object_compressed() {
+        let mut length = 0;
         for library in [RECORDER, MEMORY] {
             match library.content() {
                 Ok(content) => {
-                    // e_type of a shared object is 3.
+                    // e_type of a shared object is 3; each has its own name in it.
                     assert_eq!((&content[..4], &content[16..18]), (&b"\x7fELF"[..], &[3, 0][..]), "{}", library.name);
-                    assert!(library.compressed.len() * 2 < content.len(), "{}", library.name);
+                    let own: &[u8] = if library == RECORDER { b"MPI_Init" } else { b"__tsan_read4" };
+                    assert!(content.windows(own.len()).any(|bytes| bytes == own), "{}", library.name);
+                    length += content.len();
                 }
-                Err(error) => assert!(library.compressed.is_empty(), "{error}"),
+                Err(error) => assert!(CARRIED.is_empty(), "{error}"),
             }
         }
+        assert!(CARRIED.len() * 2 <= length, "{} of {length}", CARRIED.len());
     }
 
     #[test]
