@@ -5,6 +5,7 @@
 //! on is a [`System`]. Each kind of work says in its own file how it is played and what its report holds; whoever does
 //! not care which it is asks [`Work`].
 
+mod chain;
 mod estimate;
 mod farm;
 mod interference;

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::chain;
 use super::estimate::{self, Pilot};
 use super::program::KEPT;
 use super::ranks::of_pattern;
@@ -13,7 +14,7 @@ use super::waits::Waits;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
-use crate::ids::{LinkId, RankId};
+use crate::ids::{IdVec, LinkId, RankId};
 use crate::noise::Added;
 use crate::player::{Activity, Observers, OnActivity, OnTransfer, RankTimes, Transfer};
 use crate::record::{History, PathStep, PatternRanks, Recorder, critical_path};
@@ -33,7 +34,8 @@ use crate::workload::{Blocked, WorkloadSpec};
 /// How many of the most used links a report holds.
 const MOST_USED: usize = 10;
 
-/// Messages of a run whose critical path is looked for, at most: they are played once more, without contention.
+/// Messages of a run whose critical path is looked for after it, at most: they are gone through once more, without
+/// contention.
 const MOST_ON_PATH: u64 = 10_000_000;
 
 /// The longest run in which the times of links (busy, number of flows) are recorded without being asked for: it costs a
@@ -277,6 +279,7 @@ impl Playing<'_> {
         let recorder = |link_times| Recorder::new(&self.network.fabric, &self.network.placement, bisection, link_times);
         let mut watched = recorder(link_use);
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
+        watched.alone_in_a_row = self.starts_of_rows();
         // Links and messages can be looked at only while they are played.
         let counted = if link_use || wants_messages || wants_ranks { None } else { self.count(recorder(false), watch) };
         let mut estimated = (system.estimate().is_some() && counted.is_some())
@@ -310,7 +313,11 @@ impl Playing<'_> {
             }
         };
         let links = self.link_uses(&recorder, &outcome);
-        let path = if outcome.stop == Stop::Done { self.path(watch) } else { None };
+        // (Of an estimate only the bounds of the senders are told.)
+        let is_whole = outcome.stop == Stop::Done && estimated.as_ref().and_then(Estimated::estimate).is_none();
+        let path = if is_whole { self.path(&recorder, watch) } else { None };
+        // Added up in another order than the run does it, it may be more in the last bits.
+        let path = path.map(|path| path.min(outcome.makespan));
         let bounds = self.bounds(&recorder, bisection, &links, path);
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
@@ -562,17 +569,27 @@ impl Playing<'_> {
     /// When the last message would arrive if each had the network to itself: nothing is left but what messages wait
     /// for, delays, latencies, and every message's own bytes. Not told where it would say no more than the other bounds
     /// do, or where it is unknown when a message has left its sender.
-    fn path(&self, watch: Option<&dyn Watch>) -> Option<Time> {
-        let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
-        // What is taken on an idle network need not be what is taken among others, and may be longer.
-        let adapts = self.network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
-        let tells = !self.network.faults_concern_runs()
-            && self.injection != Injection::Left
-            && !adapts
-            && self.pattern.messages() <= MOST_ON_PATH
-            && (self.jitter > Time::ZERO || self.pattern.delays() || latencies());
-        if !tells {
+    ///
+    /// Where each rank sends one after another the run itself has added it up, and where ranks go in steps there is a
+    /// recurrence; else all messages are played once more.
+    fn path(&self, recorder: &Recorder<'_>, watch: Option<&dyn Watch>) -> Option<Time> {
+        if !self.tells_path() {
             return None;
+        }
+        if let Some(times) = &recorder.alone_in_a_row {
+            let sends = times.iter_ids().filter(|&(rank, _)| self.pattern.sends(rank) > 0);
+            return Some(sends.map(|(_, &time)| time).max().unwrap_or(Time::ZERO));
+        }
+        if self.pattern.messages() > MOST_ON_PATH {
+            return None;
+        }
+        let whole = watch.map(|watch| Whole { watch, messages: self.pattern.messages() });
+        let watch = whole.as_ref().map(|whole| whole as &dyn Watch);
+        let starts = chain::starts(&**self.pattern, self.jitter, self.system, self.network);
+        if let Some((starts, work)) = starts.zip(self.pattern.lockstep())
+            && let Some(last) = chain::of_steps(&work, self.injection, self.network, starts, watch)
+        {
+            return Some(last);
         }
         let mut player = self.player(None);
         let alone = Network {
@@ -580,9 +597,25 @@ impl Playing<'_> {
             resolution: Time::ZERO,
             ..self.network.clone()
         };
-        let whole = watch.map(|watch| Whole { watch, messages: self.pattern.messages() });
-        let outcome = alone.simulate(&mut player, &mut (), whole.as_ref().map(|whole| whole as &dyn Watch));
+        let outcome = alone.simulate(&mut player, &mut (), watch);
         (outcome.stop == Stop::Done).then_some(outcome.makespan)
+    }
+
+    /// Whether the longest chain of messages says more than the other bounds do, and is known.
+    fn tells_path(&self) -> bool {
+        let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
+        // What is taken on an idle network need not be what is taken among others, and may be longer.
+        let adapts = self.network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
+        !self.network.faults_concern_runs()
+            && self.injection != Injection::Left
+            && !adapts
+            && (self.jitter > Time::ZERO || self.pattern.delays() || latencies())
+    }
+
+    /// When ranks start, where that is asked for and the chain of a rank is its messages, one after another.
+    fn starts_of_rows(&self) -> Option<IdVec<RankId, Time>> {
+        let is_asked = chain::is_in_rows(&**self.pattern, self.injection) && self.tells_path();
+        is_asked.then(|| chain::starts(&**self.pattern, self.jitter, self.system, self.network)).flatten()
     }
 
     /// The longest time that one rank takes for what it does one after the other: its late start, its delays and, where

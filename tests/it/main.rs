@@ -1,6 +1,7 @@
 //! Tests of the whole: one binary, one module a concern.
 
 mod blocking;
+mod chain;
 mod collectives;
 mod determinism;
 mod documents;
