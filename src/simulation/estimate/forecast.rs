@@ -79,12 +79,20 @@ impl End {
         Self { messages, time: threshold + excess * harmonic(last), excess, last: last as u32 }
     }
 
-    /// The variance of when the last of other ranks ends that come apart as these do, what is not known of these
-    /// included, over the square of the excess.
-    pub(super) fn variance(self) -> f64 {
-        let r = f64::from(self.last.max(1));
-        let of_last: f64 = (1..=self.last.max(1)).map(|i| 1.0 / square(f64::from(i))).sum();
-        of_last + (square(harmonic(self.last as usize)) + 1.0) / r
+    /// How far above E the last of other ranks ends that come apart as these do, but for 2.5 % of all cases, over the
+    /// excess; below E it is less far.
+    ///
+    /// ```text
+    /// q - (1 + 1/2 + ... + 1/r)        P(largest of r < q) = (1 - exp(-q))^r = 0.975
+    /// ```
+    pub(super) fn reach(self) -> f64 {
+        let last = self.last.max(1);
+        -ln(1.0 - power(0.975, 1.0 / f64::from(last))) - harmonic(last as usize)
+    }
+
+    /// The variance of E, of which the excess and u are measured, over the square of the excess.
+    fn variance(self) -> f64 {
+        (square(harmonic(self.last as usize)) + 1.0) / f64::from(self.last.max(1))
     }
 }
 
@@ -160,12 +168,13 @@ impl<'a> Known<'a> {
         let (of_near, of_far) = (self.ahead(near)?, self.ahead(far)?);
         let tail = factor * (end.time - self.last.time - near * of_near.mean);
         let makespan = self.last.time + far * of_far.mean + tail;
-        let of_ends = end.variance() * square(factor * end.excess);
+        let excess = factor * end.excess;
         let of_line = of_near.noise * near.max(0.0) * square(factor);
         let of_growth = square(tail * error * ln(all / played));
         let of_steps = square(wide() * far) * of_far.variance;
         let sure = student(2 * end.last.max(1) as usize);
-        Some(Forecast { makespan, half: (of_steps + square(sure) * (of_ends + of_line + of_growth)).sqrt() })
+        let measured = square(sure) * (end.variance() * square(excess) + of_line + of_growth);
+        Some(Forecast { makespan, half: (of_steps + measured + square(end.reach() * excess)).sqrt() })
     }
 
     /// The time of a step, of this many to come.

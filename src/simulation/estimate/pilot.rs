@@ -12,9 +12,6 @@ use crate::workload::{Blocked, Load, Requests, Send, Workload};
 const FIRST: usize = 200;
 const FURTHER: f64 = 1.15;
 
-/// A look finds the interval narrow enough if the end that is still to be played may be a little longer than usual.
-const ROOM: f64 = 0.95;
-
 /// Where so much of all would be played, the rest is, too.
 const MOST: f64 = 0.5;
 
@@ -129,7 +126,7 @@ impl<'a> Pilot<'a> {
         let known = Known::of(&self.samples, self.whole);
         let Some(outlook) = known.and_then(|known| known.outlook(most)) else { return ControlFlow::Continue(()) };
         (self.tell)(outlook);
-        if outlook.half <= ROOM * self.wanted * outlook.makespan {
+        if outlook.half <= self.wanted * outlook.makespan {
             if let Err(why) = (self.alike)(most) {
                 self.full = Some(why);
                 return ControlFlow::Break(());

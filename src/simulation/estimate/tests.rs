@@ -86,7 +86,7 @@ fn the_end_grows_as_the_spread_does() {
 fn the_end_is_that_of_the_last_ranks_on_average() {
     // Of 1,024 ranks that end by chance, exponentially with a mean of 5 behind 100, the last ends after
     // 5 (1 + 1/2 + ... + 1/1024) = 5 * 7.509 on average.
-    let (mut time, mut excess, mut error) = (0.0, 0.0, 0.0);
+    let (mut time, mut excess, mut off) = (0.0, 0.0, 0);
     for seed in 0..200 {
         let random = Mix::new(seed, "ends");
         let ends = |other: u64| -> Vec<f64> {
@@ -96,11 +96,11 @@ fn the_end_is_that_of_the_last_ranks_on_average() {
         let other = ends(1).into_iter().fold(0.0, f64::max);
         time += end.time / 200.0;
         excess += end.excess / 200.0;
-        error += (other - end.time) * (other - end.time) / 200.0 / end.variance() / (end.excess * end.excess);
+        off += u32::from((other - end.time).abs() > end.reach() * end.excess);
     }
     assert!((time - 137.5_f64).abs() < 1.0 && (excess - 5.0_f64).abs() < 0.2, "{time} {excess}");
-    // The mean of 200 squares of deviations of variance 1; those of an exponential tail have a long one of their own.
-    assert!((0.7..1.4).contains(&error), "{error}");
+    // 5 of 200 are later by chance and hardly any earlier; what is measured is not exact, and leaves out some more.
+    assert!((1..20).contains(&off), "{off}");
 }
 
 #[test]
