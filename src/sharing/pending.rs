@@ -3,13 +3,13 @@
 //! A solve typically has 15 of them and changes most of their keys between two looks at the smallest, so a heap would
 //! do more work than it saves: keys are kept in a flat array in the order in which links joined, and the smallest is
 //! found by a scan. When more than [`FLAT`] have joined (the start of a run, large tori), minima of blocks of [`BLOCK`]
-//! keys, and of blocks of those, are kept as well and repaired where a key has changed since the last look.
+//! keys, of blocks of those and so on, are kept as well and repaired where a key has changed since the last look.
 //!
 //! The scan of the flat array finds value and place in one pass without a jump: the last six bits of a copy of each key
 //! are replaced by its place. So keys that are closer than 64 units in the last place (1.4e-14) come in order of
 //! place, which is as good, since levels that close are taken for equal anyway.
 
-/// Keys per block, and blocks per superblock.
+/// Keys, or minima, per block.
 const BLOCK: usize = 32;
 
 /// Number of keys up to which there are no blocks.
@@ -147,78 +147,115 @@ impl Pending {
 #[derive(Clone, Debug, Default)]
 struct Blocks {
     keys: Vec<f64>,
+    /// Minima of blocks of keys, then of blocks of the level before, until no more than [`TOP`] are left.
+    levels: Vec<Level>,
+    /// Empty ones, to be used again.
+    spare: Vec<Level>,
+}
+
+/// Minima that are all looked at: one block and a few.
+const TOP: usize = 2 * BLOCK;
+
+/// The minima of the blocks of what is below.
+#[derive(Clone, Debug, Default)]
+struct Level {
     minima: Vec<f64>,
+    /// Blocks in which something has changed since the last look, each once.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
-    super_minima: Vec<f64>,
-    super_stale: Vec<u32>,
-    is_super_stale: Vec<bool>,
+}
+
+impl Level {
+    #[inline]
+    fn mark(&mut self, block: usize) {
+        if !std::mem::replace(&mut self.is_stale[block], true) {
+            self.stale.push(block as u32);
+        }
+    }
+
+    fn push(&mut self) {
+        self.minima.push(f64::INFINITY);
+        self.is_stale.push(false);
+    }
+}
+
+/// The items of a block.
+#[inline]
+fn block_of(items: &[f64], block: usize) -> &[f64] {
+    let start = block * BLOCK;
+    &items[start..items.len().min(start + BLOCK)]
 }
 
 impl Blocks {
     fn clear(&mut self) {
         self.keys.clear();
-        self.minima.clear();
-        self.stale.clear();
-        self.is_stale.clear();
-        self.super_minima.clear();
-        self.super_stale.clear();
-        self.is_super_stale.clear();
+        for mut level in self.levels.drain(..) {
+            level.minima.clear();
+            level.stale.clear();
+            level.is_stale.clear();
+            self.spare.push(level);
+        }
     }
 
     fn push(&mut self, key: f64) {
         let place = self.keys.len();
         self.keys.push(key);
-        if place / BLOCK >= self.minima.len() {
-            self.minima.push(f64::INFINITY);
-            self.is_stale.push(false);
-            if place / (BLOCK * BLOCK) >= self.super_minima.len() {
-                self.super_minima.push(f64::INFINITY);
-                self.is_super_stale.push(false);
+        if place == 0 {
+            self.levels.push(self.spare.pop().unwrap_or_default());
+        }
+        // The first of a block is the first of a new minimum above, and so on.
+        let mut index = place;
+        for level in &mut self.levels {
+            if !index.is_multiple_of(BLOCK) {
+                break;
+            }
+            index /= BLOCK;
+            if index == level.minima.len() {
+                level.push();
             }
         }
-        self.mark(place);
-    }
-
-    #[inline]
-    fn mark(&mut self, place: usize) {
-        let block = place / BLOCK;
-        if !std::mem::replace(&mut self.is_stale[block], true) {
-            self.stale.push(block as u32);
+        if let Some(top) = self.levels.last()
+            && top.minima.len() > TOP
+        {
+            let mut above = self.spare.pop().unwrap_or_default();
+            for block in 0..top.minima.len().div_ceil(BLOCK) {
+                above.push();
+                above.mark(block);
+            }
+            self.levels.push(above);
         }
+        self.levels[0].mark(place / BLOCK);
     }
 
     #[inline]
     fn set(&mut self, place: usize, key: f64) {
         if key != self.keys[place] {
             self.keys[place] = key;
-            self.mark(place);
+            self.levels[0].mark(place / BLOCK);
         }
     }
 
     fn smallest(&mut self) -> (usize, f64) {
-        let part = |items: &[f64], block: usize| {
-            let start = block * BLOCK;
-            start..items.len().min(start + BLOCK)
-        };
-        for block in self.stale.drain(..) {
-            let block = block as usize;
-            self.is_stale[block] = false;
-            self.minima[block] = minimum(&self.keys[part(&self.keys, block)]);
-            if !std::mem::replace(&mut self.is_super_stale[block / BLOCK], true) {
-                self.super_stale.push((block / BLOCK) as u32);
+        let Self { keys, levels, .. } = self;
+        for index in 0..levels.len() {
+            let (below, rest) = levels.split_at_mut(index);
+            let items = below.last().map_or(&keys[..], |below| &below.minima[..]);
+            let Some((Level { minima, stale, is_stale }, above)) = rest.split_first_mut() else { break };
+            let mut above = above.first_mut();
+            for block in stale.drain(..) {
+                let block = block as usize;
+                is_stale[block] = false;
+                minima[block] = minimum(block_of(items, block));
+                if let Some(above) = &mut above {
+                    above.mark(block / BLOCK);
+                }
             }
         }
-        for block in self.super_stale.drain(..) {
-            let block = block as usize;
-            self.is_super_stale[block] = false;
-            self.super_minima[block] = minimum(&self.minima[part(&self.minima, block)]);
+        let mut place = self.levels.last().map_or(0, |top| smallest_of(&top.minima));
+        let below = self.levels.iter().rev().skip(1).map(|level| &level.minima).chain([&self.keys]);
+        for items in below {
+            place = place * BLOCK + smallest_of(block_of(items, place));
         }
-        let top = smallest_of(&self.super_minima);
-        let range = part(&self.minima, top);
-        let block = range.start + smallest_of(&self.minima[range]);
-        let range = part(&self.keys, block);
-        let place = range.start + smallest_of(&self.keys[range]);
         (place, self.keys[place])
     }
 }
@@ -251,8 +288,35 @@ mod tests {
     use crate::rng::Stream;
 
     #[test]
+    fn the_smallest_of_very_many_keys_is_found_while_they_change() {
+        let count = TOP * BLOCK * BLOCK + 777;
+        let mut random = Stream::new(7, "pending");
+        let mut pending = Pending::default();
+        for _ in 0..2 {
+            let mut queue = std::collections::BTreeSet::new();
+            let mut plain: Vec<u64> = (0..count).map(|_| random.below(1_000_000)).collect();
+            for (place, &key) in plain.iter().enumerate() {
+                assert_eq!(pending.push(key as f64) as usize, place);
+                queue.insert((key, place));
+            }
+            for _ in 0..2_000 {
+                let &(key, place) = queue.first().unwrap();
+                assert_eq!(pending.smallest(), Some((place as u32, key as f64)), "the first of equals");
+                for place in [place, random.below(count as u64) as usize] {
+                    queue.remove(&(plain[place], place));
+                    plain[place] += random.below(1000);
+                    queue.insert((plain[place], place));
+                    pending.set(place as u32, plain[place] as f64);
+                }
+            }
+            pending.clear();
+            assert_eq!(pending.smallest(), None);
+        }
+    }
+
+    #[test]
     fn the_smallest_key_is_found_at_every_size() {
-        for size in [1, 2, 63, 64, 65, 66, 1000, 5000] {
+        for size in [1, 2, 63, 64, 65, 66, 1000, 2048, 2049, 5000] {
             let mut random = Stream::new(size, "pending");
             let mut pending = Pending::default();
             let mut plain: Vec<f64> = Vec::new();
