@@ -423,6 +423,7 @@ impl Playing<'_> {
                 }),
                 seeds: None,
                 noise: None,
+                accuracy: None,
                 estimated: estimate::not_of(self.system, "programs"),
                 faults: None,
                 fingerprint: fingerprint(&played.ranks),

@@ -75,6 +75,7 @@ impl Farm {
                 stopped: None,
                 seeds: None,
                 noise: None,
+                accuracy: None,
                 estimated: None,
                 faults: None,
                 fingerprint: fingerprint(&predictions),

@@ -6,6 +6,7 @@ use hayase::report::replay::ReplayReport;
 use hayase::report::{FarmReport, Head, JobsReport, MessageRecord, Report, Status};
 use hayase::scenario::{Farm, Loaded, Scenario};
 use hayase::simulation::{JobsWork, PatternWork, ProgramWork, RunOptions, Simulated};
+use hayase::sweep::accuracy::known_of;
 use hayase::sweep::{cost_of_noise, over_seeds};
 use hayase::units::Bytes;
 use hayase::workload::Blocked;
@@ -151,6 +152,9 @@ fn pattern(scenario: &Scenario<PatternWork>, seeds: &[u64], wishes: Wishes, look
     };
     let mut head = outcome.report.head.clone();
     completed(scenario, seeds, &outcome, &mut head, looking)?;
+    if head.status == Status::Complete {
+        head.accuracy = known_of(scenario, scenario.work()).map(Box::new);
+    }
     outcome.report.head = head;
     let mut tables = Vec::new();
     if wishes.messages {
