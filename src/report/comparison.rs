@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::noise::CostOverSeeds;
-use super::{Bounds, ComparedJob, Estimated, RankBy, SeedStatistics, WorstSlowdown};
+use super::{Bounds, ComparedJob, Estimated, KnownAccuracy, RankBy, SeedStatistics, WorstSlowdown};
 use crate::faults::part;
 
 /// The version of the form of [`Comparison`] in JSON.
@@ -98,6 +98,9 @@ pub struct ComparisonRow {
     /// Packets that crossed a link in the first run, each link counted, where messages are packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_hops: Option<u64>,
+    /// What a map of errors says of such runs, of patterns that are flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<Box<KnownAccuracy>>,
     /// Combined fingerprint of the runs.
     pub fingerprint: String,
 }

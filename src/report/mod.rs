@@ -2,6 +2,7 @@
 //!
 //! Everything but [`Meta`] and the figures of a [`Benchmark`] is the same on every machine.
 
+mod accuracy;
 mod benchmark;
 mod compared_jobs;
 mod comparison;
@@ -17,6 +18,9 @@ pub mod whatif;
 
 use serde::Serialize;
 
+pub use accuracy::{
+    Accuracy, AccuracyCase, AccuracyRow, ErrorRange, KnownAccuracy, LeftOut, SCHEMA as ACCURACY_SCHEMA,
+};
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
 pub use compared_jobs::{ComparedJob, RankBy, WorstSlowdown};
 pub use comparison::{
@@ -70,6 +74,9 @@ pub struct Head {
     /// Where an estimate was asked for: `estimate`, with `estimate_reason` where it is none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub estimated: Option<Estimated>,
+    /// What a map of errors says of such runs, of patterns that are flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<Box<KnownAccuracy>>,
     /// A number that differs where anything happened at another time.
     pub fingerprint: String,
 }

@@ -3,7 +3,7 @@
 //! It follows from the types that are written, and is worked out where the library is tested: `schema.json` holds it.
 
 /// The JSON schema of all reports: `$defs` has `Report` (of a pattern), `ReplayReport`, `JobsReport`, `FarmReport`,
-/// `WhatIfReport`, `Comparison` and `Throughput`, with all that they are made of.
+/// `WhatIfReport`, `Comparison`, `Accuracy` and `Throughput`, with all that they are made of.
 pub fn schema() -> &'static str {
     include_str!("schema.json")
 }
@@ -15,7 +15,7 @@ mod tests {
 
     use super::super::replay::ReplayReport;
     use super::super::whatif::WhatIfReport;
-    use super::super::{Comparison, FarmReport, JobsReport, Report};
+    use super::super::{Accuracy, Comparison, FarmReport, JobsReport, Report};
     use crate::throughput::Throughput;
 
     #[test]
@@ -28,6 +28,7 @@ mod tests {
             generator.subschema_for::<FarmReport>(),
             generator.subschema_for::<WhatIfReport>(),
             generator.subschema_for::<Comparison>(),
+            generator.subschema_for::<Accuracy>(),
             generator.subschema_for::<Throughput>(),
         ];
         let definitions = generator.take_definitions(true);

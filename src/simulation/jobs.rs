@@ -548,6 +548,7 @@ impl Playing<'_> {
                 }),
                 seeds: None,
                 noise: None,
+                accuracy: None,
                 estimated: None,
                 faults: (self.network.faults.as_ref())
                     .map(|faults| Box::new(FaultsReport::new(faults, outcome.mishaps.as_deref()))),

@@ -12,7 +12,7 @@ use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processor
 use super::summary::Summary;
 use super::waits::Waits;
 use crate::diagnostic::{Diagnostic, Sources};
-use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
+use crate::engine::{Because, Flight, Observer, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{IdVec, LinkId, RankId};
 use crate::noise::Added;
@@ -144,6 +144,18 @@ impl PatternWork {
     /// `window=k`, all of them under `all`. What they would wait for is left out of account.
     pub fn rates(&self, system: &System) -> Vec<Rate> {
         system.network().map(|network| rates::rates(&*self.pattern, self.injection, network)).unwrap_or_default()
+    }
+
+    /// Plays it for an observer alone: no report, bounds or critical path. `None` without a network.
+    pub(crate) fn watched(
+        &self,
+        system: &System,
+        observer: &mut impl Observer,
+        watch: Option<&dyn Watch>,
+    ) -> Option<Outcome> {
+        let playing = self.on(system)?;
+        let mut player = playing.player(None);
+        Some(playing.network.simulate_known(&mut player, observer, watch))
     }
 
     fn on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
@@ -493,6 +505,7 @@ impl Playing<'_> {
                 bytes: outcome.bytes,
                 seeds: None,
                 noise: None,
+                accuracy: None,
                 estimated: None,
                 status: match outcome.stop {
                     Stop::Done => Status::Complete,

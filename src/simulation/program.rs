@@ -443,6 +443,7 @@ impl Playing<'_> {
                 }),
                 seeds: None,
                 noise: None,
+                accuracy: None,
                 estimated: estimate::not_of(self.system, "programs"),
                 faults: None,
                 fingerprint: fingerprint(&played.ranks),

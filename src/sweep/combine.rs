@@ -1,5 +1,6 @@
 //! The points of a sweep, and what the runs of one point give together.
 
+use super::accuracy::known::known_of;
 use super::{Outcome, Point, Sweep};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
 use crate::report::{
@@ -258,6 +259,10 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
         messages: first.messages,
         bytes: first.bytes,
         bounds,
+        accuracy: match point.scenario.work() {
+            Work::Pattern(work) => known_of(&point.scenario, work).map(Box::new),
+            _ => None,
+        },
         wall_s: runs.iter().map(|outcome| outcome.run.wall_s).sum::<f64>() / n,
         fingerprint: match runs {
             [only] => only.run.fingerprint.clone(),

@@ -75,6 +75,7 @@ impl Farm {
                 stopped: None,
                 seeds: None,
                 noise: None,
+                accuracy: None,
                 estimated: head.and_then(|head| head.estimated),
                 faults: None,
                 fingerprint: fingerprint(&predictions),

@@ -3,6 +3,7 @@
 //! A [`Sweep`] names what is compared; every combination is a point, and every point runs once for each seed, on all
 //! cores. What comes out does not depend on how many there are.
 
+pub mod accuracy;
 mod combine;
 mod control;
 pub mod fabrics;

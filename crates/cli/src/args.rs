@@ -3,6 +3,7 @@
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Command, Parser, Subcommand};
 
+use super::accuracy::AccuracyArgs;
 use super::advise::args::{AdviseArgs, ExplainArgs};
 use super::bench::BenchArgs;
 use super::calibrate::CalibrateArgs;
@@ -88,6 +89,8 @@ pub enum Verb {
     Run(InOurWords<RunArgs>),
     /// Simulate many combinations side by side, best first.
     Compare(InOurWords<CompareArgs>),
+    /// Hold models of messages against packets over many cases: how far each is off, and what it costs.
+    Accuracy(InOurWords<AccuracyArgs>),
     /// Run thousands of points of a plan; what is done is kept and never run again.
     Sweep(InOurWords<SweepArgs>),
     /// Show how fast each message of the first step would be, all of them under way at once.

@@ -11,7 +11,7 @@ use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, RunsMonitor};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
-use super::{End, Failure, Voice, asked, complain, deadlock, estimate, extension, interrupt, pictures};
+use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, extension, interrupt, pictures};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::faults::part;
 use hayase::report::RankBy;
@@ -44,7 +44,7 @@ Files (-o), by name:
   x.md     the tables, as Markdown";
 
 /// `KEY=a,b,c`.
-fn vary(text: &str) -> Result<(String, Vec<String>), String> {
+pub fn vary(text: &str) -> Result<(String, Vec<String>), String> {
     let values = text.split_once('=').map(|(key, values)| (key.trim(), listed(values)));
     let Some((key, values)) = values else { return Err("a key and its values are expected: KEY=a,b,c".to_owned()) };
     match key.is_empty() || values.iter().any(String::is_empty) {
@@ -206,6 +206,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     for row in &comparison.rows {
         estimate::say_reason_of(&row.pattern, row.estimated.as_ref(), voice);
     }
+    accuracy::say_of_rows(&comparison.rows, voice);
     for (kind, file) in files {
         // What says of itself that it is incomplete is written; rows of a table cannot, and a chart of nothing is none.
         let marked = matches!(kind, Kind::Json | Kind::Markdown | Kind::Chart | Kind::Faults);

@@ -4,6 +4,7 @@
 //! case of the validation); 2 bad input or usage; 3 the simulated program deadlocks; 130 stopped by Ctrl-C, after what
 //! had happened by then has been reported (a second Ctrl-C ends the process at once).
 
+mod accuracy;
 mod advise;
 mod args;
 mod asked;
@@ -117,6 +118,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
     match verb {
         Verb::Run(args) => run::run(args, voice),
         Verb::Compare(args) => compare::compare(args, voice),
+        Verb::Accuracy(args) => accuracy::accuracy(args, voice),
         Verb::Sweep(args) => sweep::sweep(args, voice),
         Verb::Rates(args) => rates::rates(args, voice),
         Verb::Throughput(args) => throughput::throughput(args, voice),
@@ -226,7 +228,8 @@ mod tests {
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "trace convert", "program extend", "sweep"].contains(&verb),
             "machine" | "transport" => verb == "compare",
-            "routing" => ["compare", "throughput", "topology compare", "topology routes"].contains(&verb),
+            "routing" => ["accuracy", "compare", "throughput", "topology compare", "topology routes"].contains(&verb),
+            "size" | "jitter" => verb == "accuracy",
             "preset" => verb == "check",
             "seed" => ["pattern show", "topology routes"].contains(&verb),
             _ => false,
@@ -259,6 +262,7 @@ mod tests {
         let results = [
             "run",
             "compare",
+            "accuracy",
             "rates",
             "throughput",
             "predict",

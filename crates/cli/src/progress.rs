@@ -111,6 +111,13 @@ impl Words {
     }
 }
 
+/// What the wall clock shows [s], from some moment on.
+#[cfg(not(unix))]
+pub fn wall_clock() -> f64 {
+    static BEGUN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    BEGUN.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
 /// `12 s`, `3 min`, `1.5 h`.
 pub fn duration(seconds: f64) -> String {
     match seconds {
@@ -230,6 +237,23 @@ impl RunsMonitor {
     }
 
     /// So far it is.
+    pub fn tell(&self, progress: SweepProgress) {
+        self.0.tell(progress.messages, progress.total_messages, || {
+            format!("{} of {} runs done", progress.runs, progress.total_runs)
+        });
+    }
+}
+
+/// Looks on while many scenarios run that are known to take differently long: by how much work is done of all.
+pub struct WorkMonitor(Meter);
+
+impl WorkMonitor {
+    /// Nothing is done yet.
+    pub fn new(show: Show) -> Self {
+        Self(Meter::new(show, ""))
+    }
+
+    /// So far it is; messages are parts of the work.
     pub fn tell(&self, progress: SweepProgress) {
         self.0.tell(progress.messages, progress.total_messages, || {
             format!("{} of {} runs done", progress.runs, progress.total_runs)

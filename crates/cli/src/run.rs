@@ -15,8 +15,8 @@ use super::scenario::ScenarioArgs;
 use super::seeds::{SeedsArgs, over, seeds};
 use super::window::WindowArgs;
 use super::{
-    End, Failure, Voice, caveats, complain, deadlock, estimate, extension, interrupt, jobs, noise, pictures, predict,
-    regions, replay,
+    End, Failure, Voice, accuracy, caveats, complain, deadlock, estimate, extension, interrupt, jobs, noise, pictures,
+    predict, regions, replay,
 };
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
@@ -24,6 +24,7 @@ use hayase::player::Activity;
 use hayase::report::{MessageRecord, Report, Status};
 use hayase::scenario::{Loaded, Scenario};
 use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
+use hayase::sweep::accuracy::known_of;
 use hayase::units::Bytes;
 use hayase_output::svg::Window;
 use hayase_output::{csv, json, table};
@@ -225,6 +226,9 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
     }
     estimate::say_reason(run.report.head.estimated.as_ref(), voice);
     noise::cost(scenario, &mut run.report.head, voice)?;
+    if run.report.head.status == Status::Complete {
+        run.report.head.accuracy = known_of(scenario, scenario.work()).map(Box::new);
+    }
     if run.report.head.status != Status::Complete {
         // A part of a table looks like a whole one; the report says what it is.
         for (_, left_out) in files.extract_if(.., |(kind, _)| *kind != Kind::Report) {
@@ -235,6 +239,9 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
         file.write(|w| write(kind, w, scenario, &run, &records, window))?;
     }
     args.out.print(|| table::run(&run.report), &run.report)?;
+    if let Some(known) = &run.report.head.accuracy {
+        accuracy::say(known, &measured_by(args), voice);
+    }
     voice.say(cost(&run.report));
     Ok(match run.report.head.status {
         Status::Complete => End::Done,
@@ -247,6 +254,15 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
             End::Deadlocked
         }
     })
+}
+
+/// The words that `hayase accuracy` has for the same.
+fn measured_by(args: &RunArgs) -> String {
+    let ScenarioArgs { scenario, pattern, system, .. } = &args.scenario;
+    let file = scenario.iter().map(|path| path.display().to_string());
+    let named = [("-t", &system.topology), ("-p", pattern)].into_iter();
+    let named = named.filter_map(|(flag, name)| Some(format!("{flag} {}", name.as_ref()?)));
+    file.chain(named).collect::<Vec<_>>().join(" ")
 }
 
 /// A timeline keeps every message, so its size is checked before the run.

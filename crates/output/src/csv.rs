@@ -3,6 +3,7 @@
 //! Numbers are in base units (s, B, B/s, as the column's name says) and the shortest text that reads back to the same
 //! value; infinite ones are `inf`, and what is not known is empty.
 
+mod accuracy;
 mod farm;
 mod jobs;
 mod lines;
@@ -23,6 +24,7 @@ use hayase::workload::program::Program;
 
 use lines::Lines;
 
+pub use accuracy::accuracy;
 pub use farm::{points, predictions};
 pub use jobs::{JobMessages, compared_jobs, job_links};
 

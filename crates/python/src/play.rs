@@ -6,6 +6,7 @@ use hayase::report::replay::ReplayReport;
 use hayase::report::{FarmReport, Head, JobsReport, MessageRecord, Report, Status};
 use hayase::scenario::{Farm, Loaded, Scenario};
 use hayase::simulation::{JobsWork, PatternWork, ProgramWork, RunOptions, Simulated, Summary};
+use hayase::sweep::accuracy::known_of;
 use hayase::sweep::{cost_of_noise, over_seeds};
 use hayase::units::Bytes;
 use hayase::workload::Blocked;
@@ -150,6 +151,9 @@ fn pattern(scenario: &Scenario<PatternWork>, seeds: &[u64], wishes: Wishes, look
     };
     let summary = outcome.summary();
     completed(scenario, seeds, &summary, &mut outcome.report.head, looking)?;
+    if outcome.report.head.status == Status::Complete {
+        outcome.report.head.accuracy = known_of(scenario, scenario.work()).map(Box::new);
+    }
     let mut tables = Vec::new();
     if wishes.messages {
         tables.push(("messages", messages.columns()));

@@ -140,6 +140,7 @@ impl WhatIf {
                 stopped: base.summary.stopped,
                 seeds: None,
                 noise: None,
+                accuracy: None,
                 estimated: None,
                 faults: base.summary.faults,
                 fingerprint: base.summary.fingerprint,

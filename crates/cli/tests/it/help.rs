@@ -16,6 +16,8 @@ Usage: hayase [OPTIONS] <COMMAND>
 Commands:
   run           Simulate one scenario and report what came out
   compare       Simulate many combinations side by side, best first
+  accuracy      Hold models of messages against packets over many cases: how far each is off, and
+                what it costs
   sweep         Run thousands of points of a plan; what is done is kept and never run again
   rates         Show how fast each message of the first step would be, all of them under way at once
   throughput    Count the loads of steady traffic: how much of their bandwidth all nodes can use,

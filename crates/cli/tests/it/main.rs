@@ -1,5 +1,6 @@
 //! The command line, as transcripts: what was typed, what came out where, and the exit code.
 
+mod accuracy;
 mod advice_cases;
 mod advise;
 mod advise_network;

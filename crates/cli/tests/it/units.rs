@@ -63,7 +63,21 @@ const BARE: [&str; 54] = [
     "step",
     "after",
 ];
-const MORE: [&str; 8] = ["carries", "unit", "+-", "region", "executions", "ranks", "calls", "seeds run"];
+const MORE: [&str; 13] = [
+    "within 10 %",
+    "size",
+    "reference",
+    "speed-up",
+    "rows",
+    "carries",
+    "unit",
+    "+-",
+    "region",
+    "executions",
+    "ranks",
+    "calls",
+    "seeds run",
+];
 
 /// The headings of all tables of a text.
 fn headings(text: &str) -> Vec<String> {
@@ -94,6 +108,7 @@ fn every_column_has_its_unit_in_its_heading_and_a_quantity_one_unit_in_an_answer
         "rates -t fabric.toml -p messages.csv",
         "compare -t torus-4x4 -p all-to-all-pairwise --transport packet:oq,packet:iq,flow --jitter 1us --seeds 2",
         "compare -t torus-4x4,torus-8x8 -p ring --placement regular,random",
+        "accuracy -t torus-4x4 -p ring --size 20KB --seeds 1",
         &format!("replay {elimination} -t torus-4x4"),
         &format!("replay {trace} -m myrinet"),
         &format!("whatif {elimination}"),

@@ -4,6 +4,7 @@
 //! Nothing is told by hue alone: what is busy is also darker and wider, what differs in kind differs in form. The same
 //! input gives the same bytes. All is written by a small writer of our own.
 
+mod accuracy;
 mod axis;
 mod calibration;
 mod canvas;
@@ -34,6 +35,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub use accuracy::accuracy;
 pub use calibration::calibration;
 pub use communication::communication;
 pub use compared_jobs::compared_jobs;

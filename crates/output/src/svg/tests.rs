@@ -199,6 +199,7 @@ fn comparison_of(blocks: &[(&str, &str)], patterns: &[&str], seeds: u64, factor:
                 place: 1,
                 tied: false,
                 wall_s: 1.0,
+                accuracy: None,
                 fingerprint: String::new(),
             });
         }

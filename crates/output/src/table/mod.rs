@@ -3,6 +3,7 @@
 //! A column of a [`Grid`] knows the [`Quantity`] of its figures; an [`Answer`] chooses one unit for each quantity,
 //! which all its tables have in their headings, and fits them to the terminal.
 
+mod accuracy;
 mod answer;
 mod benchmark;
 mod calibration;
@@ -29,6 +30,7 @@ mod written;
 use hayase::report::{Rate, Status, Stopped};
 use hayase::units::Bytes;
 
+pub use accuracy::accuracy;
 pub use answer::Answer;
 pub use benchmark::{benchmark, loads};
 pub use calibration::calibration;

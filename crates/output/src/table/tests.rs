@@ -192,6 +192,7 @@ fn row(placement: &str, pattern: &str, makespans: &[f64]) -> ComparisonRow {
         tied: false,
         makespan,
         wall_s: 0.0123,
+        accuracy: None,
         fingerprint: "ab".into(),
     }
 }

@@ -1,0 +1,286 @@
+//! `hayase accuracy`: models of messages beside models of packets.
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+
+use super::compare::{rejoined, vary};
+use super::files::unknown;
+use super::options::{Format, Offer, OutputArgs};
+use super::progress::{self, WorkMonitor, duration};
+use super::scenario::CommonArgs;
+use super::seeds::seeds;
+use super::{End, Failure, Voice, asked, extension, interrupt, print, typed};
+use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase::report::{ComparisonRow, KnownAccuracy};
+use hayase::sweep::accuracy::{AccuracyOutlook, AccuracySweep};
+use hayase::sweep::{Control, Sweep};
+use hayase::units::count;
+use hayase_output::table::{counted, grouped};
+use hayase_output::{csv, json, svg, table};
+
+const ACCURACY_EXAMPLES: &str = "\
+Examples:
+  hayase accuracy -t torus-4x4 -p all-to-all-pairwise
+  hayase accuracy -t torus-4x4,fat-tree-54 -p all-to-all-simple-spread,uniform-random \\
+      --placement regular,random --size \"20 KB,300 KB\" -o map.svg -o map.csv
+  hayase accuracy -t torus-8x8 -p all-to-all-pairwise --size \"1 MB\" --references packet:iq --buffer 2,8,64
+  hayase accuracy -t torus-16x16 -p all-to-all-pairwise --size \"1 MB\" --packets-per-message 7 --count
+  hayase accuracy scenario.toml --models max-min,blocking --vary workload.uniform-random.messages=4,64
+
+Yours: scenario.toml (`hayase init scenario.toml` writes one)
+
+Every combination of what is listed is a case. In each of them every model is held against every packet model that its \
+fabric has: packet:iq with dateline, turn and bubble where routes go along rings, with classes elsewhere. `blocking` \
+has the channels of the switch that it is held against. Errors are means over seeds.
+
+Files (-o), by name:
+  x.svg    a map: models by cases, the error as colour and figure
+  x.csv    a line for each model beside each packet model in each case
+  x.json   the same with the seeds
+  x.md     the tables, as Markdown";
+
+/// Sizes where nothing is said.
+const SIZES: [&str; 3] = ["20 KB", "100 KB", "1 MB"];
+/// Seeds where nothing is said.
+const SEEDS: u32 = 3;
+/// The jitter where nothing is said: without it equal messages go in step, as no machine has them.
+const JITTER: &str = "1.5 us";
+/// What takes longer is announced \[s\].
+const LONG: f64 = 10.0;
+
+/// Lines about rows of a comparison at most.
+const MOST_SAID: usize = 4;
+
+/// `hayase accuracy`.
+#[derive(Args, Debug)]
+#[command(after_help = ACCURACY_EXAMPLES, next_help_heading = "Cases")]
+pub struct AccuracyArgs {
+    /// A scenario file: what is not listed here is as it says.
+    #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub scenario: Option<PathBuf>,
+    /// Fabrics, by name or file, with commas between them.
+    #[arg(short, long, value_name = "T,...", value_delimiter = ',')]
+    pub topology: Vec<String>,
+    /// Patterns, by name or file.
+    #[arg(short, long, value_name = "P,...", value_delimiter = ',')]
+    pub pattern: Vec<String>,
+    /// Placements, as in `hayase compare`.
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
+    pub placement: Vec<String>,
+    /// Sizes of messages (default 20 KB, 100 KB and 1 MB; of a scenario file, and of files of messages, as they say); own:
+    /// as each pattern says.
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',')]
+    pub size: Vec<String>,
+    /// Each rank starts at a random time from 0 to this (default 1.5 us; of a scenario file as it says).
+    #[arg(long, value_name = "TIME")]
+    pub jitter: Option<String>,
+    /// Injection rules: queue, sendrecv, barrier, left, all, window=K.
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
+    pub injection: Vec<String>,
+    /// Routing rules, as in `hayase compare`.
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
+    pub routing: Vec<String>,
+    /// Any key of a scenario file, with its values: workload.uniform-random.messages=4,64 (may be repeated).
+    #[arg(long, value_name = "KEY=V,...", value_parser = vary)]
+    pub vary: Vec<(String, Vec<String>)>,
+    /// Run what is random with so many seeds (default 3).
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<NonZeroU32>,
+    /// Models: equal-share, redistribute, max-min, blocking (these where nothing is said), few-packets (the packet model
+    /// itself with 7 packets a message).
+    #[arg(long, value_name = "MODEL,...", value_delimiter = ',', help_heading = "Models")]
+    pub models: Vec<String>,
+    /// Packet models: packet:oq, packet:fq, packet:iq (all of it), packet:iq:dateline, packet:iq:turn, packet:iq:bubble,
+    /// packet:iq:classes, packet:iq:voq (default: all that the fabric has).
+    #[arg(long, value_name = "MODEL,...", value_delimiter = ',', help_heading = "Models")]
+    pub references: Vec<String>,
+    /// Packets of a buffer of input queues, or unlimited (default 8).
+    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Models")]
+    pub buffer: Vec<String>,
+    /// Send messages of the packet models as so many large packets: a model of its own, about a hundredth of the work.
+    #[arg(value_parser = typed::whole::<u32>, long, value_name = "K", help_heading = "Models")]
+    pub packets_per_message: Option<u32>,
+    /// Run nothing: count cases, runs and packets, and say how long they take.
+    #[arg(long)]
+    pub count: bool,
+    /// What else all runs have in common.
+    #[command(flatten, next_help_heading = "What all runs have in common")]
+    pub common: CommonArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Kind {
+    Map,
+    Csv,
+    Json,
+    Markdown,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "svg" => Ok(Self::Map),
+            "csv" => Ok(Self::Csv),
+            "json" => Ok(Self::Json),
+            "md" => Ok(Self::Markdown),
+            _ => Err(unknown(path, "x.svg, x.csv, x.json or x.md")),
+        }
+    }
+}
+
+const OFFER: Offer<Kind> = Offer { verb: "accuracy", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+
+/// Runs all models and packet models of all cases.
+pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
+    args.out.begin(&OFFER)?;
+    let cases = sweep(args, voice)?.cases()?;
+    let outlook = cases.outlook();
+    if args.count {
+        print(&in_words(outlook))?;
+        return Ok(End::Done);
+    }
+    let files = args.out.open(&OFFER)?;
+    if outlook.seconds / threads() > LONG {
+        voice.say(in_words(outlook).trim_end());
+    }
+    let monitor = WorkMonitor::new(voice.show);
+    let tell = |progress| monitor.tell(progress);
+    let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
+    let found = cases.run(control, &processor_time);
+    drop(monitor);
+    if found.rows.is_empty() && found.complete {
+        let reasons = found.left_out.iter().map(|left_out| {
+            Diagnostic::new("wrong-choice", format!("{}, {}: {}", left_out.model, left_out.case, left_out.reason))
+        });
+        return Err(Invalid { diagnostics: reasons.collect(), ..Invalid::default() }.into());
+    }
+    for (kind, file) in files {
+        if found.rows.is_empty() {
+            voice.say(format_args!("`{}` is not written: no case has been run", file.path().display()));
+            continue;
+        }
+        file.write(|w| match kind {
+            Kind::Map => std::io::Write::write_all(w, svg::accuracy(&found).as_bytes()),
+            Kind::Csv => csv::accuracy(&found, w),
+            Kind::Json => json::write(&found, w),
+            Kind::Markdown => std::io::Write::write_all(w, table::accuracy(&found).to_markdown().as_bytes()),
+        })?;
+    }
+    if !found.complete && (args.out.format == Format::Csv || !args.out.output.is_empty()) {
+        voice.say(format_args!("{} runs are missing: rows, or seeds of rows, are not all there", found.missing_runs));
+    }
+    args.out.print_rows(|| table::accuracy(&found), &found, |w| csv::accuracy(&found, w))?;
+    Ok(if found.complete { End::Done } else { End::Interrupted })
+}
+
+/// What was typed, as a sweep.
+fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
+    let mut base = asked::loader().on_read(progress::reading(voice.show));
+    if let Some(path) = &args.scenario {
+        base = base.file(path);
+    }
+    let jitter = args.jitter.as_deref().or_else(|| args.scenario.is_none().then_some(JITTER));
+    base = jitter.into_iter().fold(base, |base, time| base.jitter(time));
+    base = CommonArgs { seed: None, ..args.common.clone() }.on(base);
+    let count = args.seeds.or(NonZeroU32::new(SEEDS));
+    let seeds = match (args.common.seed, args.seeds, &args.scenario) {
+        // As the scenario file says.
+        (None, None, Some(_)) => Vec::new(),
+        (first, _, _) => seeds(first.unwrap_or(1), count)?,
+    };
+    let sizes = match &args.size[..] {
+        [] if args.scenario.is_none() => SIZES.map(str::to_owned).to_vec(),
+        [own] if own == "own" => Vec::new(),
+        sizes => sizes.iter().map(|size| size.trim().to_owned()).collect(),
+    };
+    let wrong = |packets: &&String| *packets != "unlimited" && packets.parse::<NonZeroU32>().is_err();
+    if let Some(packets) = args.buffer.iter().find(wrong) {
+        let message = format!("`--buffer {packets}`: a number of packets from 1 on, or unlimited, is expected");
+        return Err(Diagnostic::new("wrong-value", message).help("8 is the default; --buffer 2,8,64").into());
+    }
+    // A word of a scenario is in quotes.
+    let quoted = |packets: &String| if packets == "unlimited" { "\"unlimited\"".to_owned() } else { packets.clone() };
+    let from = args.scenario.as_ref().map(|path| path.display().to_string());
+    let listed = [&args.topology, &args.pattern].map(|list| rejoined(list)).into_iter().filter(|list| !list.is_empty());
+    let title: Vec<String> = from.into_iter().chain(listed.map(|list| list.join(", "))).collect();
+    Ok(AccuracySweep {
+        grid: Sweep {
+            title: title.join(": "),
+            base,
+            topologies: rejoined(&args.topology),
+            patterns: rejoined(&args.pattern),
+            placements: args.placement.clone(),
+            routings: args.routing.clone(),
+            injections: args.injection.clone(),
+            varied: args.vary.clone(),
+            seeds,
+            ..Sweep::default()
+        },
+        sizes,
+        keeps_own_sizes: args.size.is_empty(),
+        buffers: args.buffer.iter().map(quoted).collect(),
+        models: args.models.clone(),
+        references: args.references.clone(),
+        packets_per_message: args.packets_per_message,
+    })
+}
+
+/// Says what is known of a run; `words` are those of `hayase accuracy` for the same.
+pub fn say(known: &KnownAccuracy, words: &str, voice: Voice) {
+    match known.cases.is_empty() {
+        false => voice.say(format_args!("accuracy: {}", known.text)),
+        true => voice.say(format_args!("accuracy: no case of the map is near: hayase accuracy {words} measures it")),
+    }
+}
+
+/// The same of rows of a comparison, each line once.
+pub fn say_of_rows(rows: &[ComparisonRow], voice: Voice) {
+    let known = || rows.iter().filter_map(|row| Some((row, row.accuracy.as_deref()?)));
+    let mut said: Vec<&str> = Vec::new();
+    for (_, known) in known().filter(|(_, known)| !known.cases.is_empty()) {
+        if !said.contains(&known.text.as_str()) {
+            said.push(&known.text);
+        }
+    }
+    for line in said.iter().take(MOST_SAID) {
+        voice.say(format_args!("accuracy: {line}"));
+    }
+    if said.len() > MOST_SAID {
+        voice.say(format_args!("accuracy: {} more like these are in x.json", said.len() - MOST_SAID));
+    }
+    if let Some((row, known)) = known().find(|(_, known)| known.cases.is_empty()) {
+        say(known, &format!("-t {} -p {}", row.topology, row.pattern), voice);
+    }
+}
+
+/// `6 cases, 108 runs, 12.3 M packet-hops: about 5 s on 2 threads`.
+fn in_words(outlook: AccuracyOutlook) -> String {
+    let AccuracyOutlook { cases, runs, packet_hops, seconds } = outlook;
+    let threads = threads();
+    let on = if threads > 1.0 { format!(" on {threads} threads") } else { String::new() };
+    let (cases, runs) = (count(cases as u64, "case", "cases"), grouped(runs as u64));
+    format!("{cases}, {runs} runs, {} packet-hops: about {}{on}\n", counted(packet_hops), duration(seconds / threads))
+}
+
+/// Threads that work at the same time: no more than there are cores.
+fn threads() -> f64 {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    rayon::current_num_threads().min(cores) as f64
+}
+
+/// Processor time of this thread \[s\]; where the system does not tell, that of the wall clock.
+fn processor_time() -> f64 {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+    }
+    #[cfg(not(unix))]
+    progress::wall_clock()
+}

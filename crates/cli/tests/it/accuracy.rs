@@ -1,0 +1,130 @@
+//! `hayase accuracy`, and what `run` and `compare` say of how good an answer is.
+
+use super::{Desk, FABRIC, MESSAGES};
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn answered(desk: &Desk, words: &str) -> (String, String, Option<i32>) {
+    let output = desk.hayase(words).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+#[test]
+fn table_json_csv_and_map_are_of_the_same_errors() {
+    let desk = Desk::new();
+    let words = "accuracy -t torus-4x4 -p all-to-all-pairwise,ring --size 20KB --seeds 2 --references packet:oq,packet:iq:turn \
+                 --models max-min,blocking --format json -o a.csv -o a.svg -o a.md";
+    let (out, error, code) = answered(&desk, words);
+    assert_eq!((code, error.as_str()), (Some(0), ""), "{out}");
+    let report = json(&out);
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), &report["complete"], &report["schema"]), (8, &true.into(), &"hayase-accuracy-1".into()));
+    let csv = desk.read("a.csv");
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert!(lines.len() == 9 && lines.iter().all(|line| line.len() == lines[0].len()), "{csv}");
+    let column = |name: &str| lines[0].iter().position(|cell| *cell == name).unwrap();
+    let markdown = desk.read("a.md");
+    for (row, line) in rows.iter().zip(&lines[1..]) {
+        for key in ["model", "reference", "topology", "pattern", "placement"] {
+            assert_eq!(row[key], line[column(key)]);
+        }
+        for key in ["makespan_error", "mean_finish_error", "time_error_q50", "reference_makespan_s", "size_B"] {
+            assert_eq!(row[key].as_f64(), line[column(key)].parse().ok(), "{key}");
+        }
+        assert_eq!(row["seeds"], serde_json::json!([1, 2]));
+        assert!(row["speed_ratio"].as_f64().unwrap() > 0.0);
+        // Beyond a tenth it is bold.
+        let percent = 100.0 * row["makespan_error"].as_f64().unwrap();
+        let shown = if percent > 0.0 { format!("+{percent:.1}") } else { format!("{percent:.1}") };
+        let shown = if percent.abs() > 10.0 { format!("**{shown}**") } else { shown };
+        assert!(markdown.contains(&format!("| {shown} |")), "{shown}\n{markdown}");
+    }
+    let svg = desk.read("a.svg");
+    roxmltree::Document::parse(&svg).unwrap();
+    assert!(svg.contains("error of the makespan [%]") && svg.matches("<g><title>").count() == 8);
+}
+
+#[test]
+fn how_much_there_is_to_do_is_said_without_doing_it() {
+    let words = "accuracy -t torus-16x16 -p all-to-all-pairwise --size 1GB --seeds 50 -j 2 --count";
+    let (out, error, code) = answered(&Desk::new(), words);
+    assert_eq!((code, error.as_str()), (Some(0), ""), "{out}");
+    // 6 packet models, 3 flow models and `blocking` with each of its 4 channels.
+    assert!(
+        out.starts_with("1 case, 650 runs, ") && out.contains(" packet-hops: about ") && out.contains(" days"),
+        "{out}"
+    );
+}
+
+#[test]
+fn mistakes_are_named_with_what_there_is_instead() {
+    let desk = Desk::new().file("fabric.toml", FABRIC).file("messages.csv", MESSAGES);
+    for (words, said) in [
+        ("-t torus-4x4 -p ring --models flow", "those are equal-share, redistribute, max-min, blocking, few-packets"),
+        ("-t torus-4x4 -p ring --references packet:xq", "packet:iq:dateline"),
+        ("-t torus-4x4 -p ring --buffer 0", "a number of packets from 1 on, or unlimited"),
+        ("-t torus-4x4 -p ring --size 1parsec", "parsec"),
+        ("-t torus-4x4 -p ring --seeds 0", "--seeds"),
+        ("-t nowhere -p ring", "nowhere"),
+        ("-t torus-4x4 -p linear:ranks=4", "is no pattern on a fabric"),
+        ("-t fat-tree-54 -p ring --references packet:iq:dateline", "none of the packet models"),
+        ("-t torus-4x4 -p ring -o x.parquet", "x.svg, x.csv, x.json or x.md"),
+    ] {
+        let (out, error, code) = answered(&desk, &format!("accuracy {words}"));
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{words}: {error}");
+        assert!(error.contains(said) && !error.contains("panicked"), "{words}: {error}");
+    }
+    // A list of messages has sizes of its own.
+    for sizes in ["", "--size own"] {
+        let words = format!("accuracy -t fabric.toml -p messages.csv,ring {sizes} --seeds 1 --count");
+        let (out, error, code) = answered(&desk, &words);
+        assert_eq!(code, Some(0), "{error}");
+        assert!(out.starts_with(if sizes.is_empty() { "4 cases" } else { "2 cases" }), "{out}");
+    }
+    let (_, error, code) = answered(&desk, "accuracy -t fabric.toml -p messages.csv --size 1KB --count");
+    assert!(code == Some(2) && error.contains("has no `size`"), "{error}");
+}
+
+#[test]
+fn a_run_says_how_good_its_model_is_and_a_quiet_one_does_not() {
+    let desk = Desk::new();
+    let near = "run -t torus-8x8 -p all-to-all-pairwise --placement random";
+    let (out, error, _) = answered(&desk, &format!("{near} --format json"));
+    let known = &json(&out)["accuracy"];
+    let line = format!("accuracy: {}", known["text"].as_str().unwrap());
+    assert!(error.lines().any(|said| said == line), "{error}");
+    assert!(
+        line.contains("max-min, 20 KB, random placement") && line.contains("against input-queued switches"),
+        "{line}"
+    );
+    assert!(known["cases"].as_array().unwrap().iter().all(|case| case.as_str().unwrap().contains("20 KB, random")));
+    assert_eq!(known["against"][0]["model"], "max-min");
+    let (_, error, _) = answered(&desk, &format!("{near} -q"));
+    assert_eq!(error, "");
+    // Packets are no flows, and a file of messages is like no pattern.
+    let (out, error, _) = answered(&desk, &format!("{near} --transport packet:iq --format json"));
+    assert!(!error.contains("accuracy") && json(&out).get("accuracy").is_none());
+    let (out, error, _) = answered(&desk, "run -t fat-tree-54 -p npb-cg-W-16 --format json");
+    let said = error.contains("accuracy: ");
+    assert_eq!(said, json(&out).get("accuracy").is_some(), "{error}");
+}
+
+#[test]
+fn where_no_case_is_near_the_command_that_measures_it_is_said() {
+    let desk = Desk::new();
+    let (out, error, _) = answered(&desk, "run -t slim-fly-200 -p ring --format json");
+    let line = "accuracy: no case of the map is near: hayase accuracy -t slim-fly-200 -p ring measures it";
+    assert!(error.lines().any(|said| said == line), "{error}");
+    assert_eq!(json(&out)["accuracy"]["cases"], serde_json::json!([]));
+    let (out, error, _) =
+        answered(&desk, "compare -t torus-8x8,slim-fly-200 -p all-to-all-pairwise,ring --format json");
+    assert!(
+        error.lines().any(|said| said.starts_with("accuracy: max-min, 20 KB, regular placement, torus")),
+        "{error}"
+    );
+    assert_eq!(error.matches("no case of the map is near").count(), 1, "{error}");
+    assert!(json(&out)["rows"].as_array().unwrap().iter().all(|row| row["accuracy"]["model"] == "max-min"));
+}

@@ -1,0 +1,431 @@
+//! Models of messages beside models of packets, over many cases: how far each is off, and what it costs.
+//!
+//! A case is a pattern on a fabric with all that both have in common. What is played of it, a model or its reference, is
+//! the same scenario with a few keys of its own ([`models::Settings`]); each is played once for each seed, and every
+//! model is then held against every reference, message by message.
+
+pub(super) mod case;
+pub(super) mod known;
+mod models;
+mod played;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::{Control, Sweep, SweepProgress, combine};
+use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use crate::engine::{Progress, Watch};
+use crate::report::{Accuracy, AccuracyCase};
+use crate::scenario::{Loader, Scenario};
+use crate::simulation::{PatternWork, Work};
+use crate::transport::TransportSpec;
+use crate::transport::packet::Buffer;
+
+pub use case::case_of;
+pub use known::{known, known_of};
+pub use models::{MODELS, REFERENCES};
+
+use models::{Model, Reference, Settings};
+use played::{Difference, Played, Unplayed, play};
+
+/// What is held against what: every combination of what is listed. An empty list takes what is usual.
+#[derive(Clone, Debug, Default)]
+pub struct AccuracySweep {
+    /// The cases, but for their sizes; its transports and sharing policies are not used.
+    pub grid: Sweep,
+    /// Sizes of messages; empty: as the patterns say.
+    pub sizes: Vec<String>,
+    /// Whether patterns whose messages have sizes of their own (files) keep them, and take none of these.
+    pub keeps_own_sizes: bool,
+    /// Packets of a buffer of input queues.
+    pub buffers: Vec<String>,
+    /// Models, by name.
+    pub models: Vec<String>,
+    /// Packet models, by name or its beginning (`packet:iq`).
+    pub references: Vec<String>,
+    /// Packets of a mean message of the references, where they are to be few and large.
+    pub packets_per_message: Option<u32>,
+}
+
+/// The cases of a sweep, read and checked, with all that is to be played of them.
+#[derive(Debug)]
+pub struct Cases {
+    title: String,
+    all: Vec<Case>,
+}
+
+/// One case.
+#[derive(Debug)]
+struct Case {
+    names: AccuracyCase,
+    /// The texts but for the seed and what is played.
+    loader: Loader,
+    seeds: Vec<u64>,
+    /// What is played, each once, with how long one run of it takes at a guess \[s\].
+    played: Vec<(Settings, f64)>,
+    pairs: Vec<Pair>,
+    /// Packets that cross a link in one run of each reference, together.
+    packet_hops: f64,
+}
+
+/// A model and its reference, by their numbers among what is played.
+#[derive(Debug)]
+struct Pair {
+    model: &'static str,
+    channels: Option<&'static str>,
+    reference: Reference,
+    packets_per_message: Option<u32>,
+    played: [usize; 2],
+}
+
+/// How much there is to do.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AccuracyOutlook {
+    /// Cases.
+    pub cases: usize,
+    /// Runs.
+    pub runs: usize,
+    /// Packets that cross a link, in all runs.
+    pub packet_hops: f64,
+    /// Processor time, at a guess \[s\].
+    pub seconds: f64,
+}
+
+impl AccuracySweep {
+    /// Reads and checks all cases.
+    ///
+    /// # Errors
+    /// Every mistake of every case, and names that no model has; work that is no pattern.
+    pub fn cases(&self) -> Result<Cases, Invalid> {
+        let invalid = |diagnostics| Invalid { diagnostics, sources: Sources::default() };
+        let models = models::models(&self.models).map_err(invalid)?;
+        let references = models::references(&self.references).map_err(invalid)?;
+        let mut mistakes = combine::Mistakes::default();
+        let mut all = Vec::new();
+        let sizes: Vec<Option<&String>> =
+            if self.sizes.is_empty() { vec![None] } else { self.sizes.iter().map(Some).collect() };
+        for choice in combine::choices(&self.grid) {
+            let mut sizes = sizes.iter();
+            let mut keeps_own = false;
+            while let (Some(size), false) = (sizes.next(), keeps_own) {
+                let sized = |loader: Loader| match size {
+                    Some(size) => loader.size(size),
+                    None => loader,
+                };
+                let loader = sized(choice.loader(&self.grid, None));
+                let first = match self.grid.seeds.first() {
+                    Some(&seed) => loader.clone().seed(seed),
+                    None => loader.clone(),
+                };
+                let mut read = first.load();
+                let mut loader = loader;
+                if read.as_ref().is_err_and(|invalid| self.keeps_own_sizes && has_no_size(invalid)) {
+                    keeps_own = true;
+                    loader = choice.loader(&self.grid, None);
+                    let seeded = self.grid.seeds.iter().take(1);
+                    read = seeded.fold(loader.clone(), |loader, &seed| loader.seed(seed)).load();
+                }
+                match read {
+                    Ok(scenario) => {
+                        let point = choice.point(scenario, &self.grid.seeds);
+                        match self.case(loader, point, &models, &references) {
+                            Ok(case) => all.push(case),
+                            Err(diagnostic) => mistakes.add(&choice.name(), &invalid(vec![diagnostic])),
+                        }
+                    }
+                    Err(found) if is_no_pattern(&found) => {
+                        mistakes.add("", &invalid(vec![no_pattern(&choice.name())]));
+                        break;
+                    }
+                    Err(found) => mistakes.add(&choice.name(), &found),
+                }
+            }
+        }
+        mistakes.none()?;
+        Ok(Cases { title: self.grid.title.clone(), all })
+    }
+
+    /// All that is to be played of one case.
+    fn case(
+        &self,
+        loader: Loader,
+        point: super::Point,
+        models: &[(&'static str, Model)],
+        references: &[(&'static str, Reference)],
+    ) -> Result<Case, Diagnostic> {
+        let (Work::Pattern(work), Some(network)) = (point.scenario.work(), point.scenario.network()) else {
+            return Err(no_pattern(&point.pattern));
+        };
+        let names = AccuracyCase {
+            topology: point.topology.clone(),
+            pattern: point.pattern.clone(),
+            placement: point.placement.clone(),
+            varied: point.varied.clone(),
+            ..case_of(&point.scenario, work)
+        };
+        let packets = self.packets_per_message;
+        let usual = [None];
+        let buffers: Vec<Option<&str>> = self.buffers.iter().map(|buffer| Some(buffer.as_str())).collect();
+        let buffers = if buffers.is_empty() { &usual[..] } else { &buffers };
+        let (hops_of_small, hops_of_messages) = case::packet_hops(work, network, 1500);
+        let hops = packets.map_or(hops_of_small, |packets| hops_of_messages * f64::from(packets));
+        let mut case =
+            Case { names, loader, seeds: point.seeds.clone(), played: Vec::new(), pairs: Vec::new(), packet_hops: 0.0 };
+        for &(_, reference) in references.iter().filter(|(_, reference)| reference.applies(network)) {
+            for buffer in if reference.has_buffer() { buffers } else { &usual } {
+                let settings = reference.settings(network, *buffer, packets);
+                let (before, against) = (case.played.len(), case.plays(settings, hops / speed(reference)));
+                if case.played.len() > before {
+                    case.packet_hops += hops;
+                }
+                for &(name, model) in models {
+                    let Some((settings, channels)) = model.settings(network, reference, packets) else { continue };
+                    let cost = match model {
+                        Model::FewPackets => 7.0 * hops_of_messages / speed(reference),
+                        _ => case.names.messages as f64 * seconds_a_message(name),
+                    };
+                    let played = [case.plays(settings, cost), against];
+                    case.pairs.push(Pair { model: name, channels, reference, packets_per_message: packets, played });
+                }
+            }
+        }
+        if case.pairs.is_empty() {
+            let message = format!("none of the packet models that are named is there on `{}`", case.names.topology);
+            let help = "packet:iq has dateline, turn and bubble where routes go along rings, classes elsewhere";
+            return Err(Diagnostic::new("wrong-choice", message).help(help));
+        }
+        Ok(case)
+    }
+}
+
+/// What is no pattern, or has no fabric.
+fn no_pattern(name: &str) -> Diagnostic {
+    let message = format!("`{name}` is no pattern on a fabric");
+    Diagnostic::new("wrong-choice", message).help("models are compared on patterns; `hayase pattern list` has some")
+}
+
+/// Whether what is wrong is that programs have no keys of patterns, which nobody may have typed.
+fn is_no_pattern(invalid: &Invalid) -> bool {
+    let of_program = |diagnostic: &Diagnostic| diagnostic.message.starts_with("the workload `program` has no");
+    invalid.diagnostics.iter().any(of_program)
+}
+
+/// Whether nothing is wrong but that the work has sizes of its own.
+fn has_no_size(invalid: &Invalid) -> bool {
+    let of_size =
+        |diagnostic: &Diagnostic| diagnostic.code == "unknown-key" && diagnostic.message.ends_with("has no `size`");
+    invalid.diagnostics.iter().all(of_size)
+}
+
+/// Packet-hops a second of each packet model, as measured (docs/models.md, 14.5).
+fn speed(reference: Reference) -> f64 {
+    match reference {
+        Reference::Oq => 33e6,
+        Reference::Fq => 18e6,
+        Reference::Iq(_) => 10e6,
+    }
+}
+
+/// Processor time of a message under each model, at a guess \[s\].
+fn seconds_a_message(model: &str) -> f64 {
+    match model {
+        "equal-share" => 1e-6,
+        "max-min" => 5e-6,
+        "redistribute" => 10e-6,
+        _ => 15e-6,
+    }
+}
+
+impl Case {
+    /// The number of this among what is played.
+    fn plays(&mut self, settings: Settings, cost_s: f64) -> usize {
+        if let Some(known) = self.played.iter().position(|(known, _)| *known == settings) {
+            return known;
+        }
+        self.played.push((settings, cost_s));
+        self.played.len() - 1
+    }
+}
+
+/// What became of one run: the packets of a buffer, and the times; or why there are none.
+type Ran = Result<(Option<u32>, Played), String>;
+
+/// The runs of one case with one seed, as they come.
+struct Group {
+    ran: Vec<Option<Ran>>,
+}
+
+/// What all runs have done together.
+struct Tally<'a> {
+    control: Control<'a>,
+    runs: AtomicUsize,
+    total_runs: usize,
+    /// Processor time as it was guessed \[us\].
+    work: AtomicU64,
+    total_work: u64,
+    failed: AtomicBool,
+}
+
+impl Tally<'_> {
+    fn tell(&self) {
+        if let Some(progress) = self.control.progress {
+            progress(SweepProgress {
+                runs: self.runs.load(Ordering::Relaxed),
+                total_runs: self.total_runs,
+                messages: self.work.load(Ordering::Relaxed),
+                total_messages: self.total_work,
+            });
+        }
+    }
+}
+
+/// Looks on while one run goes.
+struct Counted<'a> {
+    tally: &'a Tally<'a>,
+    work: u64,
+    counted: AtomicU64,
+}
+
+impl Counted<'_> {
+    fn count(&self, part: f64) {
+        let now = (self.work as f64 * part.clamp(0.0, 1.0)) as u64;
+        let before = self.counted.swap(now, Ordering::Relaxed);
+        self.tally.work.fetch_add(now.saturating_sub(before), Ordering::Relaxed);
+    }
+}
+
+impl Watch for Counted<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        self.count(progress.delivered as f64 / progress.total.max(1) as f64);
+        self.tally.tell();
+        !self.tally.control.is_cancelled() && !self.tally.failed.load(Ordering::Relaxed)
+    }
+}
+
+impl Cases {
+    /// How much there is to do.
+    pub fn outlook(&self) -> AccuracyOutlook {
+        let mut outlook = AccuracyOutlook { cases: self.all.len(), runs: 0, packet_hops: 0.0, seconds: 0.0 };
+        for case in &self.all {
+            let seeds = case.seeds.len() as f64;
+            outlook.runs += case.seeds.len() * case.played.len();
+            outlook.packet_hops += seeds * case.packet_hops;
+            outlook.seconds += seeds * case.played.iter().map(|(_, cost)| cost).sum::<f64>();
+        }
+        outlook
+    }
+
+    /// Plays everything, on as many threads as rayon has. `clock` tells the processor time of the thread that asks \[s\];
+    /// runs have threads of their own, so that nothing else is on them. What is done when `control` ends it is in the
+    /// report.
+    pub fn run(&self, control: Control<'_>, clock: &(dyn Fn() -> f64 + Sync)) -> Accuracy {
+        // The longest first, so that no core is left alone with one at the end; those of a group near each other, so
+        // that few have their times in memory.
+        let mut groups: Vec<(usize, u64)> =
+            (self.all.iter().enumerate()).flat_map(|(i, case)| case.seeds.iter().map(move |&seed| (i, seed))).collect();
+        let cost = |&(i, _): &(usize, u64)| self.all[i].played.iter().map(|(_, cost)| cost).sum::<f64>();
+        groups.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+        let mut jobs: Vec<(usize, usize)> = Vec::new();
+        for (number, &(i, _)) in groups.iter().enumerate() {
+            let mut of_group: Vec<usize> = (0..self.all[i].played.len()).collect();
+            of_group.sort_by(|&a, &b| self.all[i].played[b].1.total_cmp(&self.all[i].played[a].1));
+            jobs.extend(of_group.into_iter().map(|which| (number, which)));
+        }
+        let total: f64 = jobs.iter().map(|&(number, which)| micros(self.all[groups[number].0].played[which].1)).sum();
+        let tally = Tally {
+            control,
+            runs: AtomicUsize::new(0),
+            total_runs: jobs.len(),
+            work: AtomicU64::new(0),
+            total_work: total as u64,
+            failed: AtomicBool::new(false),
+        };
+        let collected = Mutex::new(rows::Collected::default());
+        let open: Mutex<BTreeMap<usize, Group>> = Mutex::new(BTreeMap::new());
+        let next = AtomicUsize::new(0);
+        let one_after_another = || {
+            while let Some(&(number, which)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if control.is_cancelled() {
+                    return;
+                }
+                let (i, seed) = groups[number];
+                let case = &self.all[i];
+                let watch =
+                    Counted { tally: &tally, work: micros(case.played[which].1) as u64, counted: AtomicU64::new(0) };
+                let Some(ran) = run_one(case, &case.played[which].0, seed, &watch, clock) else { return };
+                watch.count(1.0);
+                tally.runs.fetch_add(1, Ordering::Relaxed);
+                tally.tell();
+                let mut opened = lock(&open);
+                let group =
+                    opened.entry(number).or_insert_with(|| Group { ran: case.played.iter().map(|_| None).collect() });
+                group.ran[which] = Some(ran);
+                if group.ran.iter().all(Option::is_some)
+                    && let Some(group) = opened.remove(&number)
+                {
+                    drop(opened);
+                    lock(&collected).add(i, case, seed, &group);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..rayon::current_num_threads().min(jobs.len()) {
+                scope.spawn(one_after_another);
+            }
+        });
+        let mut collected = collected.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (number, group) in std::mem::take(&mut *lock(&open)) {
+            let (i, seed) = groups[number];
+            collected.add(i, &self.all[i], seed, &group);
+        }
+        let missing = jobs.len() - tally.runs.load(Ordering::Relaxed);
+        collected.report(&self.title, &self.all, missing as u64)
+    }
+}
+
+fn micros(seconds: f64) -> f64 {
+    1e6 * seconds + 1.0
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One run; nothing where it was ended.
+fn run_one(
+    case: &Case,
+    settings: &Settings,
+    seed: u64,
+    watch: &Counted<'_>,
+    clock: &(dyn Fn() -> f64 + Sync),
+) -> Option<Ran> {
+    let scenario = match settings.on(case.loader.clone()).seed(seed).load() {
+        Ok(scenario) => scenario,
+        Err(invalid) => {
+            let reason = invalid.diagnostics.first().map(|diagnostic| diagnostic.message.clone());
+            return Some(Err(reason.unwrap_or_default()));
+        }
+    };
+    let Work::Pattern(work) = scenario.work() else {
+        return Some(Err("it is played as a program".to_owned()));
+    };
+    match play(work, scenario.system(), watch, clock) {
+        Ok(played) => Some(Ok((buffer(&scenario, work), played))),
+        Err(Unplayed::Interrupted) => None,
+        Err(Unplayed::Deadlocked) => Some(Err("its packets wait for each other in a circle".to_owned())),
+    }
+}
+
+/// Packets of a buffer, where messages are packets and there is a limit.
+fn buffer(scenario: &Scenario, work: &PatternWork) -> Option<u32> {
+    let network = scenario.network()?;
+    let TransportSpec::Packet(spec) = &network.transport else { return None };
+    match spec.for_messages_of(work.pattern.mean_bytes(), &*network.router).buffer() {
+        Buffer::Packets(packets) => Some(packets),
+        Buffer::Unlimited => None,
+    }
+}
