@@ -339,5 +339,7 @@ def test_ctrl_c_is_heard_within_a_fifth_of_a_second(work: str) -> None:
         "    print(time.monotonic() - sent[0])\n"
     )
     # The best of some: other programs may have the processor when it is heard.
-    late = [float(run(code).stdout) for _ in range(3)]
+    late: list[float] = []
+    while not late or (late[-1] >= 0.2 and len(late) < 3):
+        late.append(float(run(code).stdout))
     assert min(late) < 0.2, late
