@@ -17,7 +17,10 @@ fn a_run_prints_a_table_and_says_on_the_side_what_it_took() {
         .hayase("run -t fabric.toml -p messages.csv")
         .assert()
         .success()
-        .stderr_eq("simulated in [..] messages/s, [..] events/s, peak memory [..]\n")
+        .stderr_eq(concat!(
+            "accuracy: no case of the map is near: hayase accuracy -t fabric.toml -p messages.csv measures it\n",
+            "simulated in [..] messages/s, [..] events/s, peak memory [..]\n"
+        ))
         .stdout_eq(str![[r#"
 fat-tree down 4 up 1 (4 nodes, 1 switch, 8 links)
 messages of messages.csv
@@ -116,7 +119,7 @@ fn seeds_are_run_and_their_spread_is_reported() {
     desk.hayase("run -t fabric.toml -p messages.csv --seeds 5 -q").assert().success();
     desk.hayase("run -t fabric.toml -p messages.csv --seeds 5")
         .assert()
-        .stderr_eq("hint: nothing [..]\nsimulated [..]\n");
+        .stderr_eq("hint: nothing [..]\naccuracy: no case [..]\nsimulated [..]\n");
 }
 
 #[test]
@@ -140,7 +143,7 @@ fn a_comparison_ranks_patterns_and_is_written_in_four_forms() {
     let desk = desk().file("other.csv", "src,dst,bytes\n0,1,20000\n3,2,30000\n");
     let words = "compare -t fabric.toml -p messages.csv,other.csv --sharing max-min,equal-share -o c.svg -o c.csv \
                  -o c.json -o c.md";
-    let assert = desk.hayase(words).assert().success().stderr_eq("");
+    let assert = desk.hayase(words).assert().success().stderr_eq("accuracy: no case of the map is near: [..]\n");
     let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
     let best =
         "other.csv with sharing max-min and other.csv with sharing equal-share are the fastest, and equally fast, ";
