@@ -263,7 +263,7 @@ pub struct LinkTime {
 
 impl LinkTimes {
     fn new(links: usize) -> Self {
-        Self { links: IdVec::filled(links, LinkTime::default()) }
+        Self { links: threads::collect(links, |_| LinkTime::default()).into() }
     }
 
     fn change(&mut self, now: Time, route: &[LinkId], count: impl Fn(u32) -> u32) {

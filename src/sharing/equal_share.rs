@@ -38,8 +38,8 @@ struct LinkState {
 impl EqualShare {
     /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
-        let state = |capacity| LinkState { share: f64::INFINITY, capacity, is_changed: false };
-        Self { incidence: Incidence::new(capacities.into_iter().map(state)), changed: Vec::new(), touched: Vec::new() }
+        let state = |link| LinkState { share: f64::INFINITY, capacity: capacities[link], is_changed: false };
+        Self { incidence: Incidence::new(capacities.len(), state), changed: Vec::new(), touched: Vec::new() }
     }
 
     /// The flows on a link.
@@ -76,12 +76,23 @@ impl Sharing for EqualShare {
         incidence.add(flow, links, |link, state, _| Self::mark(changed, link, state));
         incidence.set_rate(flow, 0.0);
         touched.push(flow);
+        if incidence.is_large() {
+            incidence.fetch_flows(links);
+        }
     }
 
     fn remove(&mut self, flow: u32) {
         let Self { incidence, changed, .. } = self;
+        if incidence.is_large() {
+            incidence.fetch_flows(incidence.links(flow));
+        }
         incidence.remove(flow, |link, state, _| Self::mark(changed, link, state));
         incidence.set_rate(flow, 0.0);
+    }
+
+    fn expect(&self, next: u32, later: u32) {
+        self.incidence.fetch_links(next);
+        self.incidence.fetch_words(later);
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
@@ -102,6 +113,9 @@ impl Sharing for EqualShare {
             }
         }
         changed.clear();
+        if incidence.is_large() {
+            touched.iter().for_each(|&flow| incidence.fetch_links(flow));
+        }
         for &flow in &*touched {
             let mut least = f64::INFINITY;
             incidence.visit_links(flow, |_, state, _| least = if state.share < least { state.share } else { least });
