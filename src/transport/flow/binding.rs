@@ -77,15 +77,15 @@ impl Numbers {
         (0..self.links).map(LinkId::from_index).find(|&link| self.get(link) == Some(number))
     }
 
-    /// What `capacity` says of links, by number; of numbers without a link, that they are infinite.
+    /// What `capacity` says of links, by number; of numbers behind the last link, what it says of that.
     pub fn capacities(&self, capacity: impl Fn(LinkId) -> f64) -> Vec<f64> {
-        let mut capacities = vec![f64::INFINITY; self.count];
-        for (block, links) in self.blocks.iter().zip((0..self.links).step_by(BLOCK)) {
-            let links = (links..self.links.min(links + BLOCK)).map(LinkId::from_index);
-            // (Blocks without numbers write where the next one with numbers does, if there is one, and come before it.)
-            for (place, link) in capacities.iter_mut().skip(block.first as usize).zip(links) {
-                *place = capacity(link);
-            }
+        let mut capacities = Vec::with_capacity(self.count);
+        for (index, block) in self.blocks.iter().enumerate() {
+            let first = block.first as usize;
+            // (Nothing for a block without numbers: the next one begins where it does.)
+            let end = self.blocks.get(index + 1).map_or(self.count, |next| next.first as usize);
+            let links = (first..end).map(|number| (index * BLOCK + number - first).min(self.links - 1));
+            capacities.extend(links.map(|link| capacity(LinkId::from_index(link))));
         }
         capacities
     }
@@ -164,7 +164,7 @@ mod tests {
         assert!(!dense.are_many());
         let capacities = dense.capacities(|link| f64::from(link.0));
         assert_eq!((capacities.len(), capacities[6], capacities[7], capacities[64]), (128, 70.0, 71.0, 192.0));
-        assert_eq!((capacities[66], capacities[67]), (194.0, f64::INFINITY));
+        assert_eq!((capacities[66], capacities[67]), (194.0, 194.0));
         let none = Numbers::dense(&IdVec::filled(100, false));
         assert_eq!((none.capacities(|_| 1.0).len(), none.keep(&route[1..2], &mut links)), (0, &[][..]));
         assert_eq!(Numbers::dense(&IdVec::new()).capacities(|_| 1.0), [0.0; 0]);
