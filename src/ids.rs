@@ -102,11 +102,25 @@ impl<I: Id, T> IdVec<I, T> {
         Self::from(vec![value; len])
     }
 
+    /// Makes room for so many values more.
+    pub fn reserve(&mut self, values: usize) {
+        self.items.reserve(values);
+    }
+
     /// Appends a value and returns its id.
     pub fn push(&mut self, value: T) -> I {
         let id = I::from_index(self.items.len());
         self.items.push(value);
         id
+    }
+
+    /// Appends values, in order.
+    pub fn append(&mut self, mut values: Vec<T>) {
+        if self.items.is_empty() && self.items.capacity() < values.len() {
+            self.items = values;
+        } else {
+            self.items.append(&mut values);
+        }
     }
 
     /// Number of items.
@@ -180,5 +194,70 @@ impl<I: Id, T> IndexMut<I> for IdVec<I, T> {
     #[inline]
     fn index_mut(&mut self, id: I) -> &mut T {
         &mut self.items[id.index()]
+    }
+}
+
+/// A value for each id, kept once where all have the same.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Alike<I, T> {
+    common: Option<T>,
+    /// By id; empty where there is a common value.
+    each: IdVec<I, T>,
+    len: usize,
+}
+
+impl<I: Id, T: Copy + PartialEq> Alike<I, T> {
+    /// What `value` says of each of the first `len` ids, of which it is asked once or twice.
+    pub fn new(len: usize, value: impl Fn(I) -> T) -> Self {
+        let mut all = (0..len).map(|index| value(I::from_index(index)));
+        let common = all.next().filter(|first| all.all(|other| other == *first));
+        let each = match common {
+            Some(_) => IdVec::new(),
+            None => (0..len).map(|index| value(I::from_index(index))).collect(),
+        };
+        Self { common, each, len }
+    }
+
+    /// The value that all have.
+    #[inline]
+    pub fn common(&self) -> Option<T> {
+        self.common
+    }
+
+    /// The value of one.
+    #[inline]
+    pub fn get(&self, id: I) -> T {
+        self.common.unwrap_or_else(|| self.each[id])
+    }
+
+    /// Gives one another value.
+    pub fn set(&mut self, id: I, value: T) {
+        if let Some(common) = self.common.take() {
+            self.each = IdVec::filled(self.len, common);
+        }
+        self.each[id] = value;
+    }
+}
+
+impl<I: Id, T> Default for Alike<I, T> {
+    /// Of no ids.
+    fn default() -> Self {
+        Self { common: None, each: IdVec::new(), len: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_alike_are_kept_once_until_one_differs() {
+        let mut same = Alike::<LinkId, f64>::new(3, |_| 2.0);
+        assert_eq!((same.common(), same.get(LinkId(2)), same.each.len()), (Some(2.0), 2.0, 0));
+        same.set(LinkId(1), 5.0);
+        assert_eq!((same.common(), same.get(LinkId(0)), same.get(LinkId(1))), (None, 2.0, 5.0));
+        let mixed = Alike::<LinkId, u32>::new(3, |link| link.0 / 2);
+        assert_eq!((mixed.common(), mixed.get(LinkId(1)), mixed.get(LinkId(2))), (None, 0, 1));
+        assert_eq!(Alike::<LinkId, u32>::new(0, |_| 1).common(), None);
     }
 }

@@ -51,6 +51,7 @@ pub mod player;
 pub mod portable;
 #[cfg(feature = "simulator")]
 pub mod prediction;
+pub(crate) mod prefetch;
 pub mod reading;
 pub mod record;
 #[cfg(feature = "simulator")]

@@ -21,6 +21,21 @@ pub fn map<T: Send, R: Send>(parts: Vec<T>, work: impl Fn(T) -> R + Send + Sync)
     parts.into_iter().map(work).collect()
 }
 
+/// Values from which on they are made by more than one thread, and as many as one makes at a time: what is larger than
+/// the caches is mostly waiting for memory that the system hands out page by page.
+#[cfg(any(feature = "simulator", test))]
+const MANY: usize = 1 << 16;
+
+/// The values of 0 to `len`, in order.
+pub fn collect<T: Send>(len: usize, value: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
+    #[cfg(feature = "simulator")]
+    if len > MANY {
+        use rayon::prelude::*;
+        return (0..len).into_par_iter().with_min_len(MANY / 4).map(value).collect();
+    }
+    (0..len).map(value).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,5 +48,8 @@ mod tests {
             (0..100).map(|part| part * part).collect::<Vec<_>>()
         );
         assert!(map(Vec::new(), |part: u64| part).is_empty());
+        for len in [0, 1, MANY, 3 * MANY + 1] {
+            assert!(collect(len, |index| 3 * index).into_iter().eq((0..len).map(|index| 3 * index)), "{len} values");
+        }
     }
 }

@@ -36,7 +36,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
 
     /// Links fail, come back, or carry something else.
     pub(super) fn links_change(&mut self) {
-        let under_way = self.flights.routes.len() > self.flights.free.len();
+        let under_way = self.flights.flights.len() > self.flights.free.len();
         let is_busy = under_way || !self.woken.is_empty() || self.events.has_work();
         let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) else { return };
         if !is_busy {
@@ -50,7 +50,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         let (mut failed, mut differs) = (Vec::new(), false);
         while let Some((track, link, change)) = outages.agenda.pop(until) {
             if let LinkChange::Bandwidth(rate) = change {
-                self.wires.capacity[link] = rate;
+                self.wires.capacity.set(link, rate);
                 self.wires.common_capacity = None;
                 self.simulation.transport.set_capacity(link, rate);
             }
@@ -90,7 +90,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             }
         }
         let mut broken: Vec<FlowId> = (0..is_there.len())
-            .filter(|&index| is_there[index] && outages.is_broken(&self.flights.routes[index]))
+            .filter(|&index| is_there[index] && outages.is_broken(self.flights.get(FlowId::from_index(index)).1))
             .map(FlowId::from_index)
             .collect();
         broken.sort_by_key(|&id| self.flights.get(id).0.send.id);

@@ -24,8 +24,9 @@ use outages::Outages;
 
 use crate::fabric::Fabric;
 use crate::faults::Faults;
-use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, WakeId};
+use crate::ids::{Alike, FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId, WakeId};
 use crate::placement::Placement;
+use crate::prefetch::fetch;
 use crate::routing::{Router, Start};
 use crate::transport::{Facts, Gridlock, Transport};
 use crate::units::{Bandwidth, Time};
@@ -140,11 +141,13 @@ struct EventLoop<'a, 'o, W: ?Sized, T: ?Sized, O> {
     woken: Vec<WakeId>,
     delivered: Vec<Send>,
     requests: Requests,
+    /// The links of the message that is launched.
+    route: Vec<LinkId>,
 }
 
 /// What launching a message needs to know of links, close together in memory.
 struct Wires {
-    capacity: IdVec<LinkId, Bandwidth>,
+    capacity: Alike<LinkId, Bandwidth>,
     /// Where all links have the same.
     common_capacity: Option<Bandwidth>,
     /// `None` where no link has any.
@@ -158,14 +161,12 @@ struct Wires {
 impl Wires {
     /// Those of a fabric, whose latencies messages wait for so many times.
     fn new(fabric: &Fabric, latency_factor: f64) -> Self {
-        let latency: IdVec<LinkId, Time> =
-            fabric.links().iter().map(|link| Time::from_ps(latency_factor * link.latency.ps())).collect();
-        let capacity: IdVec<LinkId, Bandwidth> = fabric.links().iter().map(|link| link.capacity).collect();
-        let (narrowest, widest) = (capacity.iter().min(), capacity.iter().max());
+        let latency = || fabric.links().iter().map(|link| Time::from_ps(latency_factor * link.latency.ps()));
+        let capacity = Alike::new(fabric.links().len(), |link| fabric.link(link).capacity);
         Self {
-            common_capacity: narrowest.filter(|_| narrowest == widest).copied(),
+            common_capacity: capacity.common(),
             capacity,
-            latency: latency.iter().any(|&latency| latency > Time::ZERO).then_some(latency),
+            latency: latency().any(|latency| latency > Time::ZERO).then(|| latency().collect()),
             latency_factor,
             asks_more: false,
         }
@@ -183,7 +184,7 @@ impl Wires {
 
     /// Time that so many bytes take on the link that takes longest for its part.
     fn split_transfer(&self, links: &[LinkId], parts: &[f64], bytes: u64) -> Time {
-        let time = |(&link, part): (&LinkId, &f64)| self.capacity[link].time_for(bytes as f64 * part);
+        let time = |(&link, part): (&LinkId, &f64)| self.capacity.get(link).time_for(bytes as f64 * part);
         links.iter().zip(parts).map(time).max().unwrap_or(Time::ZERO)
     }
 
@@ -192,7 +193,7 @@ impl Wires {
         if route.is_empty() || bytes == 0 {
             return Time::ZERO;
         }
-        let narrowest = || route.iter().map(|&link| self.capacity[link]).min().unwrap_or_default();
+        let narrowest = || route.iter().map(|&link| self.capacity.get(link)).min().unwrap_or_default();
         self.common_capacity.unwrap_or_else(narrowest).time_for(bytes as f64)
     }
 }
@@ -200,38 +201,69 @@ impl Wires {
 /// Messages under way.
 #[derive(Default)]
 struct Flights {
-    flights: Vec<Flight>,
-    /// The links of each flight.
-    routes: Vec<Vec<LinkId>>,
+    flights: Vec<UnderWay>,
+    /// The links of all flights, in pieces of [`PIECE`].
+    links: Vec<LinkId>,
     free: Vec<FlowId>,
 }
 
+/// A message under way, or the place of one that was, and where its links are: a cache line.
+#[repr(align(64))]
+struct UnderWay {
+    flight: Flight,
+    /// The first piece of its links, and for how many links there is room.
+    piece: u32,
+    room: u32,
+    /// How many links it has.
+    length: u32,
+}
+
+/// Links that are kept together: half a cache line.
+const PIECE: usize = 8;
+
 impl Flights {
-    /// An id that no message under way has, and room for its route.
+    /// An id that no message under way has.
     #[inline]
-    fn free(&mut self) -> (FlowId, &mut Vec<LinkId>) {
-        let id = self.free.pop().unwrap_or_else(|| FlowId::from_index(self.routes.len()));
-        if id.index() == self.routes.len() {
-            self.routes.push(Vec::new());
-        }
-        let route = &mut self.routes[id.index()];
-        route.clear();
-        (id, route)
+    fn free(&mut self) -> FlowId {
+        self.free.pop().unwrap_or_else(|| {
+            let send = Send { id: MessageId { src: RankId(0), index: 0 }, dst: RankId(0), bytes: 0 };
+            let flight = Flight { send, start: Time::ZERO, alone: Time::ZERO };
+            self.flights.push(UnderWay { flight, piece: 0, room: 0, length: 0 });
+            FlowId::from_index(self.flights.len() - 1)
+        })
     }
 
-    /// Notes a message under an id that [`Flights::free`] gave.
+    /// Notes a message under an id that [`Flights::free`] gave, and its links.
     #[inline]
-    fn put(&mut self, id: FlowId, flight: Flight) {
-        if id.index() == self.flights.len() {
-            self.flights.push(flight);
-        } else {
-            self.flights[id.index()] = flight;
+    fn put(&mut self, id: FlowId, flight: Flight, route: &[LinkId]) {
+        let Self { flights, links, .. } = self;
+        let place = &mut flights[id.index()];
+        place.flight = flight;
+        place.length = route.len() as u32;
+        if place.room < place.length {
+            // (What had too little room is left behind; room at least doubles, so that all of that is less than what is used.)
+            let room = route.len().max(2 * place.room as usize).next_multiple_of(PIECE);
+            (place.piece, place.room) = ((links.len() / PIECE) as u32, room as u32);
+            links.resize(links.len() + room, LinkId(0));
         }
+        links[place.piece as usize * PIECE..][..route.len()].copy_from_slice(route);
     }
 
     #[inline]
     fn get(&self, id: FlowId) -> (&Flight, &[LinkId]) {
-        (&self.flights[id.index()], &self.routes[id.index()])
+        let place = &self.flights[id.index()];
+        (&place.flight, &self.links[place.piece as usize * PIECE..][..place.length as usize])
+    }
+
+    /// Asks for what is kept of a message that will soon be looked at.
+    #[inline]
+    fn fetch(&self, id: FlowId) {
+        if let Some(place) = self.flights.get(id.index()) {
+            fetch(place);
+            if let Some(link) = self.links.get(place.piece as usize * PIECE) {
+                fetch(link);
+            }
+        }
     }
 }
 
@@ -270,6 +302,7 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
             woken: Vec::new(),
             delivered: Vec::new(),
             requests: Requests::default(),
+            route: Vec::new(),
         };
         let total = run.simulation.workload.messages();
         run.simulation.workload.begin(&mut run.requests);
@@ -285,7 +318,7 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
             }
             run.now = next.max(if run.now > Time::ZERO { run.now + run.simulation.resolution } else { run.now });
             run.instant();
-            turns += 1 + run.flights.routes.len() / MESSAGES_PER_TURN;
+            turns += 1 + run.flights.flights.len() / MESSAGES_PER_TURN;
             if turns >= TURNS_PER_TICK || run.outcome.messages == total {
                 turns = 0;
                 let progress = Progress { now: run.now, delivered: run.outcome.messages, total };
@@ -332,7 +365,8 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
         let Simulation { router, placement, .. } = &self.simulation;
         let (src, dst): (NodeId, NodeId) = (placement[send.id.src], placement[send.dst]);
-        let (id, route) = self.flights.free();
+        let (id, route) = (self.flights.free(), &mut self.route);
+        route.clear();
         if src != dst {
             router.route(src, dst, route);
         }
@@ -357,7 +391,8 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             self.hold(send, since);
             return;
         }
-        let (id, route) = self.flights.free();
+        let (id, route) = (self.flights.free(), &mut self.route);
+        route.clear();
         if chosen.packets_ask() {
             // Its packets choose on their way; a shortest one says how long it would take alone.
             if start.src != start.dst {
@@ -399,7 +434,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     #[inline]
     fn put_under_way(&mut self, id: FlowId, flight: Flight, latency: Time, transfer: Time) {
         let send = flight.send;
-        self.flights.put(id, flight);
+        self.flights.put(id, flight, &self.route);
         self.outcome.events += 1;
         if self.wires.asks_more {
             self.tell_more(id, send);
@@ -465,12 +500,26 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         self.observer.entered(self.now, route);
     }
 
+    /// Asks for what the next arrivals, and the message that follows the first of them, will need of memory.
+    #[inline]
+    fn expect(&self, next: FlowId, later: FlowId) {
+        let Simulation { router, placement, workload, .. } = &self.simulation;
+        self.flights.fetch(later);
+        let sent = self.flights.get(next).0.send.id;
+        if let Some(dst) = workload.destination_after(sent) {
+            router.expect(placement[sent.src], placement[dst]);
+        }
+    }
+
     /// Everything that happens now.
     fn instant(&mut self) {
         let until = self.now + Time::from_ps(self.now.ps() * INSTANT);
         self.arrived.clear();
         self.simulation.transport.departed(&mut self.departed);
         self.simulation.transport.arrived(until, &mut self.arrived);
+        if let Some([next, later]) = self.simulation.transport.expected() {
+            self.expect(next, later);
+        }
         let shared = self.arrived.len();
         self.woken.clear();
         while let Some(event) = self.events.pop(until) {

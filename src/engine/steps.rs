@@ -260,7 +260,8 @@ impl<'a> Steps<'a> {
             return if most > 0 { capacity.bytes_per_second() / f64::from(most) } else { f64::INFINITY };
         }
         let used = counts.iter_ids().filter(|&(_, &count)| count > 0);
-        let share = |(link, &count): (LinkId, &u32)| self.wires.capacity[link].bytes_per_second() / f64::from(count);
+        let share =
+            |(link, &count): (LinkId, &u32)| self.wires.capacity.get(link).bytes_per_second() / f64::from(count);
         used.map(share).fold(f64::INFINITY, |least, share| if share < least { share } else { least })
     }
 
@@ -271,7 +272,8 @@ impl<'a> Steps<'a> {
         }
         worker.ends.iter().all(|&(from, to)| {
             self.route(from, to, &mut worker.route);
-            let share = |link: &LinkId| self.wires.capacity[*link].bytes_per_second() / f64::from(worker.counts[*link]);
+            let share =
+                |link: &LinkId| self.wires.capacity.get(*link).bytes_per_second() / f64::from(worker.counts[*link]);
             worker.route.iter().any(|link| share(link) == slowest)
         })
     }

@@ -22,6 +22,11 @@ impl<F: Fn(LinkRole) -> (Bandwidth, Time)> Links<F> {
         self.builder.link(from, to, capacity, latency, role);
     }
 
+    fn add_all(&mut self, count: u32, role: LinkRole, ends: impl Fn(u32) -> (VertexId, VertexId) + Send + Sync) {
+        let (capacity, latency) = (self.link)(role);
+        self.builder.links(count, (capacity, latency, role), ends);
+    }
+
     /// The links of nodes to the switches that follow them, first all up and then all down.
     fn add_hosts(&mut self, nodes: u32) {
         for node in 0..nodes {
@@ -38,24 +43,33 @@ impl Tree {
     pub fn build(self, name: String, link: impl Fn(LinkRole) -> (Bandwidth, Time)) -> Fabric {
         let switches = (1..=self.levels()).map(|level| self.switches(level)).sum();
         let mut links = Links::new(name, self.nodes(), switches, link);
+        links.builder.reserve((1..=self.levels()).map(|level| 2 * self.cables(level) as usize).sum());
         for level in 1..=self.levels() {
-            let (children, parents) = (self.vertex(level - 1, 0).0, self.vertex(level, 0).0);
-            let ends = |cable: u32| {
-                let (child, port) = (cable / self.ports(level), cable % self.ports(level));
-                (VertexId(children + child), VertexId(parents + self.parent(level, child, port)))
-            };
+            let ends = self.ends_of_cables(level);
             let (up, down) = match level {
                 1 => (LinkRole::Injection, LinkRole::Ejection),
                 _ => (LinkRole::Network { tier: level as u8 - 1 }, LinkRole::Network { tier: level as u8 - 1 }),
             };
-            for (child, parent) in (0..self.cables(level)).map(ends) {
-                links.add(child, parent, up);
-            }
-            for (child, parent) in (0..self.cables(level)).map(ends) {
-                links.add(parent, child, down);
-            }
+            links.add_all(self.cables(level), up, &ends);
+            links.add_all(self.cables(level), down, |cable| {
+                let (child, parent) = ends(cable);
+                (parent, child)
+            });
         }
         links.builder.finish(self)
+    }
+
+    /// The lower and the upper end of each cable of a level. What all cables of the level have in common is worked out
+    /// once: a tree of a million nodes has three million of them.
+    fn ends_of_cables(&self, level: usize) -> impl Fn(u32) -> (VertexId, VertexId) + use<> {
+        let (children, parents) = (self.vertex(level - 1, 0).0, self.vertex(level, 0).0);
+        let (ports, below, above) = (self.ports(level), self.copies(level - 1), self.copies(level));
+        let (down, up) = (self.down[level - 1], self.up[level - 1]);
+        move |cable| {
+            let (child, port) = (cable / ports, cable % ports);
+            let (group, copy) = (child / below, child % below);
+            (VertexId(children + child), VertexId(parents + group / down * above + copy + below * (port % up)))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::NodeIndex;
 
 use super::Fabric;
 use crate::ids::{Id, IdVec, LinkId, VertexId};
@@ -18,7 +18,7 @@ impl Fabric {
     #[must_use]
     pub fn altered(&self, failed: &[LinkId], capacities: &[(LinkId, Bandwidth)]) -> Self {
         let mut fabric = self.clone();
-        fabric.bisection = OnceLock::new();
+        (fabric.bisection, fabric.ends) = (OnceLock::new(), OnceLock::new());
         let mut built = self.built.as_deref().cloned().unwrap_or_default();
         for &(link, capacity) in capacities {
             let whole = *built.entry(link).or_insert(self.links[link].capacity);
@@ -33,17 +33,7 @@ impl Fabric {
         }
         let mut marks = self.failed.as_deref().cloned().unwrap_or_else(|| IdVec::filled(self.links.len(), false));
         failed.iter().for_each(|&link| marks[link] = true);
-        let vertices = self.graph.node_count();
-        let mut graph = DiGraph::with_capacity(vertices, self.graph.edge_count());
-        (0..vertices).for_each(|_| {
-            graph.add_node(());
-        });
-        for (id, link) in self.links.iter_ids().filter(|(id, _)| !marks[*id]) {
-            if let Some((from, to)) = link.ends {
-                graph.add_edge(NodeIndex::new(from.index()), NodeIndex::new(to.index()), id);
-            }
-        }
-        fabric.graph = graph;
+        fabric.graph = OnceLock::new();
         fabric.failed = Some(Arc::new(marks));
         fabric
     }
@@ -72,7 +62,7 @@ impl Fabric {
     pub fn is_isolated(&self, vertex: VertexId) -> bool {
         let Some(failed) = &self.failed else { return false };
         let vertex_index = NodeIndex::new(vertex.index());
-        self.graph.neighbors_undirected(vertex_index).next().is_none()
+        self.graph().neighbors_undirected(vertex_index).next().is_none()
             && self
                 .links
                 .iter_ids()
@@ -113,6 +103,7 @@ impl Fabric {
 mod tests {
     use super::super::{FabricBuilder, Irregular, LinkRole};
     use super::*;
+    use crate::ids::NodeId;
     use crate::units::Time;
 
     #[test]
@@ -130,6 +121,11 @@ mod tests {
         let half = Bandwidth::from_bytes_per_second(5e8);
         let left = whole.altered(&[LinkId(2)], &[(LinkId(3), half)]);
         assert_eq!((left.links().len(), left.graph().edge_count()), (5, 4));
+        let ends = |fabric: &Fabric, node| {
+            let (out, into) = fabric.capacity_of(NodeId(node));
+            (out.bytes_per_second() / 1e9, into.bytes_per_second() / 1e9)
+        };
+        assert_eq!((ends(&whole, 1), ends(&left, 1), ends(&left, 2)), ((3.0, 2.0), (2.0, 1.5), (0.5, 1.0)));
         assert!(left.has_failed(LinkId(2)) && !left.has_failed(LinkId(3)));
         assert_eq!(left.link(LinkId(3)).capacity, half);
         assert_eq!((left.built_for(LinkId(3)), left.built_for(LinkId(0))), (Some(speed), None));

@@ -26,6 +26,7 @@ use std::sync::{Arc, OnceLock};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
+use crate::threads;
 use crate::units::{Bandwidth, Time};
 
 pub use bisection::Bisection;
@@ -246,7 +247,8 @@ pub struct Fabric {
     nodes: u32,
     switches: u32,
     links: IdVec<LinkId, Link>,
-    graph: DiGraph<(), LinkId>,
+    /// Made when it is first asked for: what families' arithmetic answers needs none.
+    graph: OnceLock<DiGraph<(), LinkId>>,
     family: Arc<dyn Family>,
     labels: Labels,
     routes: Option<RouteTable>,
@@ -259,6 +261,8 @@ pub struct Fabric {
     built: Option<Arc<BTreeMap<LinkId, Bandwidth>>>,
     /// Worked out when it is first asked for.
     bisection: OnceLock<Option<Bisection>>,
+    /// By node: what its links out, and its links in, carry together; the same.
+    ends: OnceLock<IdVec<NodeId, (Bandwidth, Bandwidth)>>,
 }
 
 /// Names given by a file; families make theirs up.
@@ -290,16 +294,12 @@ pub struct FabricBuilder {
 impl FabricBuilder {
     /// Starts with so many nodes and switches and no links.
     pub fn new(name: impl Into<String>, nodes: u32, switches: u32) -> Self {
-        let mut graph = DiGraph::with_capacity((nodes + switches) as usize, 0);
-        for _ in 0..nodes + switches {
-            graph.add_node(());
-        }
         let fabric = Fabric {
             name: name.into(),
             nodes,
             switches,
             links: IdVec::new(),
-            graph,
+            graph: OnceLock::new(),
             family: Arc::new(Irregular),
             labels: Labels::default(),
             routes: None,
@@ -308,15 +308,43 @@ impl FabricBuilder {
             failed: None,
             built: None,
             bisection: OnceLock::new(),
+            ends: OnceLock::new(),
         };
         Self { fabric }
     }
 
+    /// Makes room for so many links more.
+    pub fn reserve(&mut self, links: usize) {
+        self.fabric.links.reserve(links);
+    }
+
     /// Adds a link between two vertices; ids are given in order, from 0.
+    ///
+    /// # Panics
+    /// Where there is no such vertex.
     pub fn link(&mut self, from: VertexId, to: VertexId, capacity: Bandwidth, latency: Time, role: LinkRole) -> LinkId {
-        let id = self.fabric.links.push(Link { ends: Some((from, to)), capacity, latency, role });
-        self.fabric.graph.add_edge(NodeIndex::new(from.index()), NodeIndex::new(to.index()), id);
-        id
+        let vertices = self.fabric.vertices();
+        assert!(from.0 < vertices && to.0 < vertices, "a link from {from} to {to} of {vertices} vertices");
+        self.fabric.links.push(Link { ends: Some((from, to)), capacity, latency, role })
+    }
+
+    /// Adds so many links of one use, the ends of each by its number from 0: by all cores where they are many.
+    ///
+    /// # Panics
+    /// As [`FabricBuilder::link`].
+    pub fn links(
+        &mut self,
+        count: u32,
+        (capacity, latency, role): (Bandwidth, Time, LinkRole),
+        ends: impl Fn(u32) -> (VertexId, VertexId) + Send + Sync,
+    ) {
+        let vertices = self.fabric.vertices();
+        let link = |index| {
+            let (from, to) = ends(index as u32);
+            assert!(from.0 < vertices && to.0 < vertices, "a link from {from} to {to} of {vertices} vertices");
+            Link { ends: Some((from, to)), capacity, latency, role }
+        };
+        self.fabric.links.append(threads::collect(count as usize, link));
     }
 
     /// Adds a link that only explicit routes use.
@@ -381,6 +409,11 @@ impl Fabric {
         self.switches
     }
 
+    /// Number of nodes and switches.
+    pub fn vertices(&self) -> u32 {
+        self.nodes + self.switches
+    }
+
     /// All node ids.
     pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes).map(NodeId)
@@ -419,9 +452,44 @@ impl Fabric {
         self.links.ids().map(|link| self.shared_capacity(link).bytes_per_second()).collect()
     }
 
-    /// The graph: vertex indices are [`VertexId`]s, edge weights are [`LinkId`]s.
+    /// The graph: vertex indices are [`VertexId`]s, edge weights are [`LinkId`]s. What has failed is no edge.
+    ///
+    /// Made when it is first asked for, which takes 20 bytes a link.
     pub fn graph(&self) -> &DiGraph<(), LinkId> {
-        &self.graph
+        self.graph.get_or_init(|| {
+            let mut graph = DiGraph::with_capacity(self.vertices() as usize, self.links.len());
+            (0..self.vertices()).for_each(|_| {
+                graph.add_node(());
+            });
+            for (id, link) in self.links.iter_ids().filter(|&(id, _)| !self.has_failed(id)) {
+                if let Some((from, to)) = link.ends {
+                    graph.add_edge(NodeIndex::new(from.index()), NodeIndex::new(to.index()), id);
+                }
+            }
+            graph
+        })
+    }
+
+    /// What all links out of, and into, a node carry together \[B/s\].
+    pub fn capacity_of(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
+        self.ends.get_or_init(|| self.sums_of_ends())[node]
+    }
+
+    fn sums_of_ends(&self) -> IdVec<NodeId, (Bandwidth, Bandwidth)> {
+        let mut sums = IdVec::filled(self.nodes as usize, (Bandwidth::default(), Bandwidth::default()));
+        let add = |sum: &mut Bandwidth, capacity| *sum = [*sum, capacity].into_iter().sum();
+        // (From the last to the first, as the graph has the edges of a vertex.)
+        for id in (0..self.links.len() as u32).rev().map(LinkId).filter(|&id| !self.has_failed(id)) {
+            let Link { ends, capacity, .. } = self.links[id];
+            let Some((from, to)) = ends else { continue };
+            if from.0 < self.nodes {
+                add(&mut sums[NodeId(from.0)].0, capacity);
+            }
+            if to.0 < self.nodes {
+                add(&mut sums[NodeId(to.0)].1, capacity);
+            }
+        }
+        sums
     }
 
     /// What its family knows of it.
@@ -489,11 +557,15 @@ impl Fabric {
     /// The names of all links, by id: each vertex is named once.
     pub fn link_names(&self) -> Vec<String> {
         let vertices: Vec<String> = (0..self.nodes + self.switches).map(|v| self.vertex_name(VertexId(v))).collect();
-        let name = |link: LinkId| match (self.labels.links.get(link.index()), self.links[link].ends) {
+        self.links.ids().map(|link| self.link_name_of(link, &vertices)).collect()
+    }
+
+    /// The name of a link, with those of all vertices at hand.
+    pub(crate) fn link_name_of(&self, link: LinkId, vertices: &[String]) -> String {
+        match (self.labels.links.get(link.index()), self.links[link].ends) {
             (None, Some((from, to))) => [&*vertices[from.index()], &*vertices[to.index()]].join(" -> "),
             _ => self.link_name(link),
-        };
-        self.links.ids().map(name).collect()
+        }
     }
 
     /// The vertex of the switch on which a node hangs: nodes with the same number share a leaf. On grids, and where no
@@ -504,7 +576,7 @@ impl Fabric {
 
     /// The switch with the lowest number that a link joins with a node: its vertex, or the node's where there is none.
     pub fn lowest_switch_of(&self, node: NodeId) -> u32 {
-        let neighbours = self.graph.neighbors(NodeIndex::new(node.index())).map(|vertex| vertex.index() as u32);
+        let neighbours = self.graph().neighbors(NodeIndex::new(node.index())).map(|vertex| vertex.index() as u32);
         neighbours.filter(|&vertex| vertex >= self.nodes).min().unwrap_or(node.0)
     }
 

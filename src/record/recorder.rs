@@ -283,7 +283,7 @@ struct Spans {
 
 impl LinkTimes {
     fn new(links: usize) -> Self {
-        Self { links: IdVec::filled(links, Spans::default()) }
+        Self { links: threads::collect(links, |_| Spans::default()).into() }
     }
 
     #[inline]

@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::divisor::Divisor;
 use crate::fabric::{Fabric, Tree};
 use crate::ids::{Id, IdVec, LinkId, NodeId};
+use crate::prefetch::fetch;
 
 /// Most levels of a tree that can be routed on.
 const MOST_LEVELS: usize = 32;
@@ -93,6 +94,15 @@ impl TreeRoutes {
     #[inline]
     fn of(&self, node: NodeId) -> &[End] {
         &self.ends[node.index() * self.levels.len()..][..self.levels.len()]
+    }
+
+    /// Asks for what a node contributes.
+    #[inline]
+    pub fn fetch(&self, node: NodeId) {
+        if let [first, .., last] = self.of(node) {
+            fetch(first);
+            fetch(last);
+        }
     }
 
     /// Appends the route. `choose` is asked level by level for the port by which to go up; the way down is then given,

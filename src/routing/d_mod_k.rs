@@ -52,15 +52,54 @@ enum End {
 #[derive(Debug)]
 struct ModK {
     routes: TreeRoutes,
-    tree: Arc<Tree>,
+    /// From the nodes up.
+    levels: Vec<Level>,
     by: End,
+}
+
+/// The numbers of a level of a tree, worked out once: [`Router::dominator`] is asked of every link.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// The first link up, and how many there are; as many lead down.
+    first: u32,
+    cables: u32,
+    /// Ports of a part of the level below.
+    ports: u32,
+    /// Parts of the level below that are above the same nodes, and how many nodes.
+    copies: u32,
+    block: u32,
+}
+
+impl Level {
+    fn of(tree: &Tree, level: usize) -> Self {
+        Self {
+            first: tree.first_link(level),
+            cables: tree.cables(level),
+            ports: tree.ports(level),
+            copies: tree.copies(level - 1),
+            block: tree.block(level - 1),
+        }
+    }
+
+    /// Number of ways between the parts above one node below this level and those above it on this level.
+    fn ways(self) -> u32 {
+        self.copies * self.ports
+    }
+
+    /// The link of this level on the way to (or from) a node.
+    fn next(self, node: u32, down: bool) -> LinkId {
+        let child = node / self.block * self.copies + node % self.copies;
+        let port = node / self.copies % self.ports;
+        LinkId(self.first + child * self.ports + port + if down { self.cables } else { 0 })
+    }
 }
 
 impl ModK {
     fn on(fabric: &Arc<Fabric>, rule: &str, by: End) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
         let routes = TreeRoutes::new(Climb::new(fabric, rule)?, fabric.nodes());
-        let tree = fabric.shared_family_as().ok_or_else(|| vec![misfit(rule, "trees", fabric)])?;
-        Ok(Arc::new(Self { routes, tree, by }))
+        let tree: &Tree = fabric.family_as().ok_or_else(|| vec![misfit(rule, "trees", fabric)])?;
+        let levels = (1..=tree.levels()).map(|level| Level::of(tree, level)).collect();
+        Ok(Arc::new(Self { routes, levels, by }))
     }
 }
 
@@ -73,6 +112,11 @@ impl Router for ModK {
         self.routes.route(src, dst, decider, route);
     }
 
+    fn expect(&self, src: NodeId, dst: NodeId) {
+        self.routes.fetch(src);
+        self.routes.fetch(dst);
+    }
+
     fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
         match self.by {
             End::Source => self.routes.count(ends, |src, _| src, counts),
@@ -83,37 +127,28 @@ impl Router for ModK {
     /// The next link towards the destination of a link down (D-mod-k), or the one before a link up, towards the source
     /// (S-mod-k), where that is the same for all nodes that the link serves: so always where it serves one.
     fn dominator(&self, link: LinkId) -> Option<LinkId> {
-        let tree = &*self.tree;
-        let at = tree.link(link);
-        if at.level == 1 || at.down != (self.by == End::Destination) {
+        let index = self.levels.iter().rposition(|level| level.first <= link.0)?;
+        let (level, below) = (self.levels[index], *self.levels.get(index.checked_sub(1)?)?);
+        let (down, cable) = match (link.0 - level.first).checked_sub(level.cables) {
+            Some(cable) => (true, cable),
+            None => (false, link.0 - level.first),
+        };
+        if down != (self.by == End::Destination) {
             return None;
         }
         // The nodes it serves: those below its lower end (`start .. start + block`) whose number modulo the number of
         // ways over this level (`period`) is the number of this way (`way`).
-        let (block, period) = (tree.block(at.level - 1), ways(tree, at.level));
-        let copies = tree.copies(at.level - 1);
-        let (start, way) = (at.child / copies * block, at.child % copies + copies * at.port);
+        let (child, port) = (cable / level.ports, cable % level.ports);
+        let (block, period) = (level.block, level.ways());
+        let (start, way) = (child / level.copies * block, child % level.copies + level.copies * port);
         let first = start + (way + period - start % period) % period;
         let end = start + block;
         if first >= end {
             return None;
         }
         let last = first + (end - 1 - first) / period * period;
-        let same_part = first / tree.block(at.level - 2) == last / tree.block(at.level - 2);
-        let same_way = first == last || period.is_multiple_of(ways(tree, at.level - 1));
-        (same_part && same_way).then(|| next(tree, at.level - 1, first, at.down))
+        let same_part = first / below.block == last / below.block;
+        let same_way = first == last || period.is_multiple_of(below.ways());
+        (same_part && same_way).then(|| below.next(first, down))
     }
-}
-
-/// Number of ways between the parts above one node below this level and those above it on this level.
-fn ways(tree: &Tree, level: usize) -> u32 {
-    tree.copies(level - 1) * tree.ports(level)
-}
-
-/// The link of this level on the way to (or from) a node.
-fn next(tree: &Tree, level: usize, node: u32, down: bool) -> LinkId {
-    let copies = tree.copies(level - 1);
-    let child = node / tree.block(level - 1) * copies + node % copies;
-    let port = node / copies % tree.ports(level);
-    if down { tree.down_link(level, child, port) } else { tree.up_link(level, child, port) }
 }

@@ -30,6 +30,11 @@ pub trait Router: Send + Sync + std::fmt::Debug {
         }
     }
 
+    /// This route will probably be asked for soon: what it is made from may be asked for.
+    fn expect(&self, src: NodeId, dst: NodeId) {
+        let _ = (src, dst);
+    }
+
     /// Whether there is a route from `src` to `dst`; only where this is so may [`Router::route`] be asked for it.
     ///
     /// Rules for regular fabrics reach every node; a graph or a list of routes from a file may not.

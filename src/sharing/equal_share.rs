@@ -45,8 +45,8 @@ struct LinkState {
 impl EqualShare {
     /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
-        let state = |capacity| LinkState { share: f64::INFINITY, capacity, is_changed: false };
-        Self { incidence: Incidence::new(capacities.into_iter().map(state)), changed: Vec::new(), touched: Vec::new() }
+        let state = |link| LinkState { share: f64::INFINITY, capacity: capacities[link], is_changed: false };
+        Self { incidence: Incidence::new(capacities.len(), state), changed: Vec::new(), touched: Vec::new() }
     }
 
     /// The flows on a link.
@@ -82,10 +82,16 @@ impl Sharing for EqualShare {
         };
         incidence.add_picking(flow, links, touched, fewer_for_each, |link, state| Self::mark(changed, link, state));
         touched.push(flow);
+        if incidence.is_large() {
+            incidence.fetch_flows(links);
+        }
     }
 
     fn remove(&mut self, flow: u32) {
         let Self { incidence, changed, touched } = self;
+        if incidence.is_large() {
+            incidence.fetch_flows(incidence.links(flow));
+        }
         let more_for_each = |state: &mut LinkState, count: u32| {
             // (Infinite without flows.)
             let old = std::mem::replace(&mut state.share, state.capacity / f64::from(count)).to_bits();
@@ -93,6 +99,11 @@ impl Sharing for EqualShare {
             move |rate: f64| rate.to_bits() == old
         };
         incidence.remove_picking(flow, touched, more_for_each, |link, state| Self::mark(changed, link, state));
+    }
+
+    fn expect(&self, next: u32, later: u32) {
+        self.incidence.fetch_links(next);
+        self.incidence.fetch_words(later);
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
@@ -116,6 +127,9 @@ impl Sharing for EqualShare {
             }
         }
         changed.clear();
+        if incidence.is_large() {
+            touched.iter().for_each(|&flow| incidence.fetch_links(flow));
+        }
         for &flow in &*touched {
             let mut least = f64::INFINITY;
             incidence.visit_links(flow, |_, state, _| least = if state.share < least { state.share } else { least });

@@ -5,6 +5,9 @@
 //! link, and is searched linearly; a longer list (an incast) moves to a vector of its own, in which each entry's place
 //! is remembered, so that a flow is taken out in constant time however many share the link.
 
+use crate::prefetch::fetch;
+use crate::threads;
+
 /// Flows that fit in a link's own cache line.
 const INLINE: usize = 5;
 
@@ -56,7 +59,12 @@ pub(super) struct Incidence<S> {
     words: Vec<u32>,
     /// By flow; never shorter than the number of flows there have ever been.
     rates: Vec<f64>,
+    /// Whether links take more than the caches of a core, so that it pays to ask for them before they are needed.
+    is_large: bool,
 }
+
+/// Links from which on they take more than most second-level caches.
+const MANY_LINKS: usize = 1 << 16;
 
 /// The lists that do not fit in their link's cache line.
 #[derive(Clone, Debug, Default)]
@@ -139,9 +147,16 @@ fn take_of<const LOOKS: usize>(flows: &[u32; INLINE], count: u32, picked: &mut V
 }
 
 impl<S> Incidence<S> {
-    pub(super) fn new(states: impl Iterator<Item = S>) -> Self {
+    /// No flows on so many links; `state` says by number what is kept of each.
+    pub(super) fn new(links: usize, state: impl Fn(usize) -> S + Send + Sync) -> Self
+    where
+        S: Send,
+    {
+        let links: Vec<Link<S>> =
+            threads::collect(links, |link| Link { state: state(link), count: 0, inline: [0; INLINE] });
         Self {
-            links: states.map(|state| Link { state, count: 0, inline: [0; INLINE] }).collect(),
+            is_large: links.len() >= MANY_LINKS,
+            links,
             spills: Spills::default(),
             stride: 4,
             words: Vec::new(),
@@ -388,6 +403,51 @@ impl<S> Incidence<S> {
         &self.words[base + 1..][..self.words[base] as usize]
     }
 
+    /// Whether it pays to ask for links and flows before they are needed.
+    #[inline(always)]
+    pub(super) fn is_large(&self) -> bool {
+        self.is_large
+    }
+
+    /// Asks for the links of a flow.
+    #[inline(always)]
+    pub(super) fn fetch_links(&self, flow: u32) {
+        for &id in self.links(flow) {
+            if let Some(link) = self.links.get(id as usize) {
+                fetch(link);
+            }
+        }
+    }
+
+    /// Asks for what says which links a flow has.
+    #[inline(always)]
+    pub(super) fn fetch_words(&self, flow: u32) {
+        if let Some(word) = self.words.get(flow as usize * self.stride) {
+            fetch(word);
+        }
+    }
+
+    /// Asks for the flows on these links, of each the first [`FEW`].
+    #[inline(always)]
+    pub(super) fn fetch_flows(&self, links: &[u32]) {
+        for &id in links {
+            // (A place that is not taken, or that says where the list is, names another flow or none.)
+            for &flow in &self.links[id as usize].inline[..FEW] {
+                if let Some(rate) = self.rates.get(flow as usize) {
+                    fetch(rate);
+                    self.fetch_words(flow);
+                }
+            }
+        }
+    }
+
+    /// Asks for the links of the flows on these links, of each the first [`FEW`].
+    pub(super) fn fetch_around(&self, links: &[u32]) {
+        for &link in links {
+            self.flows_on(link).iter().take(FEW).for_each(|&flow| self.fetch_links(flow));
+        }
+    }
+
     /// The links of a flow that is known to be there.
     #[inline(always)]
     fn known_links(words: &[u32], stride: usize, flow: u32) -> &[u32] {
@@ -508,7 +568,7 @@ mod tests {
     /// Adds and removes flows at random and compares with plain lists.
     fn agrees_with_plain_lists(links: u32, flows: u32, longest: u64) {
         let mut random = Stream::new(u64::from(flows), "incidence");
-        let mut incidence = Incidence::new((0..links).map(|_| ()));
+        let mut incidence = Incidence::new(links as usize, |_| ());
         let mut plain: Vec<Vec<u32>> = vec![Vec::new(); flows as usize];
         for _ in 0..20_000 {
             let flow = random.below(u64::from(flows)) as u32;

@@ -197,9 +197,10 @@ impl Sweep {
 impl MaxMin {
     /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
-        let state = |capacity: f64| LinkState { capacity, level: f64::INFINITY, load: 0.0, epoch: 0, free: 0, mark: 0 };
+        let level = f64::INFINITY;
+        let state = |link| LinkState { capacity: capacities[link], level, load: 0.0, epoch: 0, free: 0, mark: 0 };
         Self {
-            incidence: Incidence::new(capacities.into_iter().map(state)),
+            incidence: Incidence::new(capacities.len(), state),
             sweep: Sweep { epoch: 1, dirty: Vec::new(), pending: Pending::default() },
             moved: Vec::new(),
         }
@@ -377,10 +378,16 @@ impl Sharing for MaxMin {
         });
         incidence.set_rate(flow, f64::INFINITY);
         moved.push((flow, 0.0));
+        if incidence.is_large() {
+            incidence.fetch_flows(links);
+        }
     }
 
     fn remove(&mut self, flow: u32) {
         let Self { incidence, sweep, .. } = self;
+        if incidence.is_large() {
+            incidence.fetch_flows(incidence.links(flow));
+        }
         let rate = incidence.set_rate(flow, 0.0);
         incidence.remove(flow, |link, state, count| {
             if rate == f64::INFINITY {
@@ -399,6 +406,11 @@ impl Sharing for MaxMin {
         });
     }
 
+    fn expect(&self, next: u32, later: u32) {
+        self.incidence.fetch_links(next);
+        self.incidence.fetch_words(later);
+    }
+
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         let Self { incidence, sweep, .. } = self;
         let (state, count) = incidence.state_mut(link);
@@ -409,6 +421,10 @@ impl Sharing for MaxMin {
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
+        if self.incidence.is_large() {
+            // What the sweep is most likely to look at: the links of all flows on dirty links.
+            self.incidence.fetch_around(&self.sweep.dirty);
+        }
         for index in 0..self.sweep.dirty.len() {
             let (state, count) = self.incidence.state_mut(self.sweep.dirty[index]);
             self.sweep.set_key(state, count);

@@ -72,6 +72,11 @@ pub trait Sharing: std::fmt::Debug {
     /// A flow goes.
     fn remove(&mut self, flow: u32);
 
+    /// A flow will probably go next, and another after it: what is kept of them may be asked for.
+    fn expect(&self, next: u32, later: u32) {
+        let _ = (next, later);
+    }
+
     /// A link has another capacity from now on \[B/s\], more than nothing; only where
     /// [`SharingSpec::refuses_changes`](super::SharingSpec::refuses_changes) says nothing.
     fn set_capacity(&mut self, link: u32, capacity: f64) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::chain;
 use super::estimate::{self, Pilot};
+use super::link_uses::LinkUses;
 use super::program::KEPT;
 use super::ranks::of_pattern;
 use super::rates;
@@ -14,19 +15,19 @@ use super::waits::Waits;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Because, Flight, Observer, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
-use crate::ids::{IdVec, LinkId, RankId};
+use crate::ids::{IdVec, RankId};
 use crate::noise::Added;
 use crate::player::{Activity, Observers, OnActivity, OnTransfer, RankTimes, Transfer};
 use crate::record::{History, PathStep, PatternRanks, Recorder, critical_path};
 use crate::report::{
-    self, Bounds, Estimate, Estimated, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA,
-    Status, Stopped,
+    self, Bounds, Estimate, Estimated, FaultsReport, Head, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status,
+    Stopped,
 };
 use crate::routing::Manner;
 use crate::sharing::SharingSpec;
 use crate::system::{Network, System};
 use crate::throughput::OnFabric;
-use crate::transport::{Channel, ContentionFreeSpec, Gridlock, PortUse, TransportSpec};
+use crate::transport::{Channel, ContentionFreeSpec, Gridlock, TransportSpec};
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{Injection, Pattern, PatternPlayer, PatternSpec, start_offsets};
 use crate::workload::{Blocked, WorkloadSpec};
@@ -78,7 +79,7 @@ pub struct PatternOutcome {
     /// The report; its links are the most used ones.
     pub report: Report,
     /// All links, by id (busy time and flows are 0 unless they were asked for).
-    pub links: Vec<LinkUse>,
+    pub links: LinkUses,
     /// Who waits for whom, where it deadlocked.
     pub blocked: Vec<Blocked>,
     /// What ranks did and the messages between them, where that was asked for and kept.
@@ -189,7 +190,7 @@ impl Simulated for PatternWork {
             // Whoever asks has seen that there is a network.
             None => PatternOutcome {
                 report: Report::default(),
-                links: Vec::new(),
+                links: LinkUses::default(),
                 blocked: Vec::new(),
                 history: None,
                 path: None,
@@ -296,7 +297,7 @@ impl Playing<'_> {
         let counted = if link_use || wants_messages || wants_ranks { None } else { self.count(recorder(false), watch) };
         let mut estimated = (system.estimate().is_some() && counted.is_some())
             .then(|| Estimated::Full("its steps are counted, which is exact, and sooner done".to_owned()));
-        let (recorder, outcome) = match counted {
+        let (mut recorder, mut outcome) = match counted {
             Some(counted) => counted,
             None => {
                 if let Some(wanted) = &wanted {
@@ -324,7 +325,7 @@ impl Playing<'_> {
                 }
             }
         };
-        let links = self.link_uses(&recorder, &outcome);
+        let links = LinkUses::of(self.network, &mut recorder, &mut outcome);
         // (Of an estimate only the bounds of the senders are told.)
         let is_whole = outcome.stop == Stop::Done && estimated.as_ref().and_then(Estimated::estimate).is_none();
         let path = if is_whole { self.path(&recorder, watch) } else { None };
@@ -484,18 +485,11 @@ impl Playing<'_> {
         recorder: &Recorder<'_>,
         outcome: &Outcome,
         bounds: Bounds,
-        links: &[LinkUse],
+        links: &LinkUses,
         meta: Meta,
     ) -> Report {
         let makespan_s = outcome.makespan.seconds();
         let per_time = |bytes: f64| if makespan_s > 0.0 { bytes / makespan_s } else { 0.0 };
-        let mut most_used: Vec<&LinkUse> = links.iter().filter(|link| link.bytes > 0).collect();
-        // Of links equally used, those come first on which messages met.
-        let order = |a: &&LinkUse, b: &&LinkUse| {
-            b.utilisation.total_cmp(&a.utilisation).then(b.mean_flows.total_cmp(&a.mean_flows)).then(a.id.cmp(&b.id))
-        };
-        most_used.sort_by(order);
-        most_used.truncate(MOST_USED);
         Report {
             head: Head {
                 schema: SCHEMA,
@@ -528,7 +522,7 @@ impl Playing<'_> {
             bounds,
             ratio_to_bound: ratio(makespan_s, bounds.largest()),
             contention: ratio(recorder.under_way.total(), recorder.alone.total()),
-            links: most_used.into_iter().cloned().collect(),
+            links: links.most_used(MOST_USED),
             ranks: None,
             rounds: outcome.facts.rounds.map(|rounds| Rounds {
                 min: rounds.min,
@@ -551,32 +545,6 @@ impl Playing<'_> {
             if lanes { format!("{link} (virtual channel {})", channel.lane) } else { link }
         };
         report::Gridlock { packets: gridlock.packets, cycle: gridlock.cycle.iter().map(name).collect() }
-    }
-
-    /// What each link did.
-    fn link_uses(&self, recorder: &Recorder<'_>, outcome: &Outcome) -> Vec<LinkUse> {
-        let makespan_s = outcome.makespan.seconds();
-        let link_use = |(id, name): (LinkId, String)| {
-            let capacity_bps = self.network.most().link(id).capacity.bytes_per_second();
-            let bytes = recorder.bytes[id];
-            let port: Option<PortUse> = outcome.facts.ports.as_ref().map(|ports| ports[id]);
-            let time = recorder.times.as_ref().map(|times| times.of(id, outcome.makespan)).unwrap_or_default();
-            LinkUse {
-                id: id.0,
-                failed: self.network.fabric.has_failed(id),
-                name,
-                capacity_bps,
-                bytes,
-                busy_s: port.map_or(time.busy, |port| port.busy).seconds(),
-                utilisation: if makespan_s > 0.0 { bytes as f64 / (capacity_bps * makespan_s) } else { 0.0 },
-                peak_flows: time.peak,
-                mean_flows: if time.busy > Time::ZERO { time.flow_time / time.busy.ps() } else { 0.0 },
-                peak_queue: port.map_or(0, |port| port.peak_queue),
-                mean_queue: port.map_or(0.0, |port| ratio_or(port.queue_time, outcome.makespan.ps(), 0.0)),
-                blocked_s: port.map_or(0.0, |port| port.blocked.seconds()),
-            }
-        };
-        self.network.fabric.links().ids().zip(self.network.fabric.link_names()).map(link_use).collect()
     }
 
     /// When the last message would arrive if each had the network to itself: nothing is left but what messages wait
@@ -667,7 +635,7 @@ impl Playing<'_> {
         &self,
         recorder: &Recorder<'_>,
         bisection: Option<&Bisection>,
-        links: &[LinkUse],
+        links: &LinkUses,
         path: Option<Time>,
     ) -> Bounds {
         let seconds = |bytes: u64, bandwidth: Bandwidth| match bytes {
@@ -680,14 +648,11 @@ impl Playing<'_> {
             let (out, into) = self.network.capacity_of(self.network.placement[rank]);
             seconds(sent, out).max(seconds(received, into))
         };
-        // A link that messages do not share holds none back for the sake of others.
-        let shared = links.iter().filter(|link| !self.network.fabric.is_own(LinkId(link.id)));
-        let busiest = shared.map(|link| seconds(link.bytes, Bandwidth::from_bytes_per_second(link.capacity_bps)));
         let (there, back) = recorder.crossed;
         Bounds {
             injection_s: Some(recorder.ranks.ids().map(node_bound).fold(0.0, f64::max)),
             computation_s: self.computation(),
-            busiest_link_s: Some(busiest.fold(0.0, f64::max)),
+            busiest_link_s: Some(links.busiest_s()),
             bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
             path_s: path.map(Time::seconds),
         }

@@ -5,8 +5,6 @@
 
 use std::sync::Arc;
 
-use petgraph::graph::NodeIndex;
-
 use crate::diagnostic::Diagnostic;
 use crate::engine::{Observer, Outcome, Simulation, Watch};
 use crate::fabric::Fabric;
@@ -170,12 +168,7 @@ impl Network {
 
     /// What all links out of, and into, a node carry together.
     pub fn capacity_of(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
-        let sum = |direction| {
-            let fabric = self.most();
-            let edges = fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
-            edges.map(|edge| fabric.link(*edge.weight()).capacity).sum()
-        };
-        (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
+        self.most().capacity_of(node)
     }
 
     /// What moves messages, for people: the sharing policy of flows, or the transport.

@@ -139,6 +139,12 @@ pub trait Transport {
     /// Takes out the messages that have arrived by `until`, in no particular order.
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>);
 
+    /// After an arrival: the message that will probably arrive next and the one after it, where it is worth the while to
+    /// ask for what is kept of them now.
+    fn expected(&self) -> Option<[FlowId; 2]> {
+        None
+    }
+
     /// Takes out the messages whose last byte has left the sending node since the last call. A transport that knows no
     /// such moment before the arrival gives nothing: then a message has left when it has arrived.
     fn departed(&mut self, flows: &mut Vec<FlowId>) {

@@ -112,6 +112,12 @@ pub trait Workload {
     fn departed(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
         let _ = (now, messages, requests);
     }
+    /// Where the sender of a message will send its next one, where that is known and quickly said: what it needs may be
+    /// asked for before.
+    fn destination_after(&self, message: MessageId) -> Option<RankId> {
+        let _ = message;
+        None
+    }
     /// A wake that was asked for.
     fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests);
     /// Asked when nothing is under way any more: who is stuck (nobody: the program is done).

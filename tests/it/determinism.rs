@@ -119,3 +119,35 @@ fn a_barrier_counted_step_by_step_ends_when_its_messages_do() {
         }
     }
 }
+
+/// Fabrics from 65,536 links on are built, and their links prepared for a run, by all threads.
+#[test]
+fn a_large_run_is_the_same_on_any_number_of_threads() {
+    let run = |threads: usize, placement: &str, sharing: &str| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let scenario = Loader::new()
+                .text("large.toml", "[topology.fat-tree]\np = 20\nbandwidth = \"1 GB/s\"\n")
+                .pattern("shift")
+                .set("--set", "workload.permutation.offset=4711")
+                .placement(placement)
+                .sharing(sharing)
+                .load_pattern()
+                .unwrap();
+            let run = scenario.run(scenario.work().usual());
+            let mut report = run.report.clone();
+            report.meta = hayase::report::Meta::default();
+            (report, run.links)
+        })
+    };
+    for (placement, sharing) in [("random", "max-min"), ("random", "equal-share"), ("regular", "max-min")] {
+        let one = run(1, placement, sharing);
+        assert_eq!(one.1.len(), 96_000);
+        assert_eq!(one.0.links.len(), 10);
+        for threads in [2, 3] {
+            let several = run(threads, placement, sharing);
+            assert!(several.0 == one.0, "{placement}, {sharing}: {threads} threads give another report");
+            assert!(several.1 == one.1, "{placement}, {sharing}: {threads} threads give other links");
+        }
+    }
+}

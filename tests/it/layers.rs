@@ -17,6 +17,7 @@ const LEVELS: &[&[&str]] = &[
         "wall_clock",
         "diagnostic",
         "portable",
+        "prefetch",
         "parquet",
     ],
     &["reading", "fabric", "noise"],

@@ -3,6 +3,7 @@
 //! A load's name says what it is: `FABRIC/PLACEMENT/SHARING`, or with a fourth part what is unlike the others. All are
 //! personalised all-to-alls in the order of the simple spread, 20 KB a message, unless they are called otherwise.
 //! `RULE-RANKS/loggopsim/events` is a program by rule, whose operations and messages are counted.
+//! (`.../shift` and `.../allreduce-ring` are the pattern of that name.)
 //! `FABRIC/uniform/RULE` are 100 messages of 20 KB of each node to random others under that routing rule, and of
 //! `FABRIC/route/RULE` routes between random nodes are counted, once all tables are there.
 
@@ -56,6 +57,8 @@ pub struct Load {
 }
 
 const ALL_TO_ALL: &str = "[workload.all-to-all]\nalgorithm = \"simple-spread\"\nsize = \"20 KB\"\n";
+const SHIFT: &str = "[workload.permutation]\nkind = \"shift\"\noffset = 1\nsize = \"20 KB\"\n";
+const RING: &str = "[workload.allreduce]\nalgorithm = \"ring\"\nsize = \"128 MB\"\n";
 const INCAST: &str = "[workload.incast]\nsize = \"20 KB\"\nmessage-jitter = \"1 ms\"\n";
 
 impl Load {
@@ -284,6 +287,13 @@ fn large() -> Vec<Load> {
                 loads.push(load.window(4 * nodes, 10_000_000));
             }
         }
+    }
+    // One message each of a million nodes; 2 (N - 1) steps that are the same, 32 billion messages.
+    for (nodes, placement, what, workload) in
+        [(1_024_000, "random", "shift", SHIFT), (128_000, "regular", "allreduce-ring", RING)]
+    {
+        let rest = format!("{placement}/max-min/{what}");
+        loads.push(Load { workload, ..Load::new(&format!("fat-tree-{nodes}"), &rest, Tier::Large) });
     }
     loads
 }

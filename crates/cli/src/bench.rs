@@ -51,7 +51,7 @@ pub struct BenchArgs {
     /// Only loads that take about a second or less, three times each.
     #[arg(long)]
     pub quick: bool,
-    /// Also loads of 16,000 and 65,536 nodes.
+    /// Also loads of 16,000, 65,536 and more nodes.
     #[arg(long, conflicts_with = "quick")]
     pub large: bool,
     /// List the loads without measuring them.

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::Voice;
 use hayase::fabric::Fabric;
-use hayase::report::{Comparison, Estimated, Head, LinkUse, MessageRecord, Rate, Report};
-use hayase::simulation::{PatternOutcome, PatternWork};
+use hayase::report::{Comparison, Estimated, Head, MessageRecord, Rate, Report};
+use hayase::simulation::{LinkUses, PatternOutcome, PatternWork};
 use hayase_output::svg::{self, FabricOptions, LinkLoad, Window};
 use hayase_output::{csv, table};
 
@@ -20,8 +20,8 @@ pub fn fabric(fabric: &Fabric, name: Option<&str>, mut w: impl Write, voice: Voi
 }
 
 /// How loaded each link was in a run.
-pub fn loads(fabric: &Fabric, links: &[LinkUse], report: &Report, mut w: impl Write) -> io::Result<()> {
-    let loads: Vec<LinkLoad> = links.iter().map(LinkLoad::from).collect();
+pub fn loads(fabric: &Fabric, links: &LinkUses, report: &Report, mut w: impl Write) -> io::Result<()> {
+    let loads: Vec<LinkLoad> = links.iter().map(|link| LinkLoad::from(&link)).collect();
     let mut subtitle = format!("{}, makespan {}", report.workload, table::seconds(report.head.makespan_s));
     if let Some(estimate) = report.head.estimated.as_ref().and_then(Estimated::estimate) {
         // Too long a line would be cut.

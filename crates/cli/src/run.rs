@@ -314,7 +314,7 @@ fn observe(
     let mut tables = Vec::new();
     for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Messages) {
         let (path, file) = file.into_parts();
-        match csv::Messages::new(file) {
+        match csv::MessagesBeside::new(file) {
             Ok(table) => tables.push((path, table)),
             Err(error) => return Err(Failure::Write(path, error)),
         }
@@ -374,7 +374,7 @@ fn write(
     let report = &run.report;
     match kind {
         Kind::Report => json::write(report, w),
-        Kind::Links => csv::links(&run.links, w),
+        Kind::Links => csv::links(run.links.iter(), w),
         Kind::Loads => match scenario.network() {
             Some(network) => pictures::loads(&network.fabric, &run.links, report, w),
             None => Ok(()),

@@ -4,10 +4,12 @@
 //! value; infinite ones are `inf`, and what is not known is empty.
 
 mod accuracy;
+mod beside;
 mod farm;
 mod jobs;
 mod lines;
 
+use std::borrow::Borrow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ use hayase::workload::program::Program;
 use lines::Lines;
 
 pub use accuracy::accuracy;
+pub use beside::MessagesBeside;
 pub use farm::{points, predictions};
 pub use jobs::{JobMessages, compared_jobs, job_links};
 
@@ -298,14 +301,15 @@ pub fn noise(noise: &NoiseReport, mut writer: impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// Where `writer` fails.
-pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
-    let any_failed = links.iter().any(|link| link.failed);
+pub fn links<L: Borrow<LinkUse>>(links: impl Iterator<Item = L> + Clone, mut writer: impl Write) -> io::Result<()> {
+    let any_failed = links.clone().any(|link| link.borrow().failed);
     writer.write_all(
         b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s",
     )?;
     writer.write_all(if any_failed { b",failed\n" } else { b"\n" })?;
     let w = &mut writer;
     for link in links {
+        let link = link.borrow();
         write!(w, "{},", link.id)?;
         text(w, &link.name)?;
         w.write_all(b",")?;
@@ -638,7 +642,7 @@ mod tests {
             mean_queue: 0.0,
             blocked_s: 0.0,
         };
-        let text = written(|w| links(&[link], w));
+        let text = written(|w| links([&link].into_iter(), w));
         assert_eq!(text.lines().nth(1), Some("3,\"a \"\"b\"\", c\",1000000000,20000,0.00002,0.5,2,1.5,0,0,0"));
     }
 

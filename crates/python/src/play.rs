@@ -159,7 +159,7 @@ fn pattern(scenario: &Scenario<PatternWork>, seeds: &[u64], wishes: Wishes, look
         tables.push(("messages", messages.columns()));
     }
     if wishes.links {
-        tables.push(("links", links(&outcome.links)));
+        tables.push(("links", links(&outcome.links.iter().collect::<Vec<_>>())));
     }
     if wishes.ranks {
         let ranks = outcome.report.ranks.as_ref().map_or(&[][..], |of| &of.ranks);

@@ -9,10 +9,9 @@
 
 use smallvec::SmallVec;
 
-use super::binding::keep_binding;
 use super::{Flows, GroupFlows};
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, IdVec, LinkId};
+use crate::ids::{FlowId, LinkId};
 use crate::routing::Router;
 use crate::sharing::MaxMin;
 use crate::transport::{Facts, Transport};
@@ -79,13 +78,9 @@ impl CrowdedFlows {
         }
     }
 
-    fn binding(&self) -> &IdVec<LinkId, bool> {
-        &self.flows.binding
-    }
-
     fn note(&mut self, flow: FlowId, route: &[LinkId]) {
         let mut links = std::mem::take(&mut self.links);
-        let kept = keep_binding(self.binding(), route, &mut links);
+        let kept = self.flows.numbers.keep(route, &mut links);
         let at = flow.0 as usize;
         if self.routes.len() <= at {
             self.routes.resize(at + 1, SmallVec::new());
@@ -123,7 +118,7 @@ impl CrowdedFlows {
     #[cold]
     fn change(&mut self, now: Time) {
         let Self { flows, groups, capacities, under_way, routes, .. } = self;
-        let groups = groups.get_or_insert_with(|| Box::new(GroupFlows::on(capacities.clone(), flows.binding.clone())));
+        let groups = groups.get_or_insert_with(|| Box::new(GroupFlows::on(capacities.clone(), flows.numbers.clone())));
         // In an order that says nothing of how they got here.
         let mut all = under_way.clone();
         all.sort_unstable();

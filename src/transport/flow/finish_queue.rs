@@ -1,5 +1,7 @@
 //! Finish times of flows, earliest first, each of which may change at any time.
 
+use crate::prefetch::fetch;
+
 /// Children of a heap node.
 const ARITY: usize = 8;
 
@@ -82,6 +84,27 @@ impl FinishQueue {
             return self.blocks[0].times[ROOT];
         }
         self.blocks.get(1).map_or(f64::INFINITY, |children| children.earliest().1)
+    }
+
+    /// After one flow was taken out: the earliest of those that are left, and one that is probably the next after it.
+    #[inline]
+    pub(super) fn nearest(&self) -> Option<[u32; 2]> {
+        let children = self.blocks.get(1).filter(|_| self.hole && self.len > 2)?;
+        let (first, _) = children.earliest();
+        let mut others = children.times;
+        others[first] = f64::INFINITY;
+        let (second, _) = Block { times: others, flows: children.flows }.earliest();
+        Some([children.flows[first], children.flows[second]])
+    }
+
+    /// Asks for the place of a flow whose time will soon be changed.
+    #[inline]
+    pub(super) fn fetch(&self, flow: u32) {
+        let place = self.places.get(flow as usize).map_or(ABSENT, |&place| place);
+        if let Some(block) = self.blocks.get(at(place as usize).0) {
+            fetch(&block.times);
+            fetch(&block.flows);
+        }
     }
 
     /// The finish time of a flow that is in the queue.

@@ -1,6 +1,6 @@
 //! Messages as flows, each by itself.
 
-use super::binding::{binding_links, keep_binding};
+use super::binding::{Numbers, binding_links};
 use super::finish_queue::FinishQueue;
 use super::interference::Meter;
 use super::lock_step::LockStep;
@@ -31,6 +31,8 @@ use crate::units::{Bandwidth, Time};
 /// is dominated by that flow's ejection link. Such links are left out of the sharing, half of them on a 3,456-node
 /// fat-tree; rates stay the same.
 ///
+/// Links that are left out have no number in the policy, so that it keeps nothing of them.
+///
 /// # Programs in lock step
 ///
 /// Messages that start together on an idle network and move evenly are not shared out one by one: their links are
@@ -46,8 +48,8 @@ pub struct Flows<M = (), S: ?Sized = dyn Sharing> {
     lock_step: LockStep,
     /// Whether messages may be in lock step.
     allows_lock_step: bool,
-    /// By link: whether it can hold a flow back.
-    pub(super) binding: IdVec<LinkId, bool>,
+    /// By what numbers `sharing` and `lock_step` know the links that can hold a flow back.
+    pub(super) numbers: Numbers,
     finish: FinishQueue,
     /// By flow: bytes, until it has a rate.
     bytes: Vec<u64>,
@@ -80,7 +82,7 @@ impl Flows {
             shared: self.shared,
             lock_step: self.lock_step,
             allows_lock_step: self.allows_lock_step,
-            binding: self.binding,
+            numbers: self.numbers,
             finish: self.finish,
             bytes: self.bytes,
             changes: self.changes,
@@ -98,6 +100,21 @@ impl Flows {
     }
 }
 
+impl<S: Sharing> Flows<(), S> {
+    /// Nothing under way, shared out by a policy that is made for capacities \[B/s\] and leaves out dominated links: it
+    /// knows of no others. No message is on several paths.
+    pub(super) fn dense(
+        policy: impl FnOnce(Vec<f64>) -> S,
+        fabric: &Fabric,
+        router: &dyn Router,
+        one_at_a_time: bool,
+    ) -> Self {
+        let numbers = Numbers::dense(&binding_links(fabric, router, one_at_a_time));
+        let capacities = numbers.capacities(|link| fabric.shared_capacity(link).bytes_per_second());
+        Self::numbered(Box::new(policy(capacities.clone())), &capacities, numbers)
+    }
+}
+
 impl<S: Sharing + ?Sized> Flows<(), S> {
     /// Nothing under way, shared out by this policy on links of these capacities \[B/s\].
     pub(super) fn shared_by(
@@ -107,18 +124,22 @@ impl<S: Sharing + ?Sized> Flows<(), S> {
         router: &dyn Router,
         one_at_a_time: bool,
     ) -> Self {
-        let lock_step = LockStep::new(capacities);
         let binding = if sharing.may_leave_out_dominated_links() {
             binding_links(fabric, router, one_at_a_time)
         } else {
             IdVec::filled(fabric.links().len(), true)
         };
+        Self::numbered(sharing, capacities, Numbers::same(&binding))
+    }
+
+    /// The same where the policy knows links by these numbers.
+    fn numbered(sharing: Box<S>, capacities: &[f64], numbers: Numbers) -> Self {
         Self {
             shared: 0,
-            lock_step,
+            lock_step: LockStep::new(capacities),
             allows_lock_step: sharing.gives_even_flows_even_shares(),
             sharing,
-            binding,
+            numbers,
             finish: FinishQueue::default(),
             bytes: Vec::new(),
             changes: Vec::new(),
@@ -137,7 +158,7 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
 
     /// The link that holds a message back, as of the last [`Transport::settle`], where flows are shared out one by one.
     pub(super) fn bottleneck(&self, flow: FlowId) -> Option<LinkId> {
-        self.sharing.bottleneck(flow.0).map(LinkId)
+        self.sharing.bottleneck(flow.0).and_then(|number| self.numbers.link(number))
     }
 
     /// A message on several paths, or with a weight or a limit, starts to move; no message is in lock step.
@@ -215,7 +236,7 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        let links = keep_binding(&self.binding, route, &mut self.links);
+        let links = self.numbers.keep(route, &mut self.links);
         if self.allows_lock_step && self.shared == 0 {
             self.lock_step.start(flow, links, bytes);
         } else {
@@ -238,9 +259,10 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        self.lock_step.set_capacity(link.0, capacity.bytes_per_second());
-        self.sharing.set_capacity(link.0, capacity.bytes_per_second());
-        self.meter.set_capacity(link.0, capacity.bytes_per_second());
+        let (Some(number), capacity) = (self.numbers.get(link), capacity.bytes_per_second()) else { return };
+        self.lock_step.set_capacity(number, capacity);
+        self.sharing.set_capacity(number, capacity);
+        self.meter.set_capacity(number, capacity);
     }
 
     fn cancel(&mut self, flow: FlowId) {
@@ -268,6 +290,9 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         self.sharing.solve(&mut self.changes);
         self.meter.settle(now, &self.changes);
         let now_ps = now.ps();
+        if self.numbers.are_many() {
+            self.changes.iter().for_each(|change| self.finish.fetch(change.flow));
+        }
         for &Change { flow, old, new } in &self.changes {
             if old == 0.0 {
                 let bytes = self.bytes[flow as usize] as f64;
@@ -299,6 +324,15 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
             self.shared -= 1;
             flows.push(FlowId(flow));
         }
+    }
+
+    fn expected(&self) -> Option<[FlowId; 2]> {
+        if !self.numbers.are_many() {
+            return None;
+        }
+        let [next, later] = self.finish.nearest()?;
+        self.sharing.expect(next, later);
+        Some([FlowId(next), FlowId(later)])
     }
 
     fn facts(&self) -> Facts {

@@ -1,11 +1,11 @@
 //! Flow-level transport by groups: exact max-min fairness where many flows share a bottleneck.
 
-use super::binding::{binding_links, keep_binding};
+use super::binding::{Numbers, binding_links};
 use super::finish_queue::FinishQueue;
 use super::group_clock::{GroupClock, NOWHERE};
 use super::lock_step::LockStep;
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, IdVec, LinkId};
+use crate::ids::{FlowId, LinkId};
 use crate::routing::Router;
 use crate::sharing::Groups;
 use crate::transport::Transport;
@@ -26,8 +26,8 @@ pub struct GroupFlows {
     lock_step: LockStep,
     /// Since when they move.
     in_step_since: Time,
-    /// By link: whether it can hold a flow back.
-    binding: IdVec<LinkId, bool>,
+    /// The links that can hold a flow back.
+    numbers: Numbers,
     /// By group.
     clocks: Vec<GroupClock>,
     /// The next arrival of each group.
@@ -47,11 +47,11 @@ pub struct GroupFlows {
 impl GroupFlows {
     /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> Self {
-        Self::on(fabric.shared_capacities(), binding_links(fabric, router, one_at_a_time))
+        Self::on(fabric.shared_capacities(), Numbers::same(&binding_links(fabric, router, one_at_a_time)))
     }
 
-    /// The same on links of these capacities \[B/s\], of which these can hold a flow back.
-    pub(super) fn on(capacities: Vec<f64>, binding: IdVec<LinkId, bool>) -> Self {
+    /// The same on links of these capacities \[B/s\], under these numbers: their own.
+    pub(super) fn on(capacities: Vec<f64>, numbers: Numbers) -> Self {
         Self {
             lock_step: LockStep::new(&capacities),
             clocks: Vec::new(),
@@ -59,7 +59,7 @@ impl GroupFlows {
             groups: Groups::new(capacities),
             shared: 0,
             in_step_since: Time::ZERO,
-            binding,
+            numbers,
             arrivals: FinishQueue::default(),
             homes: Vec::new(),
             places: Vec::new(),
@@ -182,7 +182,7 @@ impl Transport for GroupFlows {
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        let kept = keep_binding(&self.binding, route, &mut self.links).len();
+        let kept = self.numbers.keep(route, &mut self.links).len();
         self.links.truncate(kept);
         if self.shared == 0 {
             self.lock_step.start(flow, &self.links, bytes);

@@ -1,6 +1,6 @@
 //! Messages that start together, move evenly and arrive together.
 
-use crate::ids::FlowId;
+use crate::ids::{Alike, FlowId, Id, LinkId};
 use crate::units::{Bandwidth, Time};
 
 /// A step of a program in lock step: all that is under way.
@@ -14,8 +14,10 @@ use crate::units::{Bandwidth, Time};
 /// rounding.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LockStep {
-    /// By link: capacity \[B/s\] and number of flows.
-    links: Vec<(f64, u32)>,
+    /// By link \[B/s\].
+    capacities: Alike<LinkId, f64>,
+    /// By link: number of flows.
+    counts: Vec<u32>,
     flows: Vec<FlowId>,
     /// Of each flow \[B\].
     bytes: Vec<u64>,
@@ -33,13 +35,18 @@ const END: u32 = u32::MAX;
 impl LockStep {
     /// Nothing under way, on links of these capacities \[B/s\].
     pub fn new(capacities: &[f64]) -> Self {
-        Self { links: capacities.iter().map(|&capacity| (capacity, 0)).collect(), is_even: true, ..Self::default() }
+        Self {
+            capacities: Alike::new(capacities.len(), |link: LinkId| capacities[link.index()]),
+            counts: vec![0; capacities.len()],
+            is_even: true,
+            ..Self::default()
+        }
     }
 
     /// A link has another capacity; nothing moves.
     pub fn set_capacity(&mut self, link: u32, capacity: f64) {
         debug_assert!(self.under_way.is_none());
-        self.links[link as usize].0 = capacity;
+        self.capacities.set(LinkId(link), capacity);
     }
 
     /// Whether there are messages here that move already.
@@ -67,7 +74,7 @@ impl LockStep {
         self.flows.push(flow);
         self.bytes.push(bytes);
         for &link in links {
-            self.links[link as usize].1 += 1;
+            self.counts[link as usize] += 1;
         }
         self.routes.extend_from_slice(links);
         self.routes.push(END);
@@ -92,7 +99,7 @@ impl LockStep {
         let (mut common, mut least) = (None, f64::INFINITY);
         for &link in &self.routes {
             if link != END {
-                let (capacity, count) = self.links[link as usize];
+                let (capacity, count) = (self.capacities.get(LinkId(link)), self.counts[link as usize]);
                 let share = if count == 1 { capacity } else { capacity / f64::from(count) };
                 least = if share < least { share } else { least };
             } else if least < f64::INFINITY && *common.get_or_insert(least) == least {
@@ -128,7 +135,7 @@ impl LockStep {
 
     fn clear(&mut self) {
         for &link in &self.routes {
-            if let Some((_, count)) = self.links.get_mut(link as usize) {
+            if let Some(count) = self.counts.get_mut(link as usize) {
                 *count = 0;
             }
         }

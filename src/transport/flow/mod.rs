@@ -106,16 +106,11 @@ pub fn flow_transport(
     if let (SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }), None, true) = (sharing, parties, unforeseen) {
         return Built::Other(Box::new(CrowdedFlows::new(fabric, router, one_at_a_time)));
     }
-    let capacities = fabric.shared_capacities();
     match (sharing, parties) {
         (SharingSpec::EqualShare(_), None) => {
-            let policy = Box::new(EqualShare::new(capacities.clone()));
-            Built::EqualShare(Flows::shared_by(policy, &capacities, fabric, router, one_at_a_time))
+            Built::EqualShare(Flows::dense(EqualShare::new, fabric, router, one_at_a_time))
         }
-        (SharingSpec::MaxMin(_), None) => {
-            let policy = Box::new(MaxMin::new(capacities.clone()));
-            Built::MaxMin(Flows::shared_by(policy, &capacities, fabric, router, one_at_a_time))
-        }
+        (SharingSpec::MaxMin(_), None) => Built::MaxMin(Flows::dense(MaxMin::new, fabric, router, one_at_a_time)),
         _ => boxed(Flows::new(fabric, router, sharing, one_at_a_time)),
     }
 }

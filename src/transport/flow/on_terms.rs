@@ -196,7 +196,7 @@ impl<M: Meter> FlowsOnTerms<M> {
     /// Links that never bind are left out: whatever crosses such a link, there or back, takes no less of the link that
     /// dominates it.
     fn cross(&mut self, link: LinkId, part: f64) {
-        if !self.flows.binding[link] {
+        if self.flows.numbers.get(link).is_none() {
             return;
         }
         match self.places[link] {

@@ -454,6 +454,11 @@ impl Workload for PatternPlayer {
         }
     }
 
+    fn destination_after(&self, message: MessageId) -> Option<RankId> {
+        let RankProgress { next, count, .. } = self.ranks[message.src];
+        (next < count).then(|| self.pattern.message(message.src, next).dst)
+    }
+
     fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
         let id = RankId(wake.0);
         let was = std::mem::replace(&mut self.ranks[id].wait, Wait::Release);

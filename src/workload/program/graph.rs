@@ -188,7 +188,7 @@ mod tests {
             let edges: Vec<(u32, u32)> = drawn
                 .iter()
                 .map(|&(from, to, start)| {
-                    (from % ops as u32, to % ops as u32 | if start { FOR_START } else { 0 })
+                    (from % ops as u32, (to % ops as u32) | if start { FOR_START } else { 0 })
                 })
                 .collect();
             let narrow = Graph::new(ops, &edges);

@@ -1,0 +1,155 @@
+//! What every link did in a run, worked out link by link when it is asked for.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::engine::Outcome;
+use crate::fabric::{Fabric, FabricBuilder, Irregular};
+use crate::ids::{IdVec, LinkId, VertexId};
+use crate::record::{LinkTimes, Recorder};
+use crate::report::LinkUse;
+use crate::system::Network;
+use crate::transport::PortUse;
+use crate::units::Time;
+
+/// What all links of a run did, by id.
+///
+/// It keeps what was counted, 8 bytes a link and 32 more where times were recorded; a [`LinkUse`] with its name, which is
+/// 200 bytes, is made when it is asked for.
+#[derive(Clone)]
+pub struct LinkUses {
+    /// Names, and what has failed at the start.
+    fabric: Arc<Fabric>,
+    /// Capacities: where links change in the run, the most that they have.
+    most: Arc<Fabric>,
+    /// When the last message was delivered.
+    makespan: Time,
+    bytes: IdVec<LinkId, u64>,
+    times: Option<LinkTimes>,
+    ports: Option<IdVec<LinkId, PortUse>>,
+}
+
+impl Default for LinkUses {
+    /// Of no links.
+    fn default() -> Self {
+        let fabric = Arc::new(FabricBuilder::new("", 0, 0).finish(Irregular));
+        let (bytes, most) = (IdVec::new(), Arc::clone(&fabric));
+        Self { fabric, most, makespan: Time::ZERO, bytes, times: None, ports: None }
+    }
+}
+
+impl LinkUses {
+    /// What a recorder and the transport have seen of a run on this network; taken out of both.
+    pub(super) fn of(network: &Network, recorder: &mut Recorder<'_>, outcome: &mut Outcome) -> Self {
+        Self {
+            fabric: Arc::clone(&network.fabric),
+            most: Arc::clone(network.faults.as_ref().map_or(&network.fabric, |faults| faults.most())),
+            makespan: outcome.makespan,
+            bytes: std::mem::take(&mut recorder.bytes),
+            times: recorder.times.take(),
+            ports: outcome.facts.ports.take(),
+        }
+    }
+
+    /// Number of links.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there are no links.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// What one link did; `None` where there is no such link.
+    pub fn get(&self, id: LinkId) -> Option<LinkUse> {
+        self.bytes.get(id).map(|_| LinkUse { name: self.fabric.link_name(id), ..self.nameless(id) })
+    }
+
+    /// What all of them did, by id.
+    pub fn iter(&self) -> impl Iterator<Item = LinkUse> + Clone + '_ {
+        // Each vertex is named once.
+        let vertices: Vec<String> =
+            (0..self.fabric.vertices()).map(|vertex| self.fabric.vertex_name(VertexId(vertex))).collect();
+        let vertices = Arc::new(vertices);
+        let ids = (0..self.bytes.len() as u32).map(LinkId);
+        ids.map(move |id| LinkUse { name: self.fabric.link_name_of(id, &vertices), ..self.nameless(id) })
+    }
+
+    /// What one link did, without its name, which takes longer than all else.
+    pub(super) fn nameless(&self, id: LinkId) -> LinkUse {
+        let makespan_s = self.makespan.seconds();
+        let capacity_bps = self.most.link(id).capacity.bytes_per_second();
+        let bytes = self.bytes[id];
+        let port = self.ports.as_ref().map(|ports| ports[id]);
+        let time = self.times.as_ref().map(|times| times.of(id, self.makespan)).unwrap_or_default();
+        let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+        LinkUse {
+            id: id.0,
+            failed: self.fabric.has_failed(id),
+            name: String::new(),
+            capacity_bps,
+            bytes,
+            busy_s: port.map_or(time.busy, |port| port.busy).seconds(),
+            utilisation: if makespan_s > 0.0 { bytes as f64 / (capacity_bps * makespan_s) } else { 0.0 },
+            peak_flows: time.peak,
+            mean_flows: if time.busy > Time::ZERO { time.flow_time / time.busy.ps() } else { 0.0 },
+            peak_queue: port.map_or(0, |port| port.peak_queue),
+            mean_queue: port.map_or(0.0, |port| ratio(port.queue_time, self.makespan.ps())),
+            blocked_s: port.map_or(0.0, |port| port.blocked.seconds()),
+        }
+    }
+
+    /// The links that were used most, so many of them. Of those equally used, first those on which messages met.
+    pub(super) fn most_used(&self, count: usize) -> Vec<LinkUse> {
+        let order = |a: &LinkUse, b: &LinkUse| {
+            b.utilisation.total_cmp(&a.utilisation).then(b.mean_flows.total_cmp(&a.mean_flows)).then(a.id.cmp(&b.id))
+        };
+        let mut most: Vec<LinkUse> = Vec::with_capacity(count + 1);
+        for (id, _) in self.bytes.iter_ids().filter(|&(_, &bytes)| bytes > 0) {
+            let link = self.nameless(id);
+            // (They come by id, so of equals the earlier is first.)
+            if most.len() < count || most.last().is_some_and(|last| order(&link, last).is_lt()) {
+                let place = most.partition_point(|other| order(other, &link).is_lt());
+                most.insert(place, link);
+                most.truncate(count);
+            }
+        }
+        for link in &mut most {
+            link.name = self.fabric.link_name(LinkId(link.id));
+        }
+        most
+    }
+
+    /// The longest time that any link takes for what it carried, as far as messages share it \[s\].
+    pub(super) fn busiest_s(&self) -> f64 {
+        let time = |(id, &bytes): (LinkId, &u64)| {
+            let capacity = self.most.link(id).capacity;
+            let carries = bytes > 0 && capacity.bytes_per_second() > 0.0;
+            if carries { capacity.time_for(bytes as f64).seconds() } else { 0.0 }
+        };
+        // A link that messages do not share holds none back for the sake of others.
+        self.bytes.iter_ids().filter(|&(id, _)| !self.fabric.is_own(id)).map(time).fold(0.0, f64::max)
+    }
+}
+
+impl<'a> IntoIterator for &'a LinkUses {
+    type Item = LinkUse;
+    type IntoIter = Box<dyn Iterator<Item = LinkUse> + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.iter())
+    }
+}
+
+impl PartialEq for LinkUses {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl fmt::Debug for LinkUses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
