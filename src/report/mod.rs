@@ -74,11 +74,11 @@ pub struct Head {
     /// Where an estimate was asked for: `estimate`, with `estimate_reason` where it is none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub estimated: Option<Estimated>,
+    /// A number that differs where anything happened at another time.
+    pub fingerprint: String,
     /// What a map of errors says of such runs, of patterns that are flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<Box<KnownAccuracy>>,
-    /// A number that differs where anything happened at another time.
-    pub fingerprint: String,
 }
 
 /// What came out of one run of a pattern.
