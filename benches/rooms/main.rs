@@ -4,6 +4,8 @@
 //! names; whole messages are in `messages.rs`. They are for comparing two versions of the code (`-- --save-baseline
 //! before`, then `-- --baseline before`); figures to show are those of `hayase bench`.
 
+#[path = "../../src/prefetch.rs"]
+mod prefetch;
 mod queues;
 mod routing;
 mod sharing;

@@ -610,7 +610,7 @@ mod tests {
     fn flows_whose_rate_passes_are_picked_where_few_share_a_link() {
         let (links, flows) = (12u32, 40u32);
         let mut random = Stream::new(1, "picking");
-        let mut incidence = Incidence::new((0..links).map(|_| ()));
+        let mut incidence = Incidence::new(links as usize, |_| ());
         let mut plain: Vec<Vec<u32>> = vec![Vec::new(); flows as usize];
         for _ in 0..20_000 {
             let flow = random.below(u64::from(flows)) as u32;

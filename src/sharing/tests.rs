@@ -224,7 +224,9 @@ fn rates_follow_capacities_that_change() {
 
 #[test]
 fn links_and_flows_may_change_at_the_same_instant_in_any_order() {
-    let policies: [(fn(Vec<f64>) -> Box<dyn Sharing>, fn(&Problem) -> Vec<f64>, f64); 2] = [
+    type Policy = fn(Vec<f64>) -> Box<dyn Sharing>;
+    type Oracle = fn(&Problem) -> Vec<f64>;
+    let policies: [(Policy, Oracle, f64); 2] = [
         (|capacities| Box::new(EqualShare::new(capacities)), Problem::equal_share, 0.0),
         (|capacities| Box::new(MaxMin::new(capacities)), Problem::max_min, 1e-11),
     ];

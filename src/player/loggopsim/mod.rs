@@ -21,7 +21,7 @@
 //! P^3 steps. Events that wait for the same resources of a host stand in a queue of their own instead, by number, and
 //! only the first of them is among the events that are tried. All of them would come again at the same time, when the
 //! resource is free, and the first would take it: so the others can stay where they are. Matching is hashed where much
-//! waits ([`Mailboxes`]), and of events of one time none is compared with another ([`agenda`]).
+//! waits ([`Mailboxes`]), and of events of one time none is compared with another (`agenda`).
 //!
 //! Source: the behaviour of LogGOPSim (Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010).
 

@@ -1,7 +1,7 @@
 //! Models of messages beside models of packets, over many cases: how far each is off, and what it costs.
 //!
 //! A case is a pattern on a fabric with all that both have in common. What is played of it, a model or its reference, is
-//! the same scenario with a few keys of its own ([`models::Settings`]); each is played once for each seed, and every
+//! the same scenario with a few keys of its own (`models::Settings`); each is played once for each seed, and every
 //! model is then held against every reference, message by message.
 
 pub(super) mod case;

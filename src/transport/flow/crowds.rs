@@ -219,8 +219,11 @@ mod tests {
             let crowd = at < count / 2 || at > count / 3 * 2;
             now += random.unit() * if crowd { 1e5 } else { 6e11 / f64::from(count) };
             let from = 1 + random.below(u64::from(nodes) - 1) as u32;
-            let to =
-                if crowd && at % 4 > 0 { 0 } else { (from + 1 + random.below(u64::from(nodes) - 1) as u32) % nodes };
+            let to = if crowd && !at.is_multiple_of(4) {
+                0
+            } else {
+                (from + 1 + random.below(u64::from(nodes) - 1) as u32) % nodes
+            };
             let to = if to == from { 0 } else { to };
             (now, from, to, 10_000 + random.below(40_000))
         };

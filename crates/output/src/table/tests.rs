@@ -44,6 +44,7 @@ fn report() -> Report {
             stopped: None,
             seeds: None,
             noise: None,
+            accuracy: None,
             estimated: None,
             faults: None,
             fingerprint: "f3a1".into(),

@@ -11,6 +11,90 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
+class Accuracy(TypedDict):
+    """Models of messages beside models of packets, over cases."""
+
+    #: [`SCHEMA`].
+    schema: str
+    #: What was asked for, for the title of tables and pictures.
+    title: str
+    #: The version of the program that made it.
+    version: str
+    #: By case, then by reference, then by model.
+    rows: list[AccuracyRow]
+    #: Models that could not be played in a case.
+    left_out: NotRequired[list[LeftOut]]
+    #: Whether all runs were made; else rows, or seeds of rows, are missing.
+    complete: bool
+    #: Runs that were not made.
+    missing_runs: NotRequired[int]
+
+
+class AccuracyRow(TypedDict):
+    """One model beside one reference in one case. An error is `model / reference - 1`: below 0 the model is too fast."""
+
+    #: The topology as named.
+    topology: str
+    #: What kind of fabric it is, with its number of dimensions where it has some: `torus 2d`, `tree`.
+    family: str
+    #: Nodes of the fabric.
+    nodes: int
+    #: The pattern as named.
+    pattern: str
+    #: What kind of pattern it is: `all-to-all`, `random`, `permutation`, `incast` ...
+    kind: str
+    #: The placement as named.
+    placement: str
+    #: The routing rule.
+    routing: str
+    #: The injection rule.
+    injection: str
+    #: The values of the keys that are varied.
+    varied: NotRequired[dict[str, str]]
+    #: Size of a message on average [B].
+    size_B: int
+    #: Messages of one run.
+    messages: int
+    #: The model: `equal-share`, `redistribute`, `max-min`, `blocking`, `few-packets`.
+    model: str
+    #: The virtual channels of `blocking`; those of the reference where it knows them, else its usual ones.
+    channels: NotRequired[str | None]
+    #: The packet model it is held against: `packet:oq`, `packet:fq`, `packet:iq:dateline` ...
+    reference: str
+    #: Packets of a buffer of the reference; none where there is no limit.
+    buffer: int | None
+    #: Packets of a mean message of the reference, where its packets are few and large.
+    packets_per_message: NotRequired[int | None]
+    #: The seeds of both.
+    seeds: list[int]
+    #: Of the mean makespan over the seeds.
+    makespan_error: float
+    #: The least of the errors of the makespan, seed by seed.
+    makespan_error_min: float
+    #: The largest.
+    makespan_error_max: float
+    #: Of the time at which a rank's last message has arrived, averaged over ranks and seeds.
+    mean_finish_error: float
+    #: Of the time that each message is under way: 5 of 100 messages have a lower error. Quantiles are means over the seeds of those of each.
+    time_error_q05: float
+    #: Half of the messages have a lower error.
+    time_error_q50: float
+    #: 95 of 100 messages have a lower error.
+    time_error_q95: float
+    #: Mean makespan of the model [s].
+    model_makespan_s: float
+    #: Mean makespan of the reference [s].
+    reference_makespan_s: float
+    #: Sample standard deviation of the reference's makespans over their mean: errors below it say little.
+    reference_spread: float
+    #: Processor time of one run of the model [s]; differs from machine to machine, as the two below.
+    model_cpu_s: float
+    #: Processor time of one run of the reference [s].
+    reference_cpu_s: float
+    #: `reference_cpu_s / model_cpu_s`: how many times faster the model is.
+    speed_ratio: float
+
+
 class Bottleneck(TypedDict):
     """The link that holds traffic back."""
 
@@ -137,6 +221,8 @@ class ComparisonRow(TypedDict):
     wall_s: float
     #: Packets that crossed a link in the first run, each link counted, where messages are packets.
     packet_hops: NotRequired[int | None]
+    #: What a map of errors says of such runs, of patterns that are flows.
+    accuracy: NotRequired[KnownAccuracy | None]
     #: Combined fingerprint of the runs.
     fingerprint: str
 
@@ -189,6 +275,21 @@ class Delayed2(TypedDict):
     rank: int
     #: How long it waited for that [s].
     time_s: float
+
+
+class ErrorRange(TypedDict):
+    """How far the makespans of a model were off over near cases."""
+
+    #: The model.
+    model: str
+    #: The switches: `input-queued`, `output-queued`, `fair-queued`.
+    switches: str
+    #: The least error of the makespan; 0.1 is 10 % too long.
+    low: float
+    #: The largest.
+    high: float
+    #: Rows of the map it is from.
+    rows: int
 
 
 class Estimate(TypedDict):
@@ -248,6 +349,8 @@ class FarmReport(TypedDict):
     estimate_reason: NotRequired[str | None]
     #: A number that differs where anything happened at another time.
     fingerprint: str
+    #: What a map of errors says of such runs, of patterns that are flows.
+    accuracy: NotRequired[KnownAccuracy | None]
     #: Where the tasks come from, for people.
     tasks: str
     #: The network and the way tasks are given out, for people.
@@ -385,6 +488,8 @@ class JobsReport(TypedDict):
     estimate_reason: NotRequired[str | None]
     #: A number that differs where anything happened at another time.
     fingerprint: str
+    #: What a map of errors says of such runs, of patterns that are flows.
+    accuracy: NotRequired[KnownAccuracy | None]
     #: The fabric, for people.
     fabric: str
     #: The jobs, in their order.
@@ -401,6 +506,21 @@ class JobsReport(TypedDict):
     gridlock: NotRequired[Gridlock | None]
     #: What may differ from machine to machine.
     meta: Meta
+
+
+class KnownAccuracy(TypedDict):
+    """What a map of errors says of runs like this one."""
+
+    #: The model of the run.
+    model: str
+    #: By kind of switch: how far makespans of the model, and of others, were off. Empty where no case is near.
+    against: list[ErrorRange]
+    #: The cases it is from, in words: `torus-16x16, all-to-all-pairwise, 1 MB, random`. Empty where none is near.
+    cases: list[str]
+    #: The version of the map.
+    map: str
+    #: One sentence that says it.
+    text: str
 
 
 class LateRank(TypedDict):
@@ -424,6 +544,17 @@ class LateRank(TypedDict):
     as_it_sent_s: float
     #: Since it waited for others itself. The rest its messages were under way.
     as_it_waited_s: float
+
+
+class LeftOut(TypedDict):
+    """A model that was not played in a case."""
+
+    #: The case, in words.
+    case: str
+    #: The model or reference.
+    model: str
+    #: Why.
+    reason: str
 
 
 class Limits(TypedDict):
@@ -762,6 +893,8 @@ class ReplayReport(TypedDict):
     estimate_reason: NotRequired[str | None]
     #: A number that differs where anything happened at another time.
     fingerprint: str
+    #: What a map of errors says of such runs, of patterns that are flows.
+    accuracy: NotRequired[KnownAccuracy | None]
     #: The program: the name of its trace.
     program: str
     #: What is not in the recordings that it was made of, and what follows.
@@ -831,6 +964,8 @@ class Report(TypedDict):
     estimate_reason: NotRequired[str | None]
     #: A number that differs where anything happened at another time.
     fingerprint: str
+    #: What a map of errors says of such runs, of patterns that are flows.
+    accuracy: NotRequired[KnownAccuracy | None]
     #: The fabric, for people: `fat-tree p=12 (3456 nodes, 1008 switches, 20736 links)`.
     fabric: str
     #: The workload, for people: `all-to-all simple-spread, 20 KB, 3456 ranks`.
@@ -1080,6 +1215,8 @@ class WhatIfReport(TypedDict):
     estimate_reason: NotRequired[str | None]
     #: A number that differs where anything happened at another time.
     fingerprint: str
+    #: What a map of errors says of such runs, of patterns that are flows.
+    accuracy: NotRequired[KnownAccuracy | None]
     #: The program: the name of its trace.
     program: str
     #: What is not in the recordings that it was made of, and what follows.
