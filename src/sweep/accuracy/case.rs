@@ -1,5 +1,6 @@
 //! What a case is, in the words by which cases are found again, and how much work its packets are.
 
+use crate::fabric::{Fabric, Grid, LinkRole, Tree};
 use crate::ids::RankId;
 use crate::report::AccuracyCase;
 use crate::scenario::Scenario;
@@ -33,17 +34,35 @@ pub fn case_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Accu
     }
 }
 
-/// The family of a fabric, of grids with their number of dimensions.
+/// What kind of fabric it is. Families are told apart where models fail in other ways: a crossbar, a tree and a tree that is
+/// narrower above; tori and meshes by their dimensions, one that is closed in some of them by itself.
 fn family(network: &Network) -> String {
-    let (name, facts) = network.fabric.family().facts();
-    let dims = facts.iter().find_map(|(key, fact)| match (*key, fact) {
-        ("dims", crate::fabric::Fact::Numbers(dims)) => Some(dims.len()),
-        _ => None,
-    });
-    match dims {
-        Some(dims) => format!("{name} {dims}d"),
-        None => name.to_owned(),
+    let fabric = &network.fabric;
+    if let Some(Grid { dims, wrap, .. }) = fabric.family_as::<Grid>() {
+        let closed = wrap.iter().zip(dims).filter(|&(&wraps, &side)| wraps || side < 3).count();
+        let name = match closed {
+            _ if closed == dims.len() => "torus",
+            _ if !wrap.contains(&true) => "mesh",
+            _ => "half-closed mesh",
+        };
+        return format!("{name} {}d", dims.len());
     }
+    if let Some(tree) = fabric.family_as::<Tree>() {
+        return match tree.down.len() {
+            1 => "crossbar",
+            _ if is_narrower_above(fabric) => "tapered tree",
+            _ => "tree",
+        }
+        .to_owned();
+    }
+    fabric.family().facts().0.to_owned()
+}
+
+/// Whether the halves of a fabric have less between them than their nodes send.
+fn is_narrower_above(fabric: &Fabric) -> bool {
+    let sent = fabric.links().iter().filter(|link| link.role == LinkRole::Injection);
+    let sent: f64 = sent.map(|link| link.capacity.bytes_per_second()).sum();
+    fabric.bisection().is_some_and(|cut| cut.bandwidth.bytes_per_second() < 0.99 * sent / 2.0)
 }
 
 /// What kind of pattern it is: those of a kind are hard for a model in the same way. Empty for what is like no other.

@@ -152,3 +152,19 @@ fn mistakes_are_said_before_anything_is_run() {
     assert_eq!(codes(sweep("torus-4x4", "linear:ranks=4,size=1KB")), ["wrong-choice"]);
     assert!(!codes(sweep("torus-5", "ring")).is_empty());
 }
+
+#[test]
+fn fabrics_on_which_models_fail_in_other_ways_are_of_other_kinds() {
+    for (topology, kind) in [
+        ("crossbar-64", "crossbar"),
+        ("fat-tree-54", "tree"),
+        ("fat-tree-3456-4to1", "tapered tree"),
+        ("torus-4x4", "torus 2d"),
+        ("mesh-16x16", "mesh 2d"),
+        ("red-storm", "half-closed mesh 3d"),
+        ("dragonfly-72", "dragonfly"),
+    ] {
+        let scenario = Loader::new().topology(topology).pattern("ring").load_pattern().unwrap();
+        assert_eq!(case::case_of(&scenario, scenario.work()).family, kind, "{topology}");
+    }
+}

@@ -150,3 +150,17 @@ fn machines_are_listed_and_shown() {
     assert!(String::from_utf8(assert.get_output().stdout.clone()).unwrap().contains("Oss = \"19.61 ns/B\""));
     Desk::new().hayase("machine show cenju").assert().code(2);
 }
+
+#[test]
+fn of_very_many_ranks_the_critical_path_is_worked_out_where_it_is_asked_for() {
+    let desk = Desk::new();
+    let said = |words: &str| {
+        let assert = desk.hayase(words).assert().success();
+        String::from_utf8_lossy(&assert.get_output().stdout).into_owned()
+    };
+    let text = said("replay broadcast:ranks=10001 -m myrinet");
+    assert!(text.contains("where they are asked for: `-o path.csv`") && !text.contains("Critical path:"), "{text}");
+    let text = said("replay broadcast:ranks=10001 -m myrinet -o path.csv");
+    assert!(text.contains("ritical path") && !text.contains("where they are asked for"), "{text}");
+    assert!(std::fs::read_to_string(desk.path().join("path.csv")).unwrap().lines().count() > 10);
+}

@@ -5,7 +5,9 @@ use std::fmt::Write;
 use super::figures::{Quantity, grouped, seconds};
 use super::run::{failed, over_seeds};
 use super::{Answer, Cell, Grid, early, late, printable};
+use hayase::report::Status;
 use hayase::report::replay::{Prediction, RegionReport, ReplayReport};
+use hayase::simulation::KEPT_RANKS;
 use hayase::units::Bytes;
 
 /// Waits that are shown.
@@ -83,6 +85,10 @@ pub fn replay(report: &ReplayReport) -> Answer {
     text.table(late::breakdown(&report.breakdown));
     if let Some(path) = &report.critical_path {
         late::critical_path(&mut text, path);
+    } else if report.head.status == Status::Complete && report.ranks.len() > KEPT_RANKS as usize {
+        text.push_str(
+            "\nCritical path and late ranks are worked out of so many ranks where they are asked for: `-o path.csv`\n",
+        );
     }
     late::who(&mut text, &report.late, report.head.makespan_s);
     if !report.waits.is_empty() {
