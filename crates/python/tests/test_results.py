@@ -179,7 +179,7 @@ def test_files_are_those_behind_o(tmp_path: Path) -> None:
 def test_seeds_are_statistics() -> None:
     result = hayase.run("torus-4x4", "all-to-all-pairwise", placement="random", seeds=3)
     assert result["seeds"]["seeds"] == [1, 2, 3] and len(result["seeds"]["makespans_s"]) == 3
-    with pytest.raises(hayase.ScenarioError):
+    with pytest.raises(ValueError, match="`seeds` is a whole number from 1 on, unlike 0"):
         hayase.run("torus-4x4", "ring", seeds=0)
 
 
