@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::compare::{rejoined, vary};
 use super::files::unknown;
+use super::lists::{rejoined, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, WorkMonitor, duration};
 use super::scenario::CommonArgs;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::files::{named, unknown};
+use super::lists::{rejoined, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, RunsMonitor};
 use super::scenario::{CommonArgs, MessageArgs};
@@ -42,39 +43,6 @@ Files (-o), by name:
   jobs.csv   a line for each job of each combination (--job, [[job]])
   x.json   the same with the makespan of every seed
   x.md     the tables, as Markdown";
-
-/// `KEY=a,b,c`.
-pub fn vary(text: &str) -> Result<(String, Vec<String>), String> {
-    let values = text.split_once('=').map(|(key, values)| (key.trim(), listed(values)));
-    let Some((key, values)) = values else { return Err("a key and its values are expected: KEY=a,b,c".to_owned()) };
-    match key.is_empty() || values.iter().any(String::is_empty) {
-        true => Err("a key and its values are expected: KEY=a,b,c".to_owned()),
-        false => Ok((key.to_owned(), values)),
-    }
-}
-
-/// The values of a list, with commas between them; those in brackets, braces and quotes are part of a value.
-fn listed(text: &str) -> Vec<String> {
-    let mut values = vec![String::new()];
-    let (mut open, mut quote) = (0_u32, None);
-    for c in text.chars() {
-        match (c, quote) {
-            (',', None) if open == 0 => {
-                values.push(String::new());
-                continue;
-            }
-            ('[' | '{', None) => open += 1,
-            (']' | '}', None) => open = open.saturating_sub(1),
-            ('"' | '\'', None) => quote = Some(c),
-            (c, Some(begun)) if c == begun => quote = None,
-            _ => {}
-        }
-        if let Some(value) = values.last_mut() {
-            value.push(c);
-        }
-    }
-    values.into_iter().map(|value| value.trim().to_owned()).collect()
-}
 
 /// By what rows are ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -231,22 +199,6 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     Ok(if comparison.complete { End::Done } else { End::Interrupted })
 }
 
-/// Names with what belongs to them: the parameters of a rule have commas of their own (`linear:ranks=8,size=1KB`).
-pub fn rejoined(parts: &[String]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    let is_open = |name: &str| name.matches(['[', '{']).count() > name.matches([']', '}']).count();
-    for part in parts {
-        match names.last_mut() {
-            Some(name) if is_open(name) || name.contains(':') && part.contains('=') && !part.contains(':') => {
-                *name += ",";
-                *name += part;
-            }
-            _ => names.push(part.clone()),
-        }
-    }
-    names
-}
-
 /// What fails, and that nothing does: what the others are set against. A comma within brackets, as in the name of a
 /// switch of a grid, is a part of it.
 fn faults(listed: &[String]) -> Vec<String> {
@@ -300,19 +252,4 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
             Rank::Slowdown => RankBy::Slowdown,
         },
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commas_in_lists_and_texts_are_no_ends_of_values() {
-        assert_eq!(vary("k=1, 2").unwrap().1, ["1", "2"]);
-        assert_eq!(vary("k=[2,2],[4, 4]").unwrap().1, ["[2,2]", "[4, 4]"]);
-        assert_eq!(vary("k={a=[1,2],b=\"x,y\"},3").unwrap().1, ["{a=[1,2],b=\"x,y\"}", "3"]);
-        // What is never closed is one value, and a mistake of whoever reads it.
-        assert_eq!(vary("k=[1,2").unwrap().1, ["[1,2"]);
-        assert!(vary("k=1,,2").is_err() && vary("k=").is_err() && vary("=1").is_err() && vary("k").is_err());
-    }
 }

@@ -23,6 +23,7 @@ mod interrupt;
 mod jobs;
 mod lines;
 mod listing;
+mod lists;
 mod machine;
 mod man;
 mod master_slave;

@@ -6,9 +6,9 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::compare::rejoined;
 use super::files::{note_input, unknown};
 use super::listing::Listing;
+use super::lists::rejoined;
 use super::options::{Offer, OutputArgs};
 use super::progress::{self, StepsMonitor};
 use super::scenario::TextArgs;

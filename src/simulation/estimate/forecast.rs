@@ -15,7 +15,7 @@
 use crate::portable::{exp, ln};
 use crate::report::student;
 
-use super::series::{Ahead, Law, ahead, mean, wide};
+use super::series::{Ahead, Law, ahead, mean, power, wide};
 
 /// Parts of the ranks, by number, whose progress is kept.
 pub const PARTS: usize = 32;
@@ -256,11 +256,6 @@ const WALK: f64 = 0.5;
 
 /// Moments of those looked at that count as independent.
 const INDEPENDENT: f64 = 4.0;
-
-/// `base^exponent`.
-pub(super) fn power(base: f64, exponent: f64) -> f64 {
-    if base > 0.0 { exp(exponent * ln(base)) } else { 0.0 }
-}
 
 fn square(x: f64) -> f64 {
     x * x

@@ -5,7 +5,7 @@
 //! A. M. Law, "Simulation Modeling and Analysis", 5th ed., 9.5.3 (batch means); J. Geweke, "Evaluating the accuracy of
 //! sampling-based approaches to the calculation of posterior moments", Bayesian Statistics 4, 1992 (early against late).
 
-use super::forecast::power;
+use crate::portable::{exp, ln};
 use crate::report::student;
 
 /// Steps that are averaged before the end of warm-up is looked for.
@@ -18,6 +18,11 @@ const BATCHES: [usize; 3] = [8, 16, 32];
 /// Half of a 95 % interval over its standard deviation, where that is known from the fewest batches.
 pub(super) fn wide() -> f64 {
     student(BATCHES[0] - 1)
+}
+
+/// `base^exponent`.
+pub(super) fn power(base: f64, exponent: f64) -> f64 {
+    if base > 0.0 { exp(exponent * ln(base)) } else { 0.0 }
 }
 
 /// What the steps to come will take.
@@ -155,11 +160,7 @@ fn mean_power(from: f64, to: f64, h: f64) -> f64 {
     // The integral from half a step before; all of it is steps.
     let (from, to) = (from + 0.5, to + 0.5);
     let g = 1.0 - h;
-    if g.abs() < 1e-6 {
-        crate::portable::ln(to / from) / (to - from)
-    } else {
-        (power(to, g) - power(from, g)) / g / (to - from)
-    }
+    if g.abs() < 1e-6 { ln(to / from) / (to - from) } else { (power(to, g) - power(from, g)) / g / (to - from) }
 }
 
 /// `L s^2`: of the means of so many batches of L values each, the last ones.
