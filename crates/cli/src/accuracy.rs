@@ -23,9 +23,9 @@ use hayase_output::{csv, json, svg, table};
 const ACCURACY_EXAMPLES: &str = "\
 Examples:
   hayase accuracy -t torus-4x4 -p all-to-all-pairwise
-  hayase accuracy -t torus-4x4,fat-tree-54 -p all-to-all-simple-spread,uniform-random \\
-      --placement regular,random --size \"20 KB,300 KB\" -o map.svg -o map.csv
-  hayase accuracy -t torus-8x8 -p all-to-all-pairwise --size \"1 MB\" --references packet:iq --buffer 2,8,64
+  hayase accuracy -t torus-4x4,crossbar-64 -p all-to-all-pairwise --placement regular,random --seeds 1 \\
+      --references packet:oq -o map.svg -o map.csv
+  hayase accuracy -t torus-4x4 -p all-to-all-pairwise --size \"100 KB\" --references packet:iq --buffer 2,8,64
   hayase accuracy -t torus-16x16 -p all-to-all-pairwise --size \"1 MB\" --packets-per-message 7 --count
   hayase accuracy scenario.toml --models max-min,blocking --vary workload.uniform-random.messages=4,64
 
