@@ -26,11 +26,16 @@ struct Map {
     cases: Vec<Known>,
 }
 
-/// One case of the map.
+/// One case of the map, as it is written: every run looks for its near cases, and only of those the errors are read.
 struct Known {
-    case: AccuracyCase,
-    /// By model, in the order of the map: by switches, the least and the largest error.
-    errors: Vec<[Option<[f64; 2]>; 3]>,
+    topology: &'static str,
+    nodes: u32,
+    pattern: &'static str,
+    size_bytes: u64,
+    /// Family, kind of pattern, placement, routing, injection.
+    words: [&'static str; 5],
+    /// Cells of models.
+    errors: &'static str,
 }
 
 /// Columns before those of models.
@@ -40,9 +45,9 @@ impl Map {
     /// What a line that is not as it should be says is left out: the tests read all of them.
     fn read(text: &'static str) -> Self {
         let version = text.lines().find_map(|line| line.strip_prefix("# version "));
-        let mut lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(','));
-        let models = lines.next().map(|heading| heading.skip(NAMED).collect()).unwrap_or_default();
-        let cases = lines.filter_map(|cells| Known::read(&cells.collect::<Vec<_>>())).collect();
+        let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+        let models = lines.next().map(|heading| heading.split(',').skip(NAMED).collect()).unwrap_or_default();
+        let cases = lines.filter_map(Known::read).collect();
         Self { version: version.unwrap_or_default().trim().to_owned(), models, cases }
     }
 
@@ -53,30 +58,20 @@ impl Map {
 }
 
 impl Known {
-    fn read(cells: &[&str]) -> Option<Self> {
-        let [topology, family, nodes, pattern, kind, placement, routing, injection, size, errors @ ..] = cells else {
-            return None;
-        };
-        let text = |cell: &&str| (*cell).to_owned();
-        let case = AccuracyCase {
-            topology: text(topology),
-            family: text(family),
-            nodes: nodes.parse().ok()?,
-            pattern: text(pattern),
-            kind: text(kind),
-            placement: text(placement),
-            routing: text(routing),
-            injection: text(injection),
-            size_bytes: size.parse().ok()?,
-            ..AccuracyCase::default()
-        };
-        Some(Self { case, errors: errors.iter().map(|cell| Self::errors(cell)).collect() })
+    fn read(line: &'static str) -> Option<Self> {
+        let mut cells = line.splitn(NAMED + 1, ',');
+        let mut next = || cells.next();
+        let (topology, family, nodes, pattern) = (next()?, next()?, next()?.parse().ok()?, next()?);
+        let words = [family, next()?, next()?, next()?, next()?];
+        Some(Self { topology, nodes, pattern, words, size_bytes: next()?.parse().ok()?, errors: next()? })
     }
 
+    /// The errors under the model of a column: by switches, the least and the largest.
+    ///
     /// `-42.1..-21.4;17.2;9.1` in per cent: input, output and fair queues, each one figure or two; empty where it is not
     /// known.
-    fn errors(cell: &str) -> [Option<[f64; 2]>; 3] {
-        let mut parts = cell.split(';').map(|part| {
+    fn errors(&self, column: usize) -> [Option<[f64; 2]>; 3] {
+        let mut parts = self.errors.split(',').nth(column).unwrap_or_default().split(';').map(|part| {
             let (low, high) = part.split_once("..").unwrap_or((part, part));
             Some([low.parse::<f64>().ok()? / 100.0, high.parse::<f64>().ok()? / 100.0])
         });
@@ -86,16 +81,13 @@ impl Known {
     /// How far it is from a case, in factors of two of nodes and of sizes together; nothing where it is not near: family,
     /// kind of pattern, placement, routing and injection are the same, nodes and sizes within a factor of [`NEAR`].
     fn distance(&self, case: &AccuracyCase) -> Option<f64> {
-        let known = &self.case;
-        let words = |case: &AccuracyCase| {
-            [&case.family, &case.kind, &case.placement, &case.routing, &case.injection].map(String::clone)
-        };
-        if case.kind.is_empty() || words(known) != words(case) || !case.varied.is_empty() {
+        let words = [&case.family, &case.kind, &case.placement, &case.routing, &case.injection];
+        if case.kind.is_empty() || self.words != words.map(String::as_str) || !case.varied.is_empty() {
             return None;
         }
         let ratio = |a: f64, b: f64| if a > b { a / b } else { b / a };
-        let nodes = ratio(f64::from(known.nodes), f64::from(case.nodes));
-        let size = ratio(known.size_bytes as f64, case.size_bytes as f64);
+        let nodes = ratio(f64::from(self.nodes), f64::from(case.nodes));
+        let size = ratio(self.size_bytes as f64, case.size_bytes as f64);
         // The product orders as its logarithm does. No bytes are near to nothing.
         (nodes <= NEAR && size <= NEAR).then_some(nodes * size)
     }
@@ -123,7 +115,7 @@ fn said(map: &Map, case: &AccuracyCase, model: &str) -> KnownAccuracy {
     let mut against = Vec::new();
     for (column, name) in map.models.iter().enumerate() {
         for (which, switches) in SWITCHES.iter().enumerate() {
-            let ranges = near.iter().filter_map(|known| (*known.errors.get(column)?)[which]);
+            let ranges = near.iter().filter_map(|known| known.errors(column)[which]);
             let (mut low, mut high, mut rows) = (f64::INFINITY, f64::NEG_INFINITY, 0);
             for [least, largest] in ranges {
                 (low, high, rows) = (low.min(least), high.max(largest), rows + 1);
@@ -148,7 +140,7 @@ fn said(map: &Map, case: &AccuracyCase, model: &str) -> KnownAccuracy {
 impl Known {
     /// `torus-8x8, all-to-all-pairwise, 1 MB, random`.
     fn name(&self) -> String {
-        let AccuracyCase { topology, pattern, placement, size_bytes, .. } = &self.case;
+        let Self { topology, pattern, size_bytes, words: [_, _, placement, ..], .. } = self;
         format!("{topology}, {pattern}, {}, {placement}", Bytes(*size_bytes))
     }
 }
@@ -174,7 +166,7 @@ fn sentence(case: &AccuracyCase, model: &str, against: &[ErrorRange], near: &[&K
     let blocking = against.iter().find(input).filter(|_| model != "blocking");
     let blocking = blocking.map(|found| format!("; blocking: {} against input-queued ones", range(found)));
     let size = Bytes(case.size_bytes);
-    let (first, count) = (&near[0].case, near.len());
+    let (first, count) = (near[0], near.len());
     let cases = if count == 1 { "case" } else { "cases" };
     format!(
         "{model}, {size}, {} placement, {}: {}{} (makespans of {count} {cases} of the map: {}, {}, {})",
@@ -183,7 +175,7 @@ fn sentence(case: &AccuracyCase, model: &str, against: &[ErrorRange], near: &[&K
         of_model(model).join(", "),
         blocking.unwrap_or_default(),
         first.topology,
-        first.kind,
+        first.words[1],
         Bytes(first.size_bytes),
     )
 }
@@ -272,9 +264,9 @@ fat-tree-54,tree,54,a,all-to-all,random,d-mod-k,queue,1000000,-5;1;2,-3";
         let lines = MAP.lines().filter(|line| !line.starts_with('#')).count();
         assert_eq!(map.cases.len(), lines - 1);
         assert!(!map.version.is_empty() && map.models.contains(&"max-min") && MAP.len() < 60_000);
-        assert!(map.cases.iter().all(|known| known.errors.len() == map.models.len()));
+        assert!(map.cases.iter().all(|known| known.errors.split(',').count() == map.models.len()));
         // One digit would be one cell: each case knows something of max-min.
         let column = map.models.iter().position(|model| *model == "max-min").unwrap();
-        assert!(map.cases.iter().all(|known| known.errors[column].iter().any(Option::is_some)));
+        assert!(map.cases.iter().all(|known| known.errors(column).iter().any(Option::is_some)));
     }
 }
