@@ -12,6 +12,7 @@
 mod changes;
 mod chosen;
 mod events;
+mod link_counts;
 mod observer;
 mod outages;
 mod steps;
@@ -44,6 +45,9 @@ const INSTANT: f64 = 1.0 / (1u64 << 44) as f64;
 /// turn may take as long as all of them.
 const TURNS_PER_TICK: usize = 1024;
 const MESSAGES_PER_TURN: usize = 128;
+
+/// Of messages that start or arrive at one instant: how many come before one of which something is asked for.
+const AHEAD: usize = 8;
 
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -349,6 +353,10 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     /// Sends what the workload wants sent, and notes the wakes.
     fn serve_requests(&mut self) {
         for index in 0..self.requests.sends.len() {
+            if let Some(later) = self.requests.sends.get(index + AHEAD) {
+                let Simulation { router, placement, .. } = &self.simulation;
+                router.expect(placement[later.id.src], placement[later.dst]);
+            }
             self.launch(self.requests.sends[index]);
         }
         self.requests.sends.clear();
@@ -571,7 +579,10 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
 
     /// Takes the messages that have arrived out of the flights; the first `shared` of them used bandwidth.
     fn deliver(&mut self, shared: usize) {
-        for &id in &self.arrived[..shared] {
+        for (index, &id) in self.arrived[..shared].iter().enumerate() {
+            if let Some(&later) = self.arrived.get(index + AHEAD) {
+                self.flights.fetch(later);
+            }
             self.observer.left(self.now, self.flights.get(id).1);
         }
         self.delivered.clear();
@@ -581,7 +592,10 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         if self.arrived.len() > 1 {
             self.sort_arrived();
         }
-        for &id in &self.arrived {
+        for (index, &id) in self.arrived.iter().enumerate() {
+            if let Some(&later) = self.arrived.get(index + AHEAD) {
+                self.flights.fetch(later);
+            }
             let (flight, route) = self.flights.get(id);
             match &mut self.chosen {
                 None => self.observer.delivered(self.now, flight, route),

@@ -1,6 +1,6 @@
 //! What can be seen of a run while it happens.
 
-use crate::ids::{LinkId, MessageId, RankId};
+use crate::ids::{IdVec, LinkId, MessageId, RankId};
 use crate::units::Time;
 use crate::workload::Send;
 
@@ -32,6 +32,8 @@ pub struct CountedStep<'a> {
     pub destinations: &'a [RankId],
     /// How long each would take with the network to itself.
     pub alone: Alone<'a>,
+    /// By link: how many of its messages cross it; nothing where nobody asks ([`Observer::asks_links`]).
+    pub on_links: Option<&'a IdVec<LinkId, u32>>,
 }
 
 /// How long the messages of a step would take with the network to themselves.
@@ -99,6 +101,11 @@ pub trait Observer {
     fn delivered_split(&mut self, now: Time, flight: &Flight, links: &[LinkId], parts: &[f64]) {
         let _ = (links, parts);
         self.delivered(now, flight, &[]);
+    }
+
+    /// Whether it is to be told how many messages of a counted step are on each link.
+    fn asks_links(&self) -> bool {
+        false
     }
 
     /// Steps have been delivered, one after another; what their messages did to links is told by [`Observer::carried`].

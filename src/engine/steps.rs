@@ -1,5 +1,6 @@
 //! Work in lockstep, without an event for each message.
 
+use super::link_counts::LinkCounts;
 use super::{Alone, CountedStep, Observer, Outcome, Passed, Progress, Stop, Watch, Wires};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
@@ -55,15 +56,21 @@ pub enum Because {
 /// arrives, and only of so many that nobody waits for them to be played it is enough to know the last.
 const FEWEST_PASSED: u64 = 1 << 28;
 
-/// Messages that one thread counts between two looks at the watch.
+/// Messages that one thread counts between two looks at the watch; of many ranks so many more that these are
+/// [`STEPS_A_TURN`], since whoever is told of several steps at once goes through the ranks once for all of them.
 const MESSAGES_A_TURN: u32 = 1 << 16;
+const MOST_MESSAGES_A_TURN: u32 = 1 << 20;
+const STEPS_A_TURN: u32 = 8;
+
+/// Steps that one thread counts between two looks at the watch.
+fn steps_a_turn(ranks: u32) -> u32 {
+    let steps = |messages: u32| messages / ranks.max(1);
+    steps(MESSAGES_A_TURN).max(steps(MOST_MESSAGES_A_TURN).min(STEPS_A_TURN)).max(1)
+}
 
 /// What a thread needs for counting.
 struct Worker {
-    /// By link: messages of this step.
-    counts: IdVec<LinkId, u32>,
-    /// By link: messages of all steps so far.
-    crossed: IdVec<LinkId, u64>,
+    counts: LinkCounts,
     /// By rank: from where to where its message goes.
     ends: Vec<(NodeId, NodeId)>,
     route: Vec<LinkId>,
@@ -76,6 +83,8 @@ struct Counted {
     destinations: Vec<RankId>,
     /// By rank: how long its message takes alone, where that is not the same for all.
     alone: Vec<Time>,
+    /// By link: how many messages cross it, where that is asked for.
+    on_links: IdVec<LinkId, u32>,
     /// Rate of the slowest messages; infinite where no link is used, `None` where the messages are not even but should.
     rate: Option<f64>,
 }
@@ -101,11 +110,14 @@ impl<'a> Steps<'a> {
         let Lockstep { ranks, steps, bytes, alike, .. } = self.work;
         let total = u64::from(ranks) * u64::from(steps);
         if let Some(sent) = &self.work.passed_on {
-            return (total >= FEWEST_PASSED).then(|| self.pass_on(&**sent, observer)).flatten();
+            // Nor does anybody say when which of them is on which link.
+            let is_passed = total >= FEWEST_PASSED && !observer.asks_links();
+            return is_passed.then(|| self.pass_on(&**sent, observer)).flatten();
         }
+        let asks_links = observer.asks_links();
         let mut outcome = Outcome::default();
         let mut workers: Vec<Worker> = (0..threads::count()).map(|_| self.worker()).collect();
-        let most = (MESSAGES_A_TURN / ranks.max(1)).max(1) * workers.len() as u32;
+        let most = steps_a_turn(ranks) * workers.len() as u32;
         // Steps that are the same again are counted once.
         let all: Vec<u32> = (0..steps).step_by(alike as usize).collect();
         let again = |step: u32| alike.min(steps - step);
@@ -125,7 +137,7 @@ impl<'a> Steps<'a> {
             let parts = turn.chunks_mut(share).zip(steps.chunks(share)).zip(&mut workers).collect();
             threads::map(parts, |((counted, steps), worker): ((&mut [Counted], &[u32]), &mut Worker)| {
                 for (counted, &step) in counted.iter_mut().zip(steps) {
-                    self.count(step, again(step), worker, counted);
+                    self.count(step, again(step), worker, counted, asks_links);
                 }
             });
             ends.clear();
@@ -148,7 +160,8 @@ impl<'a> Steps<'a> {
                 };
                 let (of_step, of_others) = rest.split_at(again(index) as usize);
                 let destinations = counted.destinations.as_slice();
-                delivered.push(CountedStep { index, start, ends: of_step, bytes, destinations, alone });
+                let on_links = asks_links.then_some(&counted.on_links);
+                delivered.push(CountedStep { index, start, ends: of_step, bytes, destinations, alone, on_links });
                 (start, rest) = (of_step.last().copied().unwrap_or(start), of_others);
             }
             observer.steps(&delivered);
@@ -157,8 +170,10 @@ impl<'a> Steps<'a> {
             len = (2 * len).min(most);
         }
         outcome.bytes = outcome.messages * bytes;
-        for link in self.fabric.links().ids() {
-            observer.carried(link, workers.iter().map(|worker| worker.crossed[link]).sum::<u64>() * bytes);
+        for worker in workers {
+            for (link, &crossed) in worker.counts.crossed().iter_ids() {
+                observer.carried(link, crossed * bytes);
+            }
         }
         if let Some(watch) = watch {
             watch.tick(Progress { now: outcome.makespan, delivered: outcome.messages, total });
@@ -186,7 +201,7 @@ impl<'a> Steps<'a> {
         let messages = u64::from(ranks) * u64::from(steps);
         let capacity = self.wires.common_capacity?;
         let (mut worker, mut counted) = (self.worker(), Counted::default());
-        self.count(0, 1, &mut worker, &mut counted);
+        self.count(0, 1, &mut worker, &mut counted, false);
         if !counted.alone.is_empty() || counted.rate != Some(capacity.bytes_per_second()) {
             return None; // some are on one node, or meet
         }
@@ -207,26 +222,23 @@ impl<'a> Steps<'a> {
     }
 
     fn worker(&self) -> Worker {
-        let links = self.fabric.links().len();
-        Worker {
-            counts: IdVec::filled(links, 0),
-            crossed: IdVec::filled(links, 0),
-            ends: Vec::new(),
-            route: Vec::new(),
-        }
+        Worker { counts: LinkCounts::new(self.fabric.links().len()), ends: Vec::new(), route: Vec::new() }
     }
 
-    /// Counts the messages of a step that comes so many times.
-    fn count(&self, step: u32, times: u32, worker: &mut Worker, counted: &mut Counted) {
-        let Counted { destinations, alone, rate } = counted;
+    /// Counts the messages of a step that comes so many times; those of each link are kept where they are asked for.
+    fn count(&self, step: u32, times: u32, worker: &mut Worker, counted: &mut Counted, asks_links: bool) {
+        let Counted { destinations, alone, on_links, rate } = counted;
         destinations.clear();
         (self.work.destinations)(step, destinations);
         worker.ends.clear();
-        let ends = destinations.iter().enumerate();
-        worker.ends.extend(ends.map(|(rank, &dst)| (self.placement[RankId(rank as u32)], self.placement[dst])));
-        self.router.count(&worker.ends, &mut worker.counts);
+        let mut at_home = false;
+        worker.ends.extend(self.placement.iter().zip(destinations.iter()).map(|(&from, &dst)| {
+            let to = self.placement[dst];
+            at_home |= from == to;
+            (from, to)
+        }));
+        worker.counts.count(self.router, &worker.ends);
 
-        let at_home = worker.ends.iter().any(|(from, to)| from == to);
         alone.clear();
         if at_home || self.wires.common_capacity.is_none() {
             for &(from, to) in &worker.ends {
@@ -240,10 +252,10 @@ impl<'a> Steps<'a> {
             Because::Even => !at_home && self.is_even(slowest, worker),
         };
         *rate = keeps_step.then_some(slowest);
-        for (count, crossed) in worker.counts.as_mut_slice().iter_mut().zip(worker.crossed.as_mut_slice()) {
-            *crossed += u64::from(*count) * u64::from(times);
-            *count = 0;
+        if asks_links {
+            worker.counts.write_to(on_links);
         }
+        worker.counts.end_step(times);
     }
 
     fn route(&self, from: NodeId, to: NodeId, route: &mut Vec<LinkId>) {
@@ -254,14 +266,13 @@ impl<'a> Steps<'a> {
     }
 
     /// The rate of the slowest messages: the least c / n of all links; infinite where no link is used.
-    fn slowest(&self, counts: &IdVec<LinkId, u32>) -> f64 {
+    fn slowest(&self, counts: &LinkCounts) -> f64 {
         if let Some(capacity) = self.wires.common_capacity {
-            let most = counts.iter().fold(0, |most, &count| most.max(count));
+            let most = counts.most();
             return if most > 0 { capacity.bytes_per_second() / f64::from(most) } else { f64::INFINITY };
         }
-        let used = counts.iter_ids().filter(|&(_, &count)| count > 0);
-        let share =
-            |(link, &count): (LinkId, &u32)| self.wires.capacity.get(link).bytes_per_second() / f64::from(count);
+        let used = self.fabric.links().ids().map(|link| (link, counts.get(link))).filter(|&(_, count)| count > 0);
+        let share = |(link, count)| self.wires.capacity.get(link).bytes_per_second() / f64::from(count);
         used.map(share).fold(f64::INFINITY, |least, share| if share < least { share } else { least })
     }
 
@@ -273,7 +284,7 @@ impl<'a> Steps<'a> {
         worker.ends.iter().all(|&(from, to)| {
             self.route(from, to, &mut worker.route);
             let share =
-                |link: &LinkId| self.wires.capacity.get(*link).bytes_per_second() / f64::from(worker.counts[*link]);
+                |link: &LinkId| self.wires.capacity.get(*link).bytes_per_second() / f64::from(worker.counts.get(*link));
             worker.route.iter().any(|link| share(link) == slowest)
         })
     }

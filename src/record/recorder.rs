@@ -128,7 +128,18 @@ impl Observer for Recorder<'_> {
         self.delivered(now, flight, &[]);
     }
 
+    fn asks_links(&self) -> bool {
+        self.times.is_some()
+    }
+
     fn steps(&mut self, steps: &[CountedStep<'_>]) {
+        if let Some(times) = &mut self.times {
+            for step in steps {
+                if let Some(on_links) = step.on_links {
+                    step.times().for_each(|(start, end)| times.step(start, end, on_links));
+                }
+            }
+        }
         if let Some(on_message) = &mut self.on_message {
             for step in steps {
                 step.flights().for_each(|(now, flight)| on_message(now, &flight));
@@ -147,11 +158,12 @@ impl Observer for Recorder<'_> {
         // Senders apart from each other; what is received is added up afterwards, in whole numbers.
         let share = ranks.div_ceil(threads::count()).max(FEWEST_RANKS);
         let homes = &self.homes;
-        let parts = self.fingerprint.senders().chunks_mut(share).enumerate().collect();
-        let tallies = threads::map(parts, |(part, senders)| Tally::of(steps, part * share, senders, homes));
+        let parts = self.fingerprint.senders().chunks_mut(share).zip(self.ranks.as_mut_slice().chunks_mut(share));
+        let parts = parts.enumerate().collect();
+        let tallies =
+            threads::map(parts, |(part, (senders, sums))| Tally::of(steps, part * share, senders, sums, homes));
         for tally in tallies {
-            for (rank, (sent, received)) in self.ranks.as_mut_slice().iter_mut().zip(tally.ranks) {
-                rank.0 += sent;
+            for (rank, received) in self.ranks.as_mut_slice().iter_mut().zip(tally.received) {
                 rank.1 += received;
             }
             self.crossed.0 += tally.crossed.0;
@@ -185,39 +197,72 @@ const FEWEST_RANKS: usize = 1024;
 /// Where a rank is: its node, and on which side of the bisection.
 type Home = (NodeId, bool);
 
-/// What the messages of some senders add to the sums.
+/// Senders that are gone through for all steps before the next ones: what they and their receivers add up to stays in the
+/// nearest cache meanwhile.
+const BLOCK: usize = 512;
+
+/// What the messages of some senders add to the sums of others.
 struct Tally {
-    /// By rank: sent and received \[B\].
-    ranks: Vec<(u64, u64)>,
+    /// By rank \[B\].
+    received: Vec<u64>,
     crossed: (u64, u64),
 }
 
 impl Tally {
-    /// Of the senders from `first` on, whose part of the fingerprint is brought on.
-    fn of(steps: &[CountedStep<'_>], first: usize, senders: &mut [u64], homes: &[Home]) -> Self {
-        let mut tally = Self { ranks: vec![(0, 0); homes.len()], crossed: (0, 0) };
-        for step in steps {
-            let destinations = &step.destinations[first..][..senders.len()];
-            // Of so many equal steps the last stands for all: its number and time follow from theirs.
-            let is_long = step.ends.len() as u64 * homes.len() as u64 > MOST_MIXED;
-            let skipped = if is_long { step.ends.len() - 1 } else { 0 };
-            let (mixed, first_mixed) = (&step.ends[skipped..], step.index + skipped as u32);
-            let homes_of_senders = homes[first..].iter().enumerate();
-            for ((sender, &dst), (rank, &(from, side))) in senders.iter_mut().zip(destinations).zip(homes_of_senders) {
-                for (index, &now) in (first_mixed..).zip(mixed) {
-                    mix(sender, now, index, dst, step.bytes);
-                }
-                let (to, other_side) = homes[dst.0 as usize];
-                if from != to {
-                    let bytes = step.bytes * step.ends.len() as u64;
-                    tally.ranks[first + rank].0 += bytes;
-                    tally.ranks[dst.0 as usize].1 += bytes;
-                    tally.crossed.0 += u64::from(side & !other_side) * bytes;
-                    tally.crossed.1 += u64::from(!side & other_side) * bytes;
-                }
+    /// Of the senders from `first` on, whose part of the fingerprint and whose sums are brought on.
+    fn of(
+        steps: &[CountedStep<'_>],
+        first: usize,
+        senders: &mut [u64],
+        sums: &mut [(u64, u64)],
+        homes: &[Home],
+    ) -> Self {
+        let mut tally = Self { received: vec![0; homes.len()], crossed: (0, 0) };
+        for (block, (senders, sums)) in senders.chunks_mut(BLOCK).zip(sums.chunks_mut(BLOCK)).enumerate() {
+            for step in steps {
+                tally.add(step, first + block * BLOCK, senders, sums, homes);
             }
         }
         tally
+    }
+
+    /// Adds the messages of the senders from `first` on in one step, and in those that are the same again.
+    fn add(
+        &mut self,
+        step: &CountedStep<'_>,
+        first: usize,
+        senders: &mut [u64],
+        sums: &mut [(u64, u64)],
+        homes: &[Home],
+    ) {
+        let destinations = &step.destinations[first..][..senders.len()];
+        if let [now] = step.ends {
+            for (sender, &dst) in senders.iter_mut().zip(destinations) {
+                mix(sender, *now, step.index, dst, step.bytes);
+            }
+        } else {
+            // Of so many equal steps the last stands for all: its number and time follow from theirs.
+            let is_long = step.ends.len() as u64 * homes.len() as u64 > MOST_MIXED;
+            let skipped = if is_long { step.ends.len() - 1 } else { 0 };
+            for (sender, &dst) in senders.iter_mut().zip(destinations) {
+                for (index, &now) in (step.index + skipped as u32..).zip(&step.ends[skipped..]) {
+                    mix(sender, now, index, dst, step.bytes);
+                }
+            }
+        }
+        let bytes = step.bytes * step.ends.len() as u64;
+        let (mut there, mut back) = (0, 0);
+        for ((sum, &dst), &(from, side)) in sums.iter_mut().zip(destinations).zip(&homes[first..]) {
+            let (to, other_side) = homes[dst.index()];
+            let moved = if from != to { bytes } else { 0 };
+            sum.0 += moved;
+            self.received[dst.index()] += moved;
+            there += u64::from(side & !other_side);
+            back += u64::from(!side & other_side);
+        }
+        // (Who stays in their node stays on its side.)
+        self.crossed.0 += there * bytes;
+        self.crossed.1 += back * bytes;
     }
 }
 
@@ -304,6 +349,23 @@ impl LinkTimes {
             link.of_flows += now.ps();
             link.flows -= 1;
             link.busy += if link.flows == 0 { now.ps() } else { 0.0 };
+        }
+    }
+
+    /// So many messages enter each link at the start and leave it at the end: the same, to the last bit, as one by one.
+    fn step(&mut self, start: Time, end: Time, on_links: &IdVec<LinkId, u32>) {
+        let (start, end) = (start.ps(), end.ps());
+        let used = self.links.as_mut_slice().iter_mut().zip(on_links.as_slice()).filter(|(_, flows)| **flows > 0);
+        for (link, &flows) in used {
+            for _ in 0..flows {
+                link.of_flows -= start;
+            }
+            for _ in 0..flows {
+                link.of_flows += end;
+            }
+            link.busy -= start;
+            link.busy += end;
+            link.peak = link.peak.max(flows);
         }
     }
 

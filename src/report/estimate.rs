@@ -16,6 +16,8 @@ pub struct Estimate {
     pub confidence: f64,
     /// The part of all messages that was simulated.
     pub simulated_part: f64,
+    /// Half of the interval over the makespan, as it was asked for.
+    pub asked: f64,
 }
 
 impl Estimate {
@@ -27,6 +29,11 @@ impl Estimate {
     /// Half of its interval, over the makespan.
     pub fn error(&self) -> f64 {
         if self.makespan_s > 0.0 { self.half_s() / self.makespan_s } else { 0.0 }
+    }
+
+    /// Whether the interval came out wider than asked for, as an end that takes longer than most makes it.
+    pub fn is_wider(&self) -> bool {
+        self.error() > self.asked
     }
 }
 

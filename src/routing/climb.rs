@@ -6,7 +6,7 @@ use super::router::misfit;
 use crate::diagnostic::Diagnostic;
 use crate::divisor::Divisor;
 use crate::fabric::{Fabric, Tree};
-use crate::ids::{Id, IdVec, LinkId, NodeId};
+use crate::ids::{Id, LinkId, NodeId};
 use crate::prefetch::fetch;
 
 /// Most levels of a tree that can be routed on.
@@ -53,7 +53,7 @@ impl Climb {
 /// Routes by tables: for each node and level, where the part above the node has its cables, and which of them is taken
 /// where ports are the digits of a node's number. So a link is a sum of two numbers.
 ///
-/// Memory: 12 bytes for each node and level.
+/// Memory: 8 bytes for each node and level.
 #[derive(Debug)]
 pub(super) struct TreeRoutes {
     levels: Vec<Level>,
@@ -64,10 +64,9 @@ pub(super) struct TreeRoutes {
 /// What a node contributes to the links over one level.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// The first cable up from the part of the level below that is above the node.
+    /// The first cable up from the part of the level below that is above the node; the cables down to that part follow
+    /// those up in the order of the level.
     above: u32,
-    /// The first cable down to that part.
-    down: u32,
     /// Which of its cables a message goes by where this node decides.
     way: u32,
 }
@@ -80,9 +79,8 @@ impl TreeRoutes {
             let (mut part, mut rest, mut copy) = (node, node, 0);
             for level in &climb.levels {
                 let (port, above) = level.digit(rest);
-                let first_of_part = level.first + part * level.copies * level.ports;
-                let (above_part, down) = (first_of_part, first_of_part + level.cables);
-                ends.push(End { above: above_part, down, way: copy * level.ports + port });
+                let above_part = level.first + part * level.copies * level.ports;
+                ends.push(End { above: above_part, way: copy * level.ports + port });
                 copy += level.copies * level.parent(port);
                 part = level.by_children.divide(part).0;
                 rest = above;
@@ -120,7 +118,7 @@ impl TreeRoutes {
             let port = choose(level);
             let way = copy * level.ports + port;
             *up = LinkId(from.above + way);
-            *down = LinkId(to.down + way);
+            *down = LinkId(to.above + level.cables + way);
             copy += level.copies * level.parent(port);
         }
     }
@@ -138,28 +136,56 @@ impl TreeRoutes {
             route.push(LinkId(from.above + by.way));
             turn += 1;
         }
-        for (to, by) in to[..turn].iter().zip(&ways[..turn]).rev() {
-            route.push(LinkId(to.down + by.way));
+        for ((to, by), level) in to[..turn].iter().zip(&ways[..turn]).zip(&self.levels).rev() {
+            route.push(LinkId(to.above + level.cables + by.way));
         }
     }
 
-    /// Adds to each link how many of these routes cross it.
+    /// Calls `add` with each link of each of these routes.
     #[inline]
     pub fn count(
         &self,
         ends: &[(NodeId, NodeId)],
         decider: impl Fn(NodeId, NodeId) -> NodeId,
-        counts: &mut IdVec<LinkId, u32>,
+        mut add: impl FnMut(LinkId),
     ) {
-        for &(src, dst) in ends {
-            for ((from, to), by) in self.of(src).iter().zip(self.of(dst)).zip(self.of(decider(src, dst))) {
-                if from.above == to.above {
-                    break;
-                }
-                counts[LinkId(from.above + by.way)] += 1;
-                counts[LinkId(to.down + by.way)] += 1;
-            }
+        // Of a tree of known height all is at places that are known, and there are no loops.
+        match self.levels.len() {
+            2 => self.count_known::<2>(ends, decider, add),
+            3 => self.count_known::<3>(ends, decider, add),
+            _ => ends.iter().for_each(|&(src, dst)| {
+                visit((self.of(src), self.of(dst)), self.of(decider(src, dst)), &self.levels, &mut add);
+            }),
         }
+    }
+
+    /// The same on a tree of so many levels.
+    #[inline]
+    fn count_known<const LEVELS: usize>(
+        &self,
+        ends: &[(NodeId, NodeId)],
+        decider: impl Fn(NodeId, NodeId) -> NodeId,
+        mut add: impl FnMut(LinkId),
+    ) {
+        let (nodes, _) = self.ends.as_chunks::<LEVELS>();
+        let Some(levels) = self.levels.first_chunk::<LEVELS>() else { return };
+        for &(src, dst) in ends {
+            let by = &nodes[decider(src, dst).index()];
+            visit((&nodes[src.index()], &nodes[dst.index()]), by, levels, &mut add);
+        }
+    }
+}
+
+/// Calls `add` with each link of the route between two nodes where this one decides, in no particular order.
+#[inline(always)]
+fn visit((from, to): (&[End], &[End]), by: &[End], levels: &[Level], add: &mut impl FnMut(LinkId)) {
+    for (level, Level { cables, .. }) in levels.iter().enumerate() {
+        let (from, to, way) = (from[level].above, to[level].above, by[level].way);
+        if from == to {
+            break;
+        }
+        add(LinkId(from + way));
+        add(LinkId(to + cables + way));
     }
 }
 

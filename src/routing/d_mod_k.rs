@@ -101,6 +101,15 @@ impl ModK {
         let levels = (1..=tree.levels()).map(|level| Level::of(tree, level)).collect();
         Ok(Arc::new(Self { routes, levels, by }))
     }
+
+    /// Calls `add` with each link of each of these routes.
+    #[inline]
+    fn visit(&self, ends: &[(NodeId, NodeId)], add: impl FnMut(LinkId)) {
+        match self.by {
+            End::Source => self.routes.count(ends, |src, _| src, add),
+            End::Destination => self.routes.count(ends, |_, dst| dst, add),
+        }
+    }
 }
 
 impl Router for ModK {
@@ -118,10 +127,16 @@ impl Router for ModK {
     }
 
     fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
-        match self.by {
-            End::Source => self.routes.count(ends, |src, _| src, counts),
-            End::Destination => self.routes.count(ends, |_, dst| dst, counts),
-        }
+        self.visit(ends, |link| counts[link] += 1);
+    }
+
+    fn count_few(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u8>) -> u64 {
+        let mut crossings = 0;
+        self.visit(ends, |link| {
+            counts[link] = counts[link].wrapping_add(1);
+            crossings += 1;
+        });
+        crossings
     }
 
     /// The next link towards the destination of a link down (D-mod-k), or the one before a link up, towards the source

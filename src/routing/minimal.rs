@@ -77,6 +77,37 @@ impl Minimal {
     }
 }
 
+impl Minimal {
+    /// Calls `add` with links of these routes and how many of them cross each, in one or several parts.
+    fn visit(&self, ends: &[(NodeId, NodeId)], mut add: impl FnMut(LinkId, u32)) {
+        // Neighbours in a row mostly go the same way: that is looked for once for all of them.
+        let places = |&(src, dst): &(NodeId, NodeId)| (self.graph.home(src).place, self.graph.home(dst).place);
+        let together = |a: &(NodeId, NodeId), b: &(NodeId, NodeId)| !self.by_node && places(a) == places(b);
+        let mut way = Vec::new();
+        for same in ends.chunk_by(together) {
+            let sent = same.iter().filter(|(src, dst)| src != dst);
+            let Some(&(src, dst)) = sent.clone().next() else { continue };
+            let (from, to) = places(&(src, dst));
+            way.clear();
+            let ends = if self.by_node { (src.0, dst.0) } else { (from, to) };
+            let (_, end) = self.walk((from, to), ends, |link| way.push(link));
+            if end.is_none() {
+                continue;
+            }
+            let mut count = 0;
+            for &(src, dst) in sent {
+                count += 1;
+                for link in [self.graph.home(src).up, self.graph.home(dst).down] {
+                    if link != NONE {
+                        add(LinkId(link), 1);
+                    }
+                }
+            }
+            way.iter().for_each(|&link| add(link, count));
+        }
+    }
+}
+
 impl Router for Minimal {
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         if src == dst {
@@ -97,31 +128,17 @@ impl Router for Minimal {
     }
 
     fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
-        // Neighbours in a row mostly go the same way: that is looked for once for all of them.
-        let places = |&(src, dst): &(NodeId, NodeId)| (self.graph.home(src).place, self.graph.home(dst).place);
-        let together = |a: &(NodeId, NodeId), b: &(NodeId, NodeId)| !self.by_node && places(a) == places(b);
-        let mut way = Vec::new();
-        for same in ends.chunk_by(together) {
-            let sent = same.iter().filter(|(src, dst)| src != dst);
-            let Some(&(src, dst)) = sent.clone().next() else { continue };
-            let (from, to) = places(&(src, dst));
-            way.clear();
-            let ends = if self.by_node { (src.0, dst.0) } else { (from, to) };
-            let (_, end) = self.walk((from, to), ends, |link| way.push(link));
-            if end.is_none() {
-                continue;
-            }
-            let mut count = 0;
-            for &(src, dst) in sent {
-                count += 1;
-                for link in [self.graph.home(src).up, self.graph.home(dst).down] {
-                    if link != NONE {
-                        counts[LinkId(link)] += 1;
-                    }
-                }
-            }
-            way.iter().for_each(|&link| counts[link] += count);
-        }
+        self.visit(ends, |link, times| counts[link] += times);
+    }
+
+    fn count_few(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u8>) -> u64 {
+        let mut crossings = 0;
+        self.visit(ends, |link, times| {
+            // (The number is taken modulo 256.)
+            counts[link] = counts[link].wrapping_add(times as u8);
+            crossings += u64::from(times);
+        });
+        crossings
     }
 
     fn reaches(&self, src: NodeId, dst: NodeId) -> bool {

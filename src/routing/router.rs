@@ -18,16 +18,16 @@ pub trait Router: Send + Sync + std::fmt::Debug {
 
     /// Adds to each link how many of the routes from and to these nodes cross it.
     fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
-        let mut route = Vec::new();
-        for &(src, dst) in ends {
-            route.clear();
-            if src != dst {
-                self.route(src, dst, &mut route);
-            }
-            for &link in &route {
-                counts[link] += 1;
-            }
-        }
+        crossings(self, ends, |link| counts[link] += 1);
+    }
+
+    /// The same modulo 256; returns how many crossings there are in all. Where that is the sum of what was added, no counter
+    /// has run over.
+    ///
+    /// Counters of a byte are a quarter of the memory that a step goes through, and most links carry few messages of a
+    /// step.
+    fn count_few(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u8>) -> u64 {
+        crossings(self, ends, |link| counts[link] = counts[link].wrapping_add(1))
     }
 
     /// This route will probably be asked for soon: what it is made from may be asked for.
@@ -111,4 +111,18 @@ pub(super) const MISFIT: &str = "routing-misfit";
 pub(super) fn misfit(rule: &str, fits: &str, fabric: &Fabric) -> Diagnostic {
     let message = format!("{rule} finds routes on {fits}, but {} is {}", fabric.name(), fabric.family().kind());
     Diagnostic::new(MISFIT, message)
+}
+
+/// Calls `crossed` for each link of the routes from and to these nodes; returns how often.
+fn crossings<R: Router + ?Sized>(router: &R, ends: &[(NodeId, NodeId)], mut crossed: impl FnMut(LinkId)) -> u64 {
+    let (mut crossings, mut route) = (0, Vec::new());
+    for &(src, dst) in ends {
+        route.clear();
+        if src != dst {
+            router.route(src, dst, &mut route);
+        }
+        route.iter().for_each(|&link| crossed(link));
+        crossings += route.len() as u64;
+    }
+    crossings
 }

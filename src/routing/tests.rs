@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::diagnostic::Located;
 use crate::fabric::{CrossbarGrid, Grid, LinkRole, Tree};
-use crate::ids::{Id, LinkId, NodeId, VertexId};
+use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::units::{Bandwidth, Time};
 
 fn unit(_: LinkRole) -> (Bandwidth, Time) {
@@ -414,5 +414,30 @@ proptest! {
         }
         let fabric = crossbars(&dims, host_link);
         check_routes(&fabric, &*rule("dimension-order", &fabric));
+    }
+}
+
+#[test]
+fn links_are_counted_as_often_as_routes_cross_them() {
+    let trees =
+        [tree(&[6], &[1], &[1]), tree(&[3, 4], &[1, 2], &[1, 2]), full(3), tree(&[2, 2, 2, 3], &[1, 2, 1, 2], &[1; 4])];
+    for fabric in &trees {
+        for name in ["d-mod-k", "s-mod-k", "hashed", "minimal", "ecmp"] {
+            let router = rule(name, fabric);
+            // Each pair once, and one so often that a byte does not hold it.
+            let mut ends: Vec<_> = pairs(fabric).map(|(src, dst)| (NodeId(src), NodeId(dst))).collect();
+            ends.extend([(NodeId(0), NodeId(fabric.nodes() - 1)); 300]);
+            let mut walked = vec![0u32; fabric.links().len()];
+            for &(src, dst) in &ends {
+                route(&*router, src.0, dst.0).iter().for_each(|link| walked[link.index()] += 1);
+            }
+            let (mut counts, mut few) = (IdVec::filled(walked.len(), 0), IdVec::filled(walked.len(), 0));
+            router.count(&ends, &mut counts);
+            let crossings = router.count_few(&ends, &mut few);
+            assert_eq!(counts.as_slice(), walked, "{name}");
+            assert_eq!(crossings, walked.iter().map(|&count| u64::from(count)).sum::<u64>(), "{name}");
+            assert!(few.iter().zip(&walked).all(|(&few, &count)| u32::from(few) == count % 256), "{name}");
+            assert!(walked.iter().any(|&count| count > 255));
+        }
     }
 }

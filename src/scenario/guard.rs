@@ -9,7 +9,7 @@ use crate::routing::ChannelOrder;
 use crate::simulation::PatternWork;
 use crate::system::Network;
 use crate::transport::TransportSpec;
-use crate::transport::packet::{DeadlockAvoidance, Model, PacketSpec, Queues};
+use crate::transport::packet::{DeadlockAvoidance, MOST_PLACES, Model, PacketSpec, Queues, places};
 use crate::units::Bytes;
 use crate::workload::pattern::Injection;
 
@@ -65,7 +65,7 @@ fn packets(network: &Network, work: &PatternWork, spec: &PacketSpec, flows: u64)
                 .saturating_mul(work.pattern.mean_bytes().div_ceil(spec.packet_size.0.max(1)))
                 .saturating_mul(PER_PACKET)
         }
-        Model::Fq => flows.saturating_mul((crossings(network, work) + 1).next_power_of_two()).saturating_mul(PER_QUEUE),
+        Model::Fq => places(flows, crossings(network, work)).saturating_mul(PER_QUEUE),
         Model::Iq => {
             let graph = network.fabric.graph();
             // By class there are no more channels than a route has links, and mostly fewer.
@@ -111,15 +111,33 @@ pub(super) fn check(network: &Network, work: &PatternWork) -> Option<Diagnostic>
     if needed.0 < FITS_ANYWHERE {
         return None;
     }
+    if matches!(network.transport, TransportSpec::Packet(_))
+        && let Some(diagnostic) = crowds(flows, crossings(network, work))
+    {
+        return Some(diagnostic);
+    }
     exceeds(needed, flows, Bytes(memory::free()?))
 }
+
+/// What to do about it.
+const FEWER: &str =
+    "let fewer messages be under way at once (--injection queue, --injection window=8) or take fewer ranks";
 
 fn exceeds(needed: Bytes, flows: u64, free: Bytes) -> Option<Diagnostic> {
     (needed > free).then(|| {
         let message = format!("the run needs about {needed}, but {free} are free: {flows} messages would be under way");
-        Diagnostic::new("too-large", message).help(
-            "let fewer messages be under way at once (--injection queue, --injection window=8) or take fewer ranks",
-        )
+        Diagnostic::new("too-large", message).help(FEWER)
+    })
+}
+
+/// A diagnostic where packet models cannot number the links of so many routes.
+fn crowds(flows: u64, crossings: u64) -> Option<Diagnostic> {
+    let most = MOST_PLACES as u64 / places(1, crossings);
+    (flows > most).then(|| {
+        let message = format!(
+            "{flows} messages would be under way, and packet models keep routes of {most} such messages at most"
+        );
+        Diagnostic::new("too-large", message).help(FEWER)
     })
 }
 
@@ -132,5 +150,13 @@ mod tests {
         let diagnostic = exceeds(Bytes(64_000_000_000), 12_000_000, Bytes(8_000_000_000)).unwrap();
         assert!(diagnostic.message.contains("needs about 64 GB, but 8 GB are free"), "{}", diagnostic.message);
         assert_eq!(exceeds(Bytes(1), 1, Bytes(1)), None);
+    }
+
+    #[test]
+    fn routes_of_packets_have_numbers_below_those_of_marks() {
+        // Six links and the end of the route take 8 of 2^30 places.
+        assert_eq!(crowds(1 << 27, 6), None);
+        let diagnostic = crowds((1 << 27) + 1, 6).unwrap();
+        assert!(diagnostic.message.contains("keep routes of 134217728 such messages"), "{}", diagnostic.message);
     }
 }

@@ -106,6 +106,10 @@ impl Sharing for EqualShare {
         self.incidence.fetch_words(later);
     }
 
+    fn expect_on(&self, links: &[u32]) {
+        self.incidence.fetch_lines(links);
+    }
+
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         let Self { incidence, touched, .. } = self;
         let (state, count) = incidence.state_mut(link);
@@ -132,7 +136,7 @@ impl Sharing for EqualShare {
         }
         for &flow in &*touched {
             let mut least = f64::INFINITY;
-            incidence.visit_links(flow, |_, state, _| least = if state.share < least { state.share } else { least });
+            incidence.visit_links(flow, |_, state, _| least = if least < state.share { least } else { state.share });
             let old = incidence.known_rate(flow);
             // (Infinite: it came and went since the last solve. Equal: it was touched twice.)
             if least != old && least < f64::INFINITY {

@@ -76,21 +76,6 @@ struct Spills {
     places: Vec<u32>,
 }
 
-/// The flows of a link at one moment, to go through while links and rates change.
-pub(super) struct FlowList {
-    count: usize,
-    inline: [u32; INLINE],
-    /// All of them, where they do not fit inline.
-    spilled: Vec<u32>,
-}
-
-impl FlowList {
-    #[inline(always)]
-    pub(super) fn flows(&self) -> &[u32] {
-        if self.count > INLINE { &self.spilled } else { &self.inline[..self.count] }
-    }
-}
-
 impl Spills {
     /// Notes the place of a flow in the list of one of its links.
     fn remember(&mut self, words: &[u32], base: usize, link: u32, place: usize) {
@@ -412,7 +397,13 @@ impl<S> Incidence<S> {
     /// Asks for the links of a flow.
     #[inline(always)]
     pub(super) fn fetch_links(&self, flow: u32) {
-        for &id in self.links(flow) {
+        self.fetch_lines(self.links(flow));
+    }
+
+    /// Asks for these links.
+    #[inline(always)]
+    pub(super) fn fetch_lines(&self, links: &[u32]) {
+        for &id in links {
             if let Some(link) = self.links.get(id as usize) {
                 fetch(link);
             }
@@ -495,12 +486,14 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// The flows on a link as they are now.
+    /// A flow on a link, by its place in the list.
     #[inline(always)]
-    pub(super) fn list(&self, link: u32) -> FlowList {
+    pub(super) fn flow_at(&self, link: u32, place: u32) -> u32 {
         let link = &self.links[link as usize];
-        let spilled = if link.is_spilled() { self.spills.lists[link.inline[0] as usize].clone() } else { Vec::new() };
-        FlowList { count: link.count as usize, inline: link.inline, spilled }
+        if link.is_spilled() {
+            return self.spills.lists[link.inline[0] as usize][place as usize];
+        }
+        link.inline[place as usize]
     }
 
     /// Appends the flows on a link whose rate passes the test.
@@ -515,6 +508,12 @@ impl<S> Incidence<S> {
             return;
         }
         take_of::<INLINE>(&link.inline, link.count, picked, |flow| test(self.known_rate(flow)));
+    }
+
+    /// What the policy keeps of a link, and the flows on it.
+    #[inline]
+    pub(super) fn state_and_flows(&self, link: u32) -> (&S, &[u32]) {
+        (self.state(link), self.flows_on(link))
     }
 
     /// Number of flows on a link.

@@ -4,6 +4,12 @@ use super::incidence::Incidence;
 use super::pending::Pending;
 use super::policy::{Change, Sharing};
 
+/// Dirty links up to which all that is around them is asked for at once; of more, what comes soon.
+const FETCHED: usize = 1 << 10;
+
+/// How many links that come later are asked for.
+const AHEAD: usize = 16;
+
 /// Levels closer than this, relatively, are the same level.
 const EPS: f64 = 1e-12;
 
@@ -25,9 +31,9 @@ const EPS: f64 = 1e-12;
 /// for all others. At any moment a flow is either *fixed* (its rate is known) or *free* (it rises with the water;
 /// rate = infinity in the table), and a dirty link is
 ///
-/// 1. `Old`: the water is below its old level, and so far it holds its flows back as before;
-/// 2. `Released`: it does not hold anything back at its old level any more: flows that it alone held back are free;
-/// 3. `Done`: it is full, at its new level.
+/// 1. *old*: the water is below its old level, and so far it holds its flows back as before;
+/// 2. *released*: it does not hold anything back at its old level any more: flows that it alone held back are free;
+/// 3. *done*: it is full, at its new level.
 ///
 /// Each dirty link has a *key*, a lower bound of the next level at which something happens on it: its old level, if
 /// it turns out not to be full there (then it is released), or the level at which it will be full (then it
@@ -71,48 +77,15 @@ struct LinkState {
     epoch: u32,
     /// Number of its flows that are free.
     free: u32,
-    /// Where its key is in the pending set (upper 29 bits), whether the key is the exact level and not just a lower
-    /// bound (1 bit), and the phase (2 bits); valid while it is dirty.
-    mark: u32,
+    /// Where its key is in the pending set; valid while it is dirty.
+    place: u32,
+    /// Whether the key is the exact level and not just a lower bound; valid while it is dirty.
+    is_exact: bool,
 }
 
 const _: () = assert!(size_of::<LinkState>() <= 40, "a link and its first flows fit in a cache line");
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    Old,
-    Released,
-    Done,
-}
-
-/// The bit of a mark that says that the key is exact.
-const EXACT: u32 = 4;
-
 impl LinkState {
-    #[inline]
-    fn phase(&self) -> Phase {
-        match self.mark & 3 {
-            0 => Phase::Old,
-            1 => Phase::Released,
-            _ => Phase::Done,
-        }
-    }
-
-    #[inline]
-    fn set_phase(&mut self, phase: Phase) {
-        self.mark = self.mark & !3 | phase as u32;
-    }
-
-    #[inline]
-    fn is_exact(&self) -> bool {
-        self.mark & EXACT != 0
-    }
-
-    #[inline]
-    fn place(&self) -> u32 {
-        self.mark >> 3
-    }
-
     /// A lower bound of the next level at which this link, with `count` flows, needs attention, before it is done; and
     /// whether it is exact.
     ///
@@ -120,7 +93,6 @@ impl LinkState {
     /// infinite once it is released.
     #[inline(always)]
     fn key(&self, count: u32) -> (f64, bool) {
-        debug_assert!(self.phase() != Phase::Done, "nothing changes on a link that is done");
         let left = self.capacity - self.load;
         if self.free == 0 {
             let rounding = self.capacity * EPS;
@@ -152,7 +124,7 @@ impl Sweep {
         if state.epoch != self.epoch {
             state.epoch = self.epoch;
             self.dirty.push(link);
-            state.mark = self.pending.join() << 3 | Phase::Old as u32;
+            state.place = self.pending.join();
         }
     }
 
@@ -160,8 +132,8 @@ impl Sweep {
     #[inline(always)]
     fn set_key(&mut self, state: &mut LinkState, count: u32) {
         let (key, is_exact) = state.key(count);
-        state.mark = state.mark & !EXACT | if is_exact { EXACT } else { 0 };
-        self.pending.set(state.place(), key);
+        state.is_exact = is_exact;
+        self.pending.set(state.place, key);
     }
 
     /// A flow on this link is free from now on; it was this fast.
@@ -198,7 +170,15 @@ impl MaxMin {
     /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
         let level = f64::INFINITY;
-        let state = |link| LinkState { capacity: capacities[link], level, load: 0.0, epoch: 0, free: 0, mark: 0 };
+        let state = |link| LinkState {
+            capacity: capacities[link],
+            level,
+            load: 0.0,
+            epoch: 0,
+            free: 0,
+            place: 0,
+            is_exact: false,
+        };
         Self {
             incidence: Incidence::new(capacities.len(), state),
             sweep: Sweep { epoch: 1, dirty: Vec::new(), pending: Pending::default() },
@@ -209,10 +189,12 @@ impl MaxMin {
     /// Works out anew at which level a link is full: the s with `sum over its flows of min(rate, s) = c`, free
     /// flows counting as s; infinite if even their rates as they are do not fill it.
     fn full_level(&mut self, link: u32) -> f64 {
-        let flows = self.incidence.flows_on(link);
+        let incidence = &self.incidence;
+        let (state, flows) = incidence.state_and_flows(link);
+        let (capacity, old) = (state.capacity, state.level);
         let (mut load, mut fastest, mut free) = (0.0, 0.0, 0u32);
         for &flow in flows {
-            let rate = self.incidence.known_rate(flow);
+            let rate = incidence.known_rate(flow);
             if rate == f64::INFINITY {
                 free += 1;
             } else {
@@ -220,22 +202,16 @@ impl MaxMin {
                 fastest = if rate > fastest { rate } else { fastest };
             }
         }
-        let count = flows.len();
-        let (state, _) = self.incidence.state_mut(link);
         debug_assert_eq!(free, state.free);
-        state.load = load;
-        let (state, flows) = (self.incidence.state(link), self.incidence.flows_on(link));
-        if free == 0 && load < state.capacity * (1.0 - EPS) {
-            return f64::INFINITY;
-        }
-        let mut level = if free > 0 { (state.capacity - load) / f64::from(free) } else { 0.0 };
-        if level < fastest {
+        let has_room = free == 0 && load < capacity * (1.0 - EPS);
+        let mut level = if free > 0 { (capacity - load) / f64::from(free) } else { 0.0 };
+        if level < fastest && !has_room {
             // Some fixed flows are above the level: those below it keep their rates, the rest share what they leave.
-            level = state.capacity / count as f64;
+            level = capacity / flows.len() as f64;
             loop {
                 let (mut below, mut others) = (0.0, 0u32);
                 for &flow in flows {
-                    let rate = self.incidence.known_rate(flow);
+                    let rate = incidence.known_rate(flow);
                     if rate < level {
                         below += rate;
                     } else {
@@ -245,28 +221,33 @@ impl MaxMin {
                 if others == 0 {
                     break; // only by rounding: all flows are (just) below the level
                 }
-                let next = (state.capacity - below) / f64::from(others);
+                let next = (capacity - below) / f64::from(others);
                 if next <= level {
                     break;
                 }
                 level = next;
             }
         }
-        let old = state.level;
-        if old < f64::INFINITY && (level - old).abs() <= EPS * old { old } else { level }
+        self.incidence.state_mut(link).0.load = load;
+        if has_room {
+            f64::INFINITY
+        } else if old < f64::INFINITY && (level - old).abs() <= EPS * old {
+            old
+        } else {
+            level
+        }
     }
 
     /// The link no longer holds its flows back at its old level: those that no other link holds there are free.
     fn release(&mut self, link: u32) {
         let Self { incidence, sweep, moved } = self;
-        let (state, _) = incidence.state_mut(link);
+        let (state, count) = incidence.state_mut(link);
         let level = std::mem::replace(&mut state.level, f64::INFINITY);
-        state.set_phase(Phase::Released);
         let threshold = level * (1.0 - EPS);
         // What changes on this link itself is added up: its key is worked out once.
         let (mut freed, mut freed_load) = (0, 0.0);
-        let list = incidence.list(link);
-        for &flow in list.flows() {
+        for place in 0..count {
+            let flow = incidence.flow_at(link, place);
             let rate = incidence.known_rate(flow);
             if rate < threshold || rate == f64::INFINITY {
                 continue;
@@ -294,14 +275,13 @@ impl MaxMin {
     /// The link is full at this level: flows that would be faster are fixed there.
     fn saturate(&mut self, link: u32, level: f64) {
         let Self { incidence, sweep, moved } = self;
-        let (state, _) = incidence.state_mut(link);
-        state.set_phase(Phase::Done);
+        let (state, count) = incidence.state_mut(link);
         state.level = level;
-        sweep.pending.set(state.place(), f64::INFINITY);
+        sweep.pending.set(state.place, f64::INFINITY);
         let threshold = level * (1.0 + EPS);
         let (mut fixed, mut added_load) = (0, 0.0);
-        let list = incidence.list(link);
-        for &flow in list.flows() {
+        for place in 0..count {
+            let flow = incidence.flow_at(link, place);
             let rate = incidence.known_rate(flow);
             if rate <= threshold {
                 continue;
@@ -330,9 +310,26 @@ impl MaxMin {
         state.free -= fixed;
     }
 
+    /// Asks for links that became dirty after this one, and for what is on them. Where thousands are dirty at once, most are
+    /// alike (messages that start together), and of equal keys the first comes first.
+    #[inline]
+    fn fetch_after(&self, place: usize) {
+        let Self { incidence, sweep: Sweep { dirty, .. }, .. } = self;
+        if let (Some(&next), Some(&soon), Some(later)) =
+            (dirty.get(place + AHEAD / 4), dirty.get(place + AHEAD / 2), dirty.get(place + AHEAD..=place + AHEAD))
+        {
+            incidence.fetch_around(&[next]);
+            incidence.fetch_flows(&[soon]);
+            incidence.fetch_lines(later);
+        }
+    }
+
     /// Takes the link of the smallest key one step on; `false` when none needs attention any more.
     fn step(&mut self) -> bool {
         let Some((place, key)) = self.sweep.pending.smallest() else { return false };
+        if self.sweep.dirty.len() > FETCHED {
+            self.fetch_after(place as usize);
+        }
         let link = self.sweep.dirty[place as usize];
         let state = self.incidence.state(link);
         let has_room = state.free == 0 && state.load < state.capacity * (1.0 - EPS);
@@ -340,16 +337,14 @@ impl MaxMin {
             self.release(link);
             return true;
         }
-        let full = if state.is_exact() { key } else { self.full_level(link) };
+        let full = if state.is_exact { key } else { self.full_level(link) };
         let (state, _) = self.incidence.state_mut(link);
         let old_level = state.level;
         let next = if old_level < full { old_level } else { full };
         if next > key {
             // The key was a lower bound only. (Exact from now on, unless the old level comes first: then the link is
             // looked at again there.)
-            if full <= old_level {
-                state.mark |= EXACT;
-            }
+            state.is_exact |= full <= old_level;
             self.sweep.pending.set(place, next);
         } else if old_level < full {
             self.release(link);
@@ -411,6 +406,10 @@ impl Sharing for MaxMin {
         self.incidence.fetch_words(later);
     }
 
+    fn expect_on(&self, links: &[u32]) {
+        self.incidence.fetch_lines(links);
+    }
+
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         let Self { incidence, sweep, .. } = self;
         let (state, count) = incidence.state_mut(link);
@@ -421,11 +420,14 @@ impl Sharing for MaxMin {
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        if self.incidence.is_large() {
+        if self.incidence.is_large() && self.sweep.dirty.len() <= FETCHED {
             // What the sweep is most likely to look at: the links of all flows on dirty links.
             self.incidence.fetch_around(&self.sweep.dirty);
         }
         for index in 0..self.sweep.dirty.len() {
+            if let Some(later) = self.sweep.dirty.get(index + AHEAD..=index + AHEAD) {
+                self.incidence.fetch_lines(later);
+            }
             let (state, count) = self.incidence.state_mut(self.sweep.dirty[index]);
             self.sweep.set_key(state, count);
         }

@@ -58,20 +58,27 @@ impl Flat {
         self.packed[place % FLAT] = f64::from_bits(finite.to_bits() & !PLACE | place as u64 & PLACE);
     }
 
-    /// The place of the smallest of the first `len` keys.
+    /// The place of the smallest of the first `len` keys and the key itself; `None` when all are infinite.
     #[inline(always)]
-    fn smallest(&self, len: usize) -> usize {
-        let mut least = [EMPTY; LANES];
-        for keys in self.packed[..len.next_multiple_of(LANES).min(FLAT)].chunks_exact(LANES) {
-            for (least, &key) in least.iter_mut().zip(keys) {
-                *least = if key < *least { key } else { *least };
+    fn smallest(&self, len: usize) -> Option<(usize, f64)> {
+        let less = |a: f64, b: f64| if a < b { a } else { b };
+        // (Mostly there are no more than these.)
+        let (first, rest) = self.packed.split_first_chunk::<LANES>()?;
+        let mut least = *first;
+        if len > LANES {
+            for keys in rest[..(len.min(FLAT) - 1) / LANES * LANES].chunks_exact(LANES) {
+                for (least, &key) in least.iter_mut().zip(keys) {
+                    *least = less(key, *least);
+                }
             }
         }
-        let less = |a: f64, b: f64| if a < b { a } else { b };
         let four =
             [less(least[0], least[4]), less(least[1], least[5]), less(least[2], least[6]), less(least[3], least[7])];
         let two = [less(four[0], four[2]), less(four[1], four[3])];
-        (less(two[0], two[1]).to_bits() & PLACE) as usize
+        let smallest = less(two[0], two[1]);
+        let place = (smallest.to_bits() & PLACE) as usize;
+        // (An infinite key is packed as the largest number, with its place.)
+        (smallest < f64::from_bits(EMPTY.to_bits() & !PLACE)).then(|| (place, self.keys[place]))
     }
 }
 
@@ -132,14 +139,13 @@ impl Pending {
     /// The place and key of the smallest key, or `None` when all are infinite.
     #[inline(always)]
     pub(super) fn smallest(&mut self) -> Option<(u32, f64)> {
-        let (place, key) = match &mut self.blocks {
-            None => {
-                let place = self.flat.smallest(self.len);
-                (place, if place < self.len { self.flat.keys[place % FLAT] } else { f64::INFINITY })
+        match &mut self.blocks {
+            None => self.flat.smallest(self.len).map(|(place, key)| (place as u32, key)),
+            Some(blocks) => {
+                let (place, key) = blocks.smallest();
+                (key < f64::INFINITY).then_some((place as u32, key))
             }
-            Some(blocks) => blocks.smallest(),
-        };
-        (key < f64::INFINITY).then_some((place as u32, key))
+        }
     }
 }
 

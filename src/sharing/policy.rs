@@ -77,6 +77,11 @@ pub trait Sharing: std::fmt::Debug {
         let _ = (next, later);
     }
 
+    /// A flow on these links will come soon: what is kept of them may be asked for.
+    fn expect_on(&self, links: &[u32]) {
+        let _ = links;
+    }
+
     /// A link has another capacity from now on \[B/s\], more than nothing; only where
     /// [`SharingSpec::refuses_changes`](super::SharingSpec::refuses_changes) says nothing.
     fn set_capacity(&mut self, link: u32, capacity: f64) {

@@ -12,6 +12,9 @@ const NEW: u32 = u32::MAX;
 /// Marks the solve in which a link had no flow left that gains.
 const CLOSED: u64 = 1 << 63;
 
+/// Room for 2^4 rounds at first: on fat-trees there are seldom more.
+const FEWEST_BITS: u32 = 4;
+
 /// Equal share with redistribution.
 ///
 /// With `r_0` the rates of [`EqualShare`], round k gives each link's left-over to its n(l) flows in equal parts, and
@@ -31,46 +34,102 @@ const CLOSED: u64 = 1 << 63;
 ///
 /// # Round by round, only around the change
 ///
-/// Rates, gains and offers of every round are kept (`layers`). When flows come or go, round k is worked out again on
-/// the links whose flows came, went or changed their rate of round k. A link's new offer concerns those of its flows
-/// whose gain was above it, and those whose gain *was* its old offer; only they look at their whole route again, and
-/// one whose rate of round k+1 comes out the same to the last bit drops out. A link all of whose flows have stopped
-/// offers to nobody and is closed for the rest of the solve. The sweep ends at the round in which no flow next to the
-/// change is still gaining.
+/// Rates, gains and offers of every round are kept. When flows come or go, round k is worked out again on the links whose
+/// flows came, went or changed their rate of round k. A link's new offer concerns those of its flows whose gain was above
+/// it, and those whose gain *was* its old offer; only they look at their whole route again, and one whose rate of round
+/// k+1 comes out the same to the last bit drops out. A link all of whose flows have stopped offers to nobody and is
+/// closed for the rest of the solve. The sweep ends at the round in which no flow next to the change is still gaining.
+///
+/// Most links hold none of their flows back: the most that a flow on them gains, found as its rate is added up, is below
+/// what they offer, before and after. Only of the others are the flows looked at one by one.
 ///
 /// A link may be left out if its flows all cross another of no larger capacity: it has no more flows and no less room,
 /// so in every round it offers no less.
 ///
 /// Cost of a solve: O(k·(d·m + t·h)) for k rounds, d links with m flows each worked out a round, t flows of h links
-/// that look at their route again. Memory: 2 k doubles for each flow and k for each link.
+/// that look at their route again. Memory: 2 K doubles for each flow and K for each link, where K is the most rounds there
+/// ever were, and one, rounded up to a power of two (16 or more).
 #[derive(Clone, Debug)]
 pub struct Redistribute {
     base: EqualShare,
-    /// By link \[B/s\].
-    capacities: Vec<f64>,
     threshold: f64,
-    /// By round; one more than there ever was a round, and at least one.
-    layers: Vec<Layer>,
-    /// By flow: the round at which it stopped.
-    stop: Vec<u32>,
+    links: Vec<Link>,
+    flows: Vec<Flow>,
+    /// By flow and round; of each flow as many as there is room for.
+    steps: Vec<Step>,
+    /// By link and round: its left-over for each of its flows \[B/s\]; as long as one of them has not stopped in an earlier
+    /// round.
+    offers: Vec<f64>,
+    kept: Kept,
     /// How many flows stopped at each round.
     stopped: Vec<u32>,
-    /// By flow: its rate at the end of the last solve \[B/s\].
-    rates: Vec<f64>,
     rounds: Rounds,
     front: Front,
 }
 
-/// One round.
-#[derive(Clone, Debug, Default)]
-struct Layer {
-    /// By flow \[B/s\]; from the round at which it stopped, its rate is the same in all.
-    rates: Vec<f64>,
-    /// By flow: what it gains in this round \[B/s\]; up to the round at which it stopped.
-    gains: Vec<f64>,
-    /// By link: its left-over for each of its flows \[B/s\]; as long as one of them has not stopped in an earlier
-    /// round.
-    offers: Vec<f64>,
+/// How many rounds are kept.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    /// One more than there ever was a round, and at least one.
+    count: usize,
+    /// Room for 2^`bits`.
+    bits: u32,
+}
+
+impl Kept {
+    /// Where round k of a flow or link is.
+    #[inline(always)]
+    fn at(self, id: u32, k: usize) -> usize {
+        ((id as usize) << self.bits) + k
+    }
+
+    /// Where all rounds of a flow or link from k on are, those included that there have not been yet.
+    #[inline(always)]
+    fn from(self, id: u32, k: usize) -> std::ops::Range<usize> {
+        self.at(id, k)..self.at(id + 1, 0)
+    }
+}
+
+/// A flow in one round.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// \[B/s\]; from the round at which it stopped on, the same in all.
+    rate: f64,
+    /// What it gains in this round \[B/s\]; [`NOTHING`] after the round at which it stopped.
+    gain: f64,
+}
+
+/// The gain of a flow that has stopped, which no offer can be equal to or below.
+const NOTHING: f64 = -1.0;
+
+/// What is kept of a link, beside its offers.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    /// \[B/s\].
+    capacity: f64,
+    /// The round in which it was last worked out, or the solve in which it had no flow left that gains.
+    seen: u64,
+    /// The solve in which it last was one of [`Front::changed`].
+    listed: u64,
+}
+
+/// What is kept of a flow, beside its steps.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    /// Its rate at the end of the last solve \[B/s\].
+    rate: f64,
+    /// The round in which it last looked at its route.
+    seen: u64,
+    /// The solve in which it first did.
+    met: u64,
+    /// The round at which it stopped.
+    stop: u32,
+    /// If met in this solve: the round at which it had stopped before.
+    old_stop: u32,
+}
+
+impl Flow {
+    const ABSENT: Self = Self { rate: 0.0, seen: 0, met: 0, stop: NEW, old_stop: NEW };
 }
 
 /// What a solve is about.
@@ -78,16 +137,6 @@ struct Layer {
 struct Front {
     /// Counts rounds of all solves; sets are emptied by counting up.
     now: u64,
-    /// By link: the round in which it was last worked out, or the solve in which it had no flow left that gains.
-    links: Vec<u64>,
-    /// By link: the solve in which it last was one of `changed`.
-    listed: Vec<u64>,
-    /// By flow: the round in which it last looked at its route.
-    flows: Vec<u64>,
-    /// By flow: the solve in which it first did.
-    met: Vec<u64>,
-    /// By flow met in this solve: the round at which it had stopped before.
-    old_stop: Vec<u32>,
     /// Links whose flows came or went since the last solve, some of them twice.
     came_or_went: Vec<u32>,
     /// Links that differ in all rounds to come, as long as one of their flows is gaining: their flows came, went, or
@@ -95,6 +144,8 @@ struct Front {
     changed: Vec<u32>,
     /// Flows whose rates of this round are not those of the last solve, or that had stopped before it.
     moved: Vec<u32>,
+    /// Links that are worked out in this round.
+    concerned: Vec<u32>,
     /// Flows that look at their route in this round.
     looking: Vec<u32>,
     /// Flows that have stopped in this solve, before the round at which they stopped in the last one.
@@ -108,91 +159,128 @@ struct Front {
 impl Redistribute {
     /// No flows on links of these capacities \[B/s\]; rounds end at gains below this part of a rate.
     pub fn new(capacities: Vec<f64>, threshold: f64) -> Self {
-        let links = capacities.len();
+        let kept = Kept { count: 1, bits: FEWEST_BITS };
         Self {
-            base: EqualShare::new(capacities.clone()),
-            layers: vec![Layer { offers: vec![0.0; links], ..Layer::default() }],
-            capacities,
+            links: capacities.iter().map(|&capacity| Link { capacity, seen: 0, listed: 0 }).collect(),
+            offers: vec![0.0; capacities.len() << kept.bits],
+            base: EqualShare::new(capacities),
             threshold,
-            stop: Vec::new(),
+            flows: Vec::new(),
+            steps: Vec::new(),
+            kept,
             stopped: vec![0],
-            rates: Vec::new(),
             rounds: Rounds::default(),
-            front: Front { links: vec![0; links], listed: vec![0; links], ..Front::default() },
+            front: Front::default(),
         }
     }
 
     /// Sets the round at which a flow stops ([`NEW`]: not known yet).
-    fn set_stop(&mut self, flow: u32, stop: u32) {
-        let old = std::mem::replace(&mut self.stop[flow as usize], stop);
+    #[inline(always)]
+    fn set_stop(flow: &mut Flow, stopped: &mut [u32], stop: u32) {
+        let old = std::mem::replace(&mut flow.stop, stop);
         if old != NEW {
-            self.stopped[old as usize] -= 1;
+            stopped[old as usize] -= 1;
         }
         if stop != NEW {
-            self.stopped[stop as usize] += 1;
+            stopped[stop as usize] += 1;
         }
     }
 
     /// Makes sure that there is a round after round k. No flow has gone so far yet: rates are those of round k.
+    #[inline]
     fn extend(&mut self, k: usize) {
-        if k + 1 == self.layers.len() {
-            let Layer { rates, gains, offers } = &self.layers[k];
-            let next = Layer { rates: rates.clone(), gains: vec![0.0; gains.len()], offers: vec![0.0; offers.len()] };
-            self.layers.push(next);
-            self.stopped.push(0);
+        if k + 1 == self.kept.count {
+            self.grow();
         }
+    }
+
+    /// Keeps one more round.
+    #[cold]
+    fn grow(&mut self) {
+        let Kept { count, bits } = self.kept;
+        self.stopped.push(0);
+        self.kept.count += 1;
+        if count < 1 << bits {
+            return;
+        }
+        self.kept.bits += 1;
+        let steps = self.steps.chunks_exact(count).flat_map(|steps| {
+            let last = Step { gain: NOTHING, ..steps[count - 1] };
+            steps.iter().copied().chain(std::iter::repeat_n(last, count))
+        });
+        self.steps = steps.collect();
+        let offers = self.offers.chunks_exact(count);
+        self.offers = offers.flat_map(|offers| offers.iter().copied().chain(std::iter::repeat_n(0.0, count))).collect();
     }
 
     /// Works out round k on the links concerned and collects the flows that look at their route again. Returns whether
     /// any flow on these links is still gaining.
     fn gather(&mut self, k: usize, solve: u64) -> bool {
-        let Self { base, capacities, layers, stop, front, .. } = self;
-        let Front { now, links, flows, changed, moved, looking, .. } = front;
+        let Self { base, links, flows, steps, offers, kept, front, .. } = self;
+        let Front { now, changed, moved, concerned, looking, .. } = front;
         *now += 1;
+        let (now, closed, kept) = (*now, solve | CLOSED, *kept);
+        let (links, flows) = (links.as_mut_slice(), flows.as_mut_slice());
+        let (steps, offers) = (steps.as_mut_slice(), offers.as_mut_slice());
+        // First those that differ in all rounds, each once; they are listed anew.
+        concerned.clear();
+        std::mem::swap(concerned, changed);
+        for &link in &*concerned {
+            links[link as usize].seen = now;
+        }
+        let listed = concerned.len();
         looking.clear();
         for &flow in &*moved {
-            if stop[flow as usize] >= k as u32 {
-                flows[flow as usize] = *now;
+            for &link in base.links(flow) {
+                let seen = &mut links[link as usize].seen;
+                if *seen != now && *seen != closed {
+                    *seen = now;
+                    concerned.push(link);
+                }
+            }
+            let state = &mut flows[flow as usize];
+            if state.stop >= k as u32 {
+                state.seen = now;
                 looking.push(flow);
+                // (It gains, though nobody knows yet how much.)
+                let gain = &mut steps[kept.at(flow, k)].gain;
+                *gain = gain.max(0.0);
             }
         }
-        let Layer { rates, gains, offers } = &mut layers[k];
+        let in_round = &steps[k..];
         let mut any = false;
-        let closed = solve | CLOSED;
-        // Whether one of its flows is still gaining: if not, none of them will in this solve.
-        let mut work_out = |link: u32| {
-            let seen = links[link as usize];
-            if seen == *now || seen == closed {
-                return seen == *now;
-            }
+        for (place, &link) in concerned.iter().enumerate() {
             let on_link = base.flows_on(link);
-            let (mut used, mut is_open) = (0.0, false);
+            let (mut used, mut most) = (0.0, NOTHING);
             for &flow in on_link {
-                used += rates[flow as usize];
-                is_open |= stop[flow as usize] >= k as u32;
+                let Step { rate, gain } = in_round[kept.at(flow, 0)];
+                used += rate;
+                most = if most > gain { most } else { gain };
             }
-            links[link as usize] = if is_open { *now } else { closed };
-            if !is_open {
-                return false;
+            let state = &mut links[link as usize];
+            if most < 0.0 {
+                // None of its flows is still gaining, and so none of them will in this solve.
+                state.seen = closed;
+                continue;
             }
             any = true;
-            let new = (capacities[link as usize] - used).max(0.0) / on_link.len() as f64;
-            let old = std::mem::replace(&mut offers[link as usize], new);
-            if new != old {
-                for &flow in on_link {
-                    let (f, gain) = (flow as usize, gains[flow as usize]);
-                    if ((gain > new) | (gain == old)) && stop[f] >= k as u32 && flows[f] != *now {
-                        flows[f] = *now;
+            if place < listed {
+                changed.push(link);
+            }
+            let new = (state.capacity - used).max(0.0) / on_link.len() as f64;
+            let old = std::mem::replace(&mut offers[kept.at(link, k)], new);
+            if most <= new && most < old {
+                continue;
+            }
+            for &flow in on_link {
+                let gain = steps[kept.at(flow, k)].gain;
+                if (gain > new) | (gain == old) && new != old {
+                    let state = &mut flows[flow as usize];
+                    if state.seen != now {
+                        state.seen = now;
                         looking.push(flow);
                     }
                 }
-            }
-            true
-        };
-        changed.retain(|&link| work_out(link));
-        for &flow in &*moved {
-            for &link in base.links(flow) {
-                work_out(link);
             }
         }
         any
@@ -200,66 +288,75 @@ impl Redistribute {
 
     /// Round k for the flows gathered: their rates of round k+1.
     fn round(&mut self, k: usize, solve: u64) {
-        let looking = std::mem::take(&mut self.front.looking);
-        self.front.moved.clear();
-        for &flow in &looking {
-            let f = flow as usize;
-            if std::mem::replace(&mut self.front.met[f], solve) != solve {
-                self.front.old_stop[f] = self.stop[f];
-                self.front.rates_before.push((flow, self.rates[f]));
+        let Self { base, threshold, flows, steps, offers, kept, stopped, front, .. } = self;
+        let Front { moved, looking, settled, rates_before, .. } = front;
+        let (kept, threshold, flows, stopped) = (*kept, *threshold, flows.as_mut_slice(), stopped.as_mut_slice());
+        let (steps, offers) = (steps.as_mut_slice(), offers.as_slice());
+        moved.clear();
+        for &flow in &*looking {
+            let state = &mut flows[flow as usize];
+            if std::mem::replace(&mut state.met, solve) != solve {
+                state.old_stop = state.stop;
+                rates_before.push((flow, state.rate));
             }
-            let offers = &self.layers[k].offers;
-            let gain = self.base.links(flow).iter().map(|&link| offers[link as usize]).fold(f64::INFINITY, f64::min);
-            let rate = self.layers[k].rates[f];
-            self.layers[k].gains[f] = gain;
-            if gain >= self.threshold * rate && k + 1 < MOST_ROUNDS {
-                let after = rate + gain;
-                let before = std::mem::replace(&mut self.layers[k + 1].rates[f], after);
-                let old_stop = self.front.old_stop[f];
-                let goes_on_longer = old_stop == NEW || old_stop as usize <= k;
+            let offer = |&link: &u32| offers[kept.at(link, k)];
+            let least = |least: f64, offer: f64| if least < offer { least } else { offer };
+            let gain = base.links(flow).iter().map(offer).fold(f64::INFINITY, least);
+            let [now, next] = &mut steps[kept.at(flow, k)..][..2] else { continue };
+            now.gain = gain;
+            if gain >= threshold * now.rate && k + 1 < MOST_ROUNDS {
+                let after = now.rate + gain;
+                let before = std::mem::replace(&mut next.rate, after);
+                let goes_on_longer = state.old_stop == NEW || state.old_stop as usize <= k;
                 if goes_on_longer {
-                    self.set_stop(flow, NEW);
+                    Self::set_stop(state, stopped, NEW);
                 }
                 if after != before || goes_on_longer {
-                    self.front.moved.push(flow);
+                    moved.push(flow);
                 }
             } else {
-                self.set_stop(flow, k as u32);
-                self.front.settled.push(flow);
+                Self::set_stop(state, stopped, k as u32);
+                settled.push(flow);
             }
         }
-        self.front.looking = looking;
     }
 
     /// Takes the rates of flows that have stopped over into round k+1. Returns whether all that are left are others
     /// there than before.
     fn settle(&mut self, k: usize, solve: u64) -> bool {
-        let Self { base, layers, stop, front, .. } = self;
-        let Front { moved, settled, old_stop, changed, listed, .. } = front;
-        let mut all = true;
-        settled.retain(|&flow| {
-            let f = flow as usize;
-            let after = layers[stop[f] as usize].rates[f];
-            let before = std::mem::replace(&mut layers[k + 1].rates[f], after);
-            if old_stop[f] != NEW && old_stop[f] as usize > k + 1 {
+        let Self { base, links, flows, steps, kept, front, .. } = self;
+        let Front { moved, settled, changed, .. } = front;
+        let (kept, links, flows, steps) = (*kept, links.as_mut_slice(), flows.as_slice(), steps.as_mut_slice());
+        let (mut all, closed) = (true, solve | CLOSED);
+        let mut left = 0;
+        for place in 0..settled.len() {
+            let flow = settled[place];
+            let Flow { stop, old_stop, .. } = flows[flow as usize];
+            let after = Step { rate: steps[kept.at(flow, stop as usize)].rate, gain: NOTHING };
+            let before = std::mem::replace(&mut steps[kept.at(flow, k + 1)], after);
+            let differs = after.rate != before.rate;
+            if old_stop != NEW && old_stop as usize > k + 1 {
                 // It went on gaining before: its rate may yet differ where it does not now.
-                all &= after != before;
-                if after != before {
+                all &= differs;
+                if differs {
                     moved.push(flow);
                 }
-                return true;
+                settled[left] = flow;
+                left += 1;
+                continue;
             }
             // The links of a new flow have changed anyway; all that is known of it is of another.
-            if after != before || old_stop[f] == NEW {
-                layers[k + 2..].iter_mut().for_each(|layer| layer.rates[f] = after);
+            if differs || old_stop == NEW {
+                steps[kept.from(flow, k + 1)].fill(after);
                 for &link in base.links(flow) {
-                    if std::mem::replace(&mut listed[link as usize], solve) != solve {
+                    let Link { listed, seen, .. } = &mut links[link as usize];
+                    if std::mem::replace(listed, solve) != solve && *seen != closed {
                         changed.push(link);
                     }
                 }
             }
-            false
-        });
+        }
+        settled.truncate(left);
         all
     }
 }
@@ -269,48 +366,44 @@ impl Sharing for Redistribute {
         self.base.add(flow, links);
         self.front.came_or_went.extend_from_slice(links);
         let flows = self.base.flows();
-        if self.stop.len() < flows {
-            self.stop.resize(flows, NEW);
-            self.rates.resize(flows, 0.0);
-            self.front.flows.resize(flows, 0);
-            self.front.met.resize(flows, 0);
-            self.front.old_stop.resize(flows, NEW);
-            for layer in &mut self.layers {
-                layer.rates.resize(flows, 0.0);
-                layer.gains.resize(flows, 0.0);
-            }
+        if self.flows.len() < flows {
+            self.flows.resize(flows, Flow::ABSENT);
+            self.steps.resize(flows << self.kept.bits, Step { rate: 0.0, gain: NOTHING });
         }
-        self.rates[flow as usize] = 0.0;
     }
 
     fn remove(&mut self, flow: u32) {
         self.front.came_or_went.extend_from_slice(self.base.links(flow));
         self.base.remove(flow);
-        self.set_stop(flow, NEW);
-        self.rates[flow as usize] = 0.0;
+        let state = &mut self.flows[flow as usize];
+        let rounds = if state.stop == NEW { 0 } else { state.stop as usize + 1 };
+        let first = self.kept.at(flow, 0);
+        self.steps[first..first + rounds].iter_mut().for_each(|step| step.gain = NOTHING);
+        Self::set_stop(state, &mut self.stopped, NEW);
+        state.rate = 0.0;
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.base.set_capacity(link, capacity);
         self.front.came_or_went.push(link);
-        self.capacities[link as usize] = capacity;
+        self.links[link as usize].capacity = capacity;
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        let Self { base, layers, front, .. } = self;
+        let Self { base, links, steps, kept, front, .. } = self;
         base.solve(&mut front.first);
         front.now += 1;
         let solve = front.now;
         front.changed.clear();
         for link in front.came_or_went.drain(..) {
-            if std::mem::replace(&mut front.listed[link as usize], solve) != solve {
+            if std::mem::replace(&mut links[link as usize].listed, solve) != solve {
                 front.changed.push(link);
             }
         }
         front.moved.clear();
         front.settled.clear();
         for change in front.first.drain(..) {
-            layers[0].rates[change.flow as usize] = change.new;
+            steps[kept.at(change.flow, 0)].rate = change.new;
             front.moved.push(change.flow);
         }
         let mut k = 0;
@@ -325,16 +418,16 @@ impl Sharing for Redistribute {
             all_differ = self.settle(k, solve);
             k += 1;
         }
-        let Self { layers, stop, front, rates, .. } = self;
+        let Self { flows, steps, kept, front, .. } = self;
+        let rate_of = |steps: &[Step], flow: u32, stop: u32| steps[kept.at(flow, stop as usize)].rate;
         for &flow in &front.settled {
-            let f = flow as usize;
-            let rate = layers[stop[f] as usize].rates[f];
-            layers[k..].iter_mut().for_each(|layer| layer.rates[f] = rate);
+            let rate = rate_of(steps, flow, flows[flow as usize].stop);
+            steps[kept.from(flow, k)].fill(Step { rate, gain: NOTHING });
         }
         for (flow, old) in front.rates_before.drain(..) {
-            let f = flow as usize;
-            let new = layers[stop[f] as usize].rates[f];
-            rates[f] = new;
+            let state = &mut flows[flow as usize];
+            let new = rate_of(steps, flow, state.stop);
+            state.rate = new;
             if new != old {
                 changes.push(Change { flow, old, new });
             }
@@ -345,13 +438,13 @@ impl Sharing for Redistribute {
     }
 
     fn rate(&self, flow: u32) -> f64 {
-        self.rates[flow as usize]
+        self.flows[flow as usize].rate
     }
 
     /// The link that offered the least in the round in which the flow stopped.
     fn bottleneck(&self, flow: u32) -> Option<u32> {
-        let layer = self.layers.get(self.stop[flow as usize] as usize);
-        let offer = |link: u32| layer.map_or(0.0, |layer| layer.offers[link as usize]);
+        let stop = self.flows[flow as usize].stop;
+        let offer = |link: u32| if stop == NEW { 0.0 } else { self.offers[self.kept.at(link, stop as usize)] };
         let links = self.base.links(flow).iter().copied();
         links.min_by(|&a, &b| offer(a).total_cmp(&offer(b)))
     }

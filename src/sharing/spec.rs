@@ -33,7 +33,7 @@ pub struct BlockingSpec {
     /// those that keep routes from waiting in a circle, in classes; `voq` has a queue for each output on any fabric.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<BlockingChannels>,
-    /// How far what a queue lets through may be off, as a part of it (default 0.15).
+    /// How far what a queue lets through may be off, as a part of it (default 0.2).
     pub tolerance: Located<f64>,
     /// How long rates are put off when a message comes or goes, as a part of the time it takes by itself (default 0.2).
     pub renewal: Located<f64>,
@@ -59,7 +59,7 @@ pub enum BlockingChannels {
 
 impl Default for BlockingSpec {
     fn default() -> Self {
-        Self { channels: None, tolerance: 0.15.into(), renewal: 0.2.into(), packet_size: None }
+        Self { channels: None, tolerance: 0.2.into(), renewal: 0.2.into(), packet_size: None }
     }
 }
 
@@ -74,7 +74,7 @@ impl BlockingSpec {
                 Diagnostic::new("wrong-value", message)
                     .at_value(&self.tolerance)
                     .label("a number from 1e-9 to below 1 is expected")
-                    .help("0.15 is the default; 0.01 is closer to the fixed point and takes ten times as long"),
+                    .help("0.2 is the default; 0.01 is closer to the fixed point and takes ten times as long"),
             );
         }
         let renewal = *self.renewal;

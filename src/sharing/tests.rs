@@ -197,6 +197,25 @@ fn plays_on_changing_links(policy: fn(Vec<f64>) -> Box<dyn Sharing>, check: impl
 }
 
 #[test]
+fn a_link_that_a_flow_has_for_itself_holds_it_back_where_no_other_does() {
+    for seed in 0..400 {
+        // Few flows on many links: most links have one flow, and the narrowest of a route may be any.
+        let style = Style { links: 30, flows: 8, longest: 6, ties: seed % 2 == 0 };
+        let mut play = Play::new(seed, style, |capacities| Box::new(MaxMin::new(capacities)));
+        for round in 0..20 {
+            match round % 4 {
+                0 => play.batch(6),
+                1 => play.change_capacities(6),
+                2 => play.come_and_go_once(3),
+                _ => play.batch(2),
+            }
+            play.agrees_with(Problem::max_min, 1e-11);
+            play.every_flow_has_a_bottleneck();
+        }
+    }
+}
+
+#[test]
 fn rates_follow_capacities_that_change() {
     plays_on_changing_links(
         |c| Box::new(MaxMin::new(c)),

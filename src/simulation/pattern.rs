@@ -40,7 +40,7 @@ const MOST_USED: usize = 10;
 const MOST_ON_PATH: u64 = 10_000_000;
 
 /// The longest run in which the times of links (busy, number of flows) are recorded without being asked for: it costs a
-/// tenth of the run time.
+/// tenth of the run time where messages are played.
 const MESSAGES_WITH_LINK_TIMES: u64 = 2_000_000;
 
 /// Messages of a run of which it is said who is late without being asked for.
@@ -290,11 +290,14 @@ impl Playing<'_> {
         };
         let bisection = self.network.most().bisection();
         let recorder = |link_times| Recorder::new(&self.network.fabric, &self.network.placement, bisection, link_times);
+        // Messages can be looked at only while they are played, and under a barrier so can links: when each message of a step
+        // leaves them is not known. Even ones all leave at the end. (To count a single step takes as long as to play it.)
+        let plays_links = link_use && (self.injection == Injection::Barrier || self.pattern.steps() < 2);
+        let is_played = plays_links || wants_messages || wants_ranks;
+        let counted = if is_played { None } else { self.count(|| recorder(link_use), watch) };
         let mut watched = recorder(link_use);
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
         watched.alone_in_a_row = self.starts_of_rows();
-        // Links and messages can be looked at only while they are played.
-        let counted = if link_use || wants_messages || wants_ranks { None } else { self.count(recorder(false), watch) };
         let mut estimated = (system.estimate().is_some() && counted.is_some())
             .then(|| Estimated::Full("its steps are counted, which is exact, and sooner done".to_owned()));
         let (mut recorder, mut outcome) = match counted {
@@ -316,7 +319,7 @@ impl Playing<'_> {
                 // Under a barrier only what messages do within a step needs events: the figures are those of the steps
                 // all the same, so that they do not depend on what is asked for.
                 let is_counted = self.injection == Injection::Barrier && outcome.stop == Stop::Done;
-                match is_counted.then(|| self.count(recorder(false), None)).flatten() {
+                match is_counted.then(|| self.count(|| recorder(false), None)).flatten() {
                     Some((mut counted, outcome)) => {
                         counted.times = watched.times.take();
                         (counted, outcome)
@@ -436,7 +439,7 @@ impl Playing<'_> {
         let mut pilot = Pilot::new(self.player(added), whole, wanted, &mut alike, &tell);
         let outcome = self.network.simulate(&mut pilot, recorder, watch);
         let estimated = match pilot.finish() {
-            Ok((forecast, played)) => Estimated::By(estimate::reported(forecast, played, whole.messages)),
+            Ok((forecast, played)) => Estimated::By(estimate::reported(forecast, played, whole.messages, wanted)),
             Err(reason) => Estimated::Full(reason),
         };
         (outcome, estimated)
@@ -461,7 +464,11 @@ impl Playing<'_> {
     }
 
     /// Counts the workload step by step, if it goes in steps.
-    fn count<'a>(&self, mut recorder: Recorder<'a>, watch: Option<&dyn Watch>) -> Option<(Recorder<'a>, Outcome)> {
+    fn count<'a>(
+        &self,
+        recorder: impl FnOnce() -> Recorder<'a>,
+        watch: Option<&dyn Watch>,
+    ) -> Option<(Recorder<'a>, Outcome)> {
         let because = match self.injection {
             Injection::Barrier => Because::Barrier,
             Injection::Queue | Injection::SendRecv => Because::Even,
@@ -476,6 +483,7 @@ impl Playing<'_> {
         let lockstep = if plain && is_known { self.pattern.lockstep()? } else { return None };
         let Network { fabric, router, placement, .. } = &self.network;
         let steps = Steps::new(fabric, &**router, placement, lockstep, because)?;
+        let mut recorder = recorder();
         let outcome = steps.run(&mut recorder, watch)?;
         Some((recorder, outcome))
     }

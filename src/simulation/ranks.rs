@@ -30,13 +30,20 @@ pub(super) fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
 pub(super) fn breakdown(ranks: &[RankTimes]) -> Vec<Spread> {
     let all: f64 = ranks.iter().map(|rank| rank.end.seconds()).sum();
     let spread = |kind: ActivityKind| {
-        let times = || (0..).zip(ranks).map(|(rank, times): (u32, &RankTimes)| (times.of(kind), rank));
-        let (least, least_rank) = times().min().unwrap_or_default();
-        let (most, most_rank) = times()
-            .map(|(time, rank)| (time, std::cmp::Reverse(rank)))
-            .max()
-            .map_or_else(Default::default, |(time, rank)| (time, rank.0));
-        let sum: f64 = times().map(|(time, _)| time.seconds()).sum();
+        let mut times = (0..).zip(ranks).map(|(rank, times): (u32, &RankTimes)| (times.of(kind), rank));
+        let first = times.next().unwrap_or_default();
+        // Of equals the first.
+        let ((mut least, mut least_rank), (mut most, mut most_rank)) = (first, first);
+        let mut sum = first.0.seconds();
+        for (time, rank) in times {
+            if time < least {
+                (least, least_rank) = (time, rank);
+            }
+            if time > most {
+                (most, most_rank) = (time, rank);
+            }
+            sum += time.seconds();
+        }
         Spread {
             kind: kind.name(),
             least_s: least.seconds(),

@@ -179,6 +179,8 @@ impl Mistakes {
                 None => At::Nowhere,
             };
             match self.found.iter_mut().find(|(known, _)| *known == placed) {
+                // (A point that is tried in several ways has one name.)
+                Some((_, points)) if points.iter().any(|known| known == point) => {}
                 Some((_, points)) => points.push(point.to_owned()),
                 None => self.found.push((placed, vec![point.to_owned()])),
             }
@@ -281,8 +283,8 @@ fn estimated(makespan: &SeedStatistics, runs: &[Outcome]) -> Option<Estimated> {
     };
     let part = |estimated: &Estimated| estimated.estimate().map_or(1.0, |estimate| estimate.simulated_part);
     let simulated_part = all().map(part).sum::<f64>() / runs.len() as f64;
-    let confidence = all().find_map(|estimated| Some(estimated.estimate()?.confidence))?;
-    Some(Estimated::By(Estimate { makespan_s: makespan.mean_s, low_s, high_s, confidence, simulated_part }))
+    let Estimate { confidence, asked, .. } = *all().find_map(Estimated::estimate)?;
+    Some(Estimated::By(Estimate { makespan_s: makespan.mean_s, low_s, high_s, confidence, simulated_part, asked }))
 }
 
 /// What is done, by a name that all have that do the same: collective operations by their kind and size, whatever an

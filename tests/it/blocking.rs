@@ -102,6 +102,21 @@ fn nothing_to_send_and_nobody_to_send_to() {
     }
 }
 
+/// The time of an incast is that of one link: an answer that lets links carry more than they can is below it.
+#[test]
+fn no_incast_ends_before_its_last_link_can_be_through() {
+    for fabric in ["torus-4x4", "torus-8x8", "crossbar-64", "fat-tree-54"] {
+        for channels in ["dateline", "turn", "bubble", "voq"] {
+            let loader = Loader::new().topology(fabric).pattern("incast").size("1 MB").jitter("1.5us");
+            let channels = format!("sharing.blocking.channels={channels}");
+            let scenario = loader.sharing("blocking").set("--set", &channels).load_pattern().unwrap();
+            let report = scenario.run(RunOptions::default()).report;
+            let (makespan, bound) = (report.head.makespan_s, report.bounds.largest());
+            assert!(makespan >= bound * (1.0 - 1e-9), "{fabric} {channels}: {makespan} s below {bound} s");
+        }
+    }
+}
+
 fn told(loader: Loader) -> String {
     loader.load_pattern().expect_err("this is wrong").lines()
 }

@@ -82,9 +82,21 @@ fn even_steps_are_counted_to_the_bit_as_they_are_played() {
                 loader = loader.set("--set", set);
             }
             let scenario = loader.load_pattern().unwrap();
-            let counted = scenario.run(RunOptions::default()).report;
-            let played = scenario.run(RunOptions { link_use: true, ..RunOptions::default() }).report;
+            // Whoever looks at messages has them played.
+            let mut look = |_: &hayase::report::MessageRecord| {};
+            let options = RunOptions { link_use: true, on_message: Some(&mut look), ..RunOptions::default() };
+            let played = scenario.run(options);
+            let with_links = scenario.run(RunOptions { link_use: true, ..RunOptions::default() });
             let case = format!("{topology} {pattern} {placement} {injection} {sharing} {set:?}");
+            assert!(played.links.iter().any(|link| link.busy_s > 0.0 && link.mean_flows > 0.0), "{case}");
+            assert_eq!(with_links.links, played.links, "{case}");
+            let (played, with_links) = (played.report, with_links.report);
+            assert_eq!(
+                (&with_links.links, with_links.head.makespan_s),
+                (&played.links, played.head.makespan_s),
+                "{case}"
+            );
+            let counted = scenario.run(RunOptions::default()).report;
             assert_eq!(counted.head.fingerprint, played.head.fingerprint, "{case}");
             assert_eq!(counted.head.makespan_s, played.head.makespan_s, "{case}");
             assert_eq!(

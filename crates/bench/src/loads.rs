@@ -1,6 +1,7 @@
 //! What can be measured.
 //!
-//! A load's name says what it is: `FABRIC/PLACEMENT/SHARING`, or with a fourth part what is unlike the others. All are
+//! A load's name says what it is: `FABRIC/PLACEMENT/SHARING`, with `packet:oq` and its kind for SHARING where packets are
+//! played, or with a fourth part what is unlike the others. All are
 //! personalised all-to-alls in the order of the simple spread, 20 KB a message, unless they are called otherwise.
 //! `RULE-RANKS/loggopsim/events` is a program by rule, whose events are counted: operations, messages, and tries of operations that
 //! found their processor or interface busy.
@@ -123,7 +124,11 @@ impl Load {
             }
             None => String::new(),
         };
-        format!("{topology}\n[placement.{placement}]\n\n[sharing.{sharing}]\n\n{}", self.workload)
+        let model = match sharing.strip_prefix("packet:") {
+            Some(model) => format!("[transport.packet]\nmodel = \"{model}\"\n"),
+            None => format!("[sharing.{sharing}]\n"),
+        };
+        format!("{topology}\n[placement.{placement}]\n\n{model}\n{}", self.workload)
     }
 }
 
@@ -132,6 +137,7 @@ pub fn loads() -> Vec<Load> {
     let mut loads = fat_trees();
     loads.extend(lock_step());
     loads.extend(tori());
+    loads.extend(queues());
     loads.extend(incasts());
     loads.extend(variants());
     loads.extend(programs());
@@ -186,6 +192,18 @@ fn tori() -> Vec<Load> {
     loads.push(Load::new("mesh-16x16", "random/equal-share", Tier::Quick));
     loads.push(Load::new("torus-16x16", "regular/max-min", Tier::Quick));
     loads.push(Load::new("torus-32x32", "regular/max-min", Tier::Usual));
+    loads
+}
+
+/// Switches whose queues matter: `blocking`, and packets in output, fair and input queues.
+fn queues() -> Vec<Load> {
+    let mut loads = Vec::new();
+    for (fabric, tier) in [("fat-tree-54", Tier::Quick), ("fat-tree-432", Tier::Usual), ("torus-16x16", Tier::Usual)] {
+        for model in ["blocking", "packet:oq", "packet:fq", "packet:iq"] {
+            loads.push(Load::new(fabric, &format!("random/{model}"), tier));
+        }
+    }
+    loads.push(Load::new("fat-tree-3456", "random/blocking", Tier::Usual).window(3456, 100_000));
     loads
 }
 

@@ -18,11 +18,16 @@ fn names_are_unique_and_no_load_but_the_large_ones_has_mistakes() {
         if load.work == Work::Text && load.tier() < Tier::Large {
             let scenario = load.scenario().unwrap_or_else(|invalid| panic!("{}: {invalid}", load.name()));
             let parts: Vec<&str> = load.name().split('/').collect();
-            assert_eq!(scenario.system().network().unwrap().sharing.name(), parts[2], "{}", load.name());
+            let network = scenario.system().network().unwrap();
+            let model = match network.transport.is_flow() {
+                true => network.sharing.name().to_owned(),
+                false => network.transport.name(),
+            };
+            assert_eq!(model, parts[2], "{}", load.name());
             assert_eq!(scenario.system().placement().unwrap().name(), parts[1], "{}", load.name());
             let nodes = parts[0].rsplit_once('-').unwrap().1;
             let nodes: u32 = nodes.split('x').map(|n| n.parse::<u32>().unwrap()).product();
-            assert_eq!(scenario.system().network().unwrap().fabric.nodes(), nodes, "{}", load.name());
+            assert_eq!(network.fabric.nodes(), nodes, "{}", load.name());
         }
     }
 }

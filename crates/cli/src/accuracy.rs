@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 
 use super::files::unknown;
-use super::lists::{rejoined, vary};
+use super::lists::{rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, WorkMonitor, duration};
 use super::scenario::CommonArgs;
 use super::seeds::seeds;
-use super::{End, Failure, Voice, asked, extension, interrupt, print, typed};
+use super::{End, Failure, Voice, asked, extension, interrupt, print};
 use hayase::diagnostic::{Diagnostic, Invalid};
-use hayase::report::{ComparisonRow, KnownAccuracy};
+use hayase::report::{ComparisonRow, KnownAccuracy, LeftOut};
 use hayase::sweep::accuracy::{AccuracyOutlook, AccuracySweep};
 use hayase::sweep::{Control, Sweep};
 use hayase::units::count;
-use hayase_output::table::{counted, grouped};
+use hayase_output::table::counted;
 use hayase_output::{csv, json, svg, table};
 
 const ACCURACY_EXAMPLES: &str = "\
@@ -28,6 +28,7 @@ Examples:
   hayase accuracy -t torus-4x4 -p all-to-all-pairwise --size \"100 KB\" --references packet:iq --buffer 2,8,64
   hayase accuracy -t torus-16x16 -p all-to-all-pairwise --size \"1 MB\" --packets-per-message 7 --count
   hayase accuracy scenario.toml --models max-min,blocking --vary workload.uniform-random.messages=4,64
+  hayase accuracy -t torus-4x4 -p all-to-all-pairwise --size 100KB --models blocking --keep packets
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one)
 
@@ -100,8 +101,12 @@ pub struct AccuracyArgs {
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Models")]
     pub buffer: Vec<String>,
     /// Send messages of the packet models as so many large packets: a model of its own, about a hundredth of the work.
-    #[arg(value_parser = typed::whole::<u32>, long, value_name = "K", help_heading = "Models")]
-    pub packets_per_message: Option<u32>,
+    #[arg(long, value_name = "K", help_heading = "Models")]
+    pub packets_per_message: Option<NonZeroU32>,
+    /// Keep the runs of packet models in this folder, and take from it those that are there: models of messages are tried
+    /// often and cost little, packets do neither, and what was interrupted goes on. Speeds are those of runs that are kept.
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub keep: Option<PathBuf>,
     /// Run nothing: count cases, runs and packets, and say how long they take.
     #[arg(long)]
     pub count: bool,
@@ -154,6 +159,9 @@ pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
     let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
     let found = cases.run(control, &processor_time);
     drop(monitor);
+    if let Some(reason) = cases.unkept() {
+        voice.say(format_args!("runs could not be kept in {reason}"));
+    }
     if found.rows.is_empty() && found.complete {
         let reasons = found.left_out.iter().map(|left_out| {
             Diagnostic::new("wrong-choice", format!("{}, {}: {}", left_out.model, left_out.case, left_out.reason))
@@ -174,6 +182,11 @@ pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
     }
     if !found.complete && (args.out.format == Format::Csv || !args.out.output.is_empty()) {
         voice.say(format_args!("{} runs are missing: rows, or seeds of rows, are not all there", found.missing_runs));
+    }
+    if args.out.format == Format::Csv {
+        for LeftOut { case, model, reason } in &found.left_out {
+            voice.say(format_args!("left out: {model}, {case}: {reason}"));
+        }
     }
     args.out.print_rows(|| table::accuracy(&found), &found, |w| csv::accuracy(&found, w))?;
     Ok(if found.complete { End::Done } else { End::Interrupted })
@@ -206,12 +219,9 @@ fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
     }
     // A word of a scenario is in quotes.
     let quoted = |packets: &String| if packets == "unlimited" { "\"unlimited\"".to_owned() } else { packets.clone() };
-    let from = args.scenario.as_ref().map(|path| path.display().to_string());
-    let listed = [&args.topology, &args.pattern].map(|list| rejoined(list)).into_iter().filter(|list| !list.is_empty());
-    let title: Vec<String> = from.into_iter().chain(listed.map(|list| list.join(", "))).collect();
     Ok(AccuracySweep {
         grid: Sweep {
-            title: title.join(": "),
+            title: title(args.scenario.as_deref(), &args.topology, &args.pattern),
             base,
             topologies: rejoined(&args.topology),
             patterns: rejoined(&args.pattern),
@@ -227,7 +237,8 @@ fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
         buffers: args.buffer.iter().map(quoted).collect(),
         models: args.models.clone(),
         references: args.references.clone(),
-        packets_per_message: args.packets_per_message,
+        packets_per_message: args.packets_per_message.map(NonZeroU32::get),
+        keep: args.keep.clone(),
     })
 }
 
@@ -264,8 +275,8 @@ fn in_words(outlook: AccuracyOutlook) -> String {
     let AccuracyOutlook { cases, runs, packet_hops, seconds } = outlook;
     let threads = threads();
     let on = if threads > 1.0 { format!(" on {threads} threads") } else { String::new() };
-    let (cases, runs) = (count(cases as u64, "case", "cases"), grouped(runs as u64));
-    format!("{cases}, {runs} runs, {} packet-hops: about {}{on}\n", counted(packet_hops), duration(seconds / threads))
+    let (cases, runs) = (count(cases as u64, "case", "cases"), count(runs as u64, "run", "runs"));
+    format!("{cases}, {runs}, {} packet-hops: about {}{on}\n", counted(packet_hops), duration(seconds / threads))
 }
 
 /// Threads that work at the same time: no more than there are cores.

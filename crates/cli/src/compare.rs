@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::files::{named, unknown};
-use super::lists::{rejoined, vary};
+use super::lists::{rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, RunsMonitor};
 use super::scenario::{CommonArgs, MessageArgs};
@@ -230,11 +230,8 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
         (None, None) => Vec::new(),
         (first, count) => seeds(first.unwrap_or(1), count)?,
     };
-    let from = args.scenario.as_ref().map(|path| path.display().to_string());
-    let listed = [&args.topology, &args.pattern].map(|list| rejoined(list)).into_iter().filter(|list| !list.is_empty());
-    let listed = listed.map(|list| list.join(", "));
     Ok(Sweep {
-        title: from.into_iter().chain(listed).collect::<Vec<_>>().join(": "),
+        title: title(args.scenario.as_deref(), &args.topology, &args.pattern),
         base,
         topologies: rejoined(&args.topology),
         patterns: rejoined(&args.pattern),

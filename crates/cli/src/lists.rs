@@ -1,5 +1,7 @@
 //! Lists on the command line: values with commas between them.
 
+use std::path::Path;
+
 /// `KEY=a,b,c`.
 pub fn vary(text: &str) -> Result<(String, Vec<String>), String> {
     let values = text.split_once('=').map(|(key, values)| (key.trim(), listed(values)));
@@ -47,6 +49,13 @@ pub fn rejoined(parts: &[String]) -> Vec<String> {
         }
     }
     names
+}
+
+/// What a grid is called: its scenario file, and its fabrics and patterns.
+pub fn title(scenario: Option<&Path>, topologies: &[String], patterns: &[String]) -> String {
+    let file = scenario.map(|path| path.display().to_string());
+    let listed = [topologies, patterns].map(rejoined).into_iter().filter(|list| !list.is_empty());
+    file.into_iter().chain(listed.map(|list| list.join(", "))).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

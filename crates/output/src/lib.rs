@@ -1,6 +1,7 @@
 //! Outputs: reports, comparisons and fabrics as bytes, one file a format.
 
 pub mod csv;
+mod distinct;
 pub mod dot;
 pub mod fabric_csv;
 pub mod fabric_figures;

@@ -5,11 +5,10 @@ use std::io::Write;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde_json::ser::{CompactFormatter, Formatter};
 
 /// Bytes of a number.
 const EACH: usize = 8;
-/// Digits of the largest whole number.
-const DIGITS: usize = 20;
 
 /// The text of a file of messages: source, destination and size of each \[B\], and, where they are given, how long its
 /// sender waits before it \[s\]. Columns are the bytes of arrays, of whole numbers (`uint64`) and of `float64`.
@@ -38,11 +37,11 @@ fn rows(columns: [&[u8]; 3], delay: Option<&[u8]>) -> Vec<u8> {
     text.extend_from_slice(if delay.is_some() { b"src,dst,bytes,delay\n" } else { b"src,dst,bytes\n" });
     let mut delays = delay.map(|column| numbers(column).map(f64::from_ne_bytes));
     for ((src, dst), size) in src.zip(dst).zip(size) {
-        push(&mut text, src);
+        whole(&mut text, src);
         text.push(b',');
-        push(&mut text, dst);
+        whole(&mut text, dst);
         text.push(b',');
-        push(&mut text, size);
+        whole(&mut text, size);
         if let Some(delay) = delays.as_mut().and_then(Iterator::next) {
             // What is written is the shortest text that is read as the same number.
             let _ = write!(text, ",{delay:e} s");
@@ -57,16 +56,7 @@ fn numbers(column: &[u8]) -> impl Iterator<Item = [u8; EACH]> {
 }
 
 /// Writes a whole number in decimals.
-fn push(text: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0; DIGITS];
-    let mut at = DIGITS;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    text.extend_from_slice(&digits[at..]);
+fn whole(text: &mut Vec<u8>, number: u64) {
+    // Writing to memory does not fail.
+    let _ = CompactFormatter.write_u64(text, number);
 }

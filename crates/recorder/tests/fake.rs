@@ -2,12 +2,13 @@
 
 mod common;
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 
 use hayase_trace::{Call, Flags};
 
-#[test]
-fn a_program_is_recorded_whatever_mpi_is_underneath() {
+/// Runs the program over the library, with a variable.
+fn run(variable: &str, value: &str) -> common::Run {
     let folder = tempfile::tempdir().unwrap();
     let traces = folder.path().join("run");
     std::fs::create_dir(&traces).unwrap();
@@ -18,9 +19,15 @@ fn a_program_is_recorded_whatever_mpi_is_underneath() {
         .env("LD_LIBRARY_PATH", folder.path())
         .env("LD_PRELOAD", common::library())
         .env("HAYASE_CAPTURE_DIR", &traces)
+        .env(variable, value)
         .output()
         .unwrap();
-    let run = common::Run { folder, output };
+    common::Run { folder, output }
+}
+
+#[test]
+fn a_program_is_recorded_whatever_mpi_is_underneath() {
+    let run = run("FAKE_MPI_SIGNAL", "0");
     run.assert_success("the program");
     let stream = run.stream(0);
     let events = &stream.events;
@@ -35,4 +42,15 @@ fn a_program_is_recorded_whatever_mpi_is_underneath() {
     assert_eq!(events[6].requests, [1, 2, 3, 4]);
     let buffer: u64 = String::from_utf8_lossy(&run.output.stdout).trim().parse().unwrap();
     assert_eq!((events[4].bytes, events[4].element, events[4].buffer), (12, 4, buffer));
+}
+
+#[test]
+fn a_signal_waits_until_a_trace_that_ends_is_whole() {
+    const SIGTERM: i32 = 15;
+    let run = run("FAKE_MPI_SIGNAL", &SIGTERM.to_string());
+    assert_eq!(run.output.status.signal(), Some(SIGTERM), "{:?}", run.output);
+    let stream = run.stream(0);
+    assert!(stream.ended && stream.notes.iter().all(|(name, _)| name != "ended"));
+    assert_eq!(stream.events.last().map(|event| event.call), Some(Call::Finalize));
+    assert!(run.path().join("rank-00000.maps").exists());
 }

@@ -5,10 +5,12 @@
 pub(super) struct Levels {
     /// What inputs take, with their places, ascending.
     sorted: Vec<(f64, u32)>,
+    /// What inputs take, then their levels.
+    levels: Vec<f64>,
 }
 
 impl Levels {
-    /// Writes for each input i what it would get of `capacity` if it wanted everything and the others took `taken`:
+    /// For each input i what it would get of `capacity` if it wanted everything and the others took `taken`:
     /// ```text
     /// L(i) + sum over j != i of min(taken(j), L(i)) = capacity
     /// ```
@@ -20,26 +22,34 @@ impl Levels {
     /// inputs share a full output. Both only rise along the list, so one pass finds all k.
     ///
     /// Cost: O(n log n) for n inputs.
-    pub(super) fn of(&mut self, taken: &[f64], capacity: f64, levels: &mut Vec<f64>) {
-        levels.clear();
-        match *taken {
-            [] => return,
-            [_] => return levels.push(capacity),
+    #[inline]
+    pub(super) fn of(&mut self, taken: impl Iterator<Item = f64>, capacity: f64) -> &[f64] {
+        self.levels.clear();
+        self.levels.extend(taken);
+        match self.levels.as_mut_slice() {
+            [] => {}
+            [only] => *only = capacity,
             // Of two: what the other leaves, or half.
-            [a, b] => return levels.extend([(capacity - b).max(capacity / 2.0), (capacity - a).max(capacity / 2.0)]),
-            _ => levels.resize(taken.len(), 0.0),
+            [a, b] => (*a, *b) = ((capacity - *b).max(capacity / 2.0), (capacity - *a).max(capacity / 2.0)),
+            _ => self.of_many(capacity),
         }
-        let n = taken.len();
-        self.sorted.clear();
-        self.sorted.extend(taken.iter().copied().zip(0..));
+        &self.levels
+    }
+
+    /// Puts levels where what is taken stands.
+    fn of_many(&mut self, capacity: f64) {
+        let Self { sorted, levels } = self;
+        let n = levels.len();
+        sorted.clear();
+        sorted.extend(levels.iter().copied().zip(0..));
         if n <= 16 {
-            insertion_sort(&mut self.sorted);
+            insertion_sort(sorted);
         } else {
-            self.sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         }
         // The common level, where the output is full.
         let (mut below, mut common) = (0.0, f64::INFINITY);
-        for (k, &(taken, _)) in self.sorted.iter().enumerate() {
+        for (k, &(taken, _)) in sorted.iter().enumerate() {
             let level = (capacity - below) / (n - k) as f64;
             if level <= taken {
                 common = level;
@@ -48,13 +58,13 @@ impl Levels {
             below += taken;
         }
         let (mut k, mut below) = (0, 0.0);
-        for &(own, place) in &self.sorted {
+        for &(own, place) in &*sorted {
             let level = |k: usize, below: f64| (capacity + own - below) / (n - k + 1) as f64;
             levels[place as usize] = if own >= common {
                 common
             } else {
-                while k < n && level(k, below) > self.sorted[k].0 {
-                    below += self.sorted[k].0;
+                while k < n && level(k, below) > sorted[k].0 {
+                    below += sorted[k].0;
                     k += 1;
                 }
                 level(k, below)
@@ -89,7 +99,6 @@ mod tests {
 
     #[test]
     fn each_level_fills_the_output_if_its_input_wants_everything() {
-        let mut levels = Vec::new();
         let mut random = Stream::new(1, "levels");
         for n in (1..40).flat_map(|n| [n; 50]) {
             let ties = random.below(2) == 0;
@@ -99,8 +108,7 @@ mod tests {
                         if ties { random.below(3) as f64 / 4.0 } else { random.unit() / (1.0 + random.below(n) as f64) }
                     })
                     .collect();
-            Levels::default().of(&taken, 1.0, &mut levels);
-            for (input, &level) in levels.iter().enumerate() {
+            for (input, &level) in Levels::default().of(taken.iter().copied(), 1.0).iter().enumerate() {
                 let given = given(&taken, input, level);
                 assert!((given - 1.0).abs() < 1e-12, "input {input} of {taken:?}: level {level} gives {given}");
             }

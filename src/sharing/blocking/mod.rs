@@ -1,6 +1,7 @@
 //! Blocking: what input queues with finite buffers let through, without their packets.
 
 mod channels;
+mod feasible;
 mod levels;
 mod queues;
 mod solve;
@@ -19,6 +20,7 @@ pub use virtual_output::VirtualOutput;
 use super::policy::{Change, Sharing};
 #[cfg(test)]
 use channels::NO_RING;
+use feasible::Feasible;
 use levels::Levels;
 use queues::Queues;
 
@@ -64,6 +66,7 @@ pub trait Renewed: Sharing {
 #[derive(Clone, Debug)]
 pub struct Blocking {
     queues: Queues,
+    feasible: Feasible,
     channels: Channels,
     tolerance: f64,
     /// Updates of a solve, at most.
@@ -74,8 +77,6 @@ pub struct Blocking {
     touched: Vec<u32>,
     is_fresh: bool,
     solver: Levels,
-    taken: Vec<f64>,
-    levels: Vec<f64>,
     lanes: Vec<u32>,
 }
 
@@ -104,6 +105,7 @@ impl Blocking {
     pub fn new(capacities: Vec<f64>, channels: Channels, tolerance: f64) -> Self {
         Self {
             queues: Queues::new(&capacities),
+            feasible: Feasible::new(&capacities),
             channels,
             tolerance,
             most: MOST + MOST_BY_LINK * capacities.len(),
@@ -111,8 +113,6 @@ impl Blocking {
             touched: Vec::new(),
             is_fresh: false,
             solver: Levels::default(),
-            taken: Vec::new(),
-            levels: Vec::new(),
             lanes: Vec::new(),
         }
     }
@@ -132,6 +132,18 @@ impl Blocking {
             self.touched.push(flow);
         }
     }
+
+    /// What flows are to have, where it has changed.
+    fn want(&mut self) {
+        for flow in self.touched.drain(..) {
+            let state = &mut self.queues.flows[flow as usize];
+            state.is_touched = false;
+            let (old, new) = (self.feasible.wanted(flow), state.rate);
+            if new > 0.0 && (new - old).abs() > TOLD * self.tolerance * old {
+                self.feasible.want(flow, new);
+            }
+        }
+    }
 }
 
 impl Sharing for Blocking {
@@ -140,6 +152,7 @@ impl Sharing for Blocking {
         self.channels.of_route(links, &mut lanes);
         self.is_fresh |= self.queues.add(flow, links, &lanes, &self.channels);
         self.lanes = lanes;
+        self.feasible.add(flow, links);
         for hop in 0..self.queues.flows[flow as usize].turns.len() {
             self.mark(self.queues.link_of(flow, hop));
         }
@@ -156,11 +169,13 @@ impl Sharing for Blocking {
             }
         }
         self.queues.remove(flow);
+        self.feasible.remove(flow);
         self.divide(first);
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.queues.links[link as usize].capacity = capacity;
+        self.feasible.set_capacity(link, capacity);
         self.mark(link);
         for fifo in self.queues.links[link as usize].fifos.clone().into_iter().filter(|&fifo| fifo != queues::NONE) {
             let state = &mut self.queues.fifos[fifo as usize];
@@ -175,11 +190,12 @@ impl Sharing for Blocking {
     fn solve(&mut self, changes: &mut Vec<Change>) {
         self.is_fresh = false;
         self.relax();
-        self.tell(changes);
+        self.want();
+        self.feasible.tell(true, changes);
     }
 
     fn rate(&self, flow: u32) -> f64 {
-        self.queues.flows[flow as usize].told
+        self.feasible.rate(flow)
     }
 
     /// What holds a flow back may be a queue that nothing of it is in.
@@ -198,15 +214,8 @@ impl Sharing for Blocking {
 
 impl Renewed for Blocking {
     fn tell(&mut self, changes: &mut Vec<Change>) {
-        for flow in self.touched.drain(..) {
-            let state = &mut self.queues.flows[flow as usize];
-            state.is_touched = false;
-            let (old, new) = (state.told, state.rate);
-            if new > 0.0 && (new - old).abs() > TOLD * self.tolerance * old {
-                changes.push(Change { flow, old, new });
-                state.told = new;
-            }
-        }
+        self.want();
+        self.feasible.tell(false, changes);
     }
 
     fn is_settled(&self) -> bool {

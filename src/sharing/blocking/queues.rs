@@ -49,6 +49,8 @@ pub(super) struct Fifo {
     pub claims: Vec<u32>,
     /// What comes into it.
     pub turns: Vec<u32>,
+    /// How many of these come into a ring, after what is in it.
+    pub entering: u32,
     /// Flows that start here, and have all the same rate.
     pub starts: Vec<u32>,
 }
@@ -86,8 +88,6 @@ pub(super) struct Flow {
     pub turns: Vec<u32>,
     /// \[B/s\]; 0 for one that is gone.
     pub rate: f64,
-    /// The rate that was told last \[B/s\].
-    pub told: f64,
     pub is_touched: bool,
 }
 
@@ -109,7 +109,7 @@ impl Queues {
     fn new_fifo(&mut self, link: u32) -> u32 {
         let drain = self.links[link as usize].capacity;
         let (claims, turns, starts) = (Vec::new(), Vec::new(), Vec::new());
-        self.fifos.push(Fifo { link, drain, is_known: false, claims, turns, starts });
+        self.fifos.push(Fifo { link, drain, is_known: false, claims, turns, entering: 0, starts });
         self.fifos.len() as u32 - 1
     }
 
@@ -168,7 +168,7 @@ impl Queues {
         }
         self.fifos[first as usize].starts.push(flow);
         let state = &mut self.flows[flow as usize];
-        (state.first, state.turns, state.rate, state.told) = (first, turns, 0.0, 0.0);
+        (state.first, state.turns, state.rate) = (first, turns, 0.0);
         is_fresh
     }
 
@@ -189,7 +189,9 @@ impl Queues {
         }
         let turn = put(&mut self.turns, &mut self.free_turns, Turn { claim, to, flows: 1, taken: 0.0, enters });
         self.claims[claim as usize].turns[usize::from(turns[0] != NONE)] = turn;
-        self.fifos[to as usize].turns.push(turn);
+        let behind = &mut self.fifos[to as usize];
+        behind.turns.push(turn);
+        behind.entering += u32::from(enters);
         turn
     }
 
@@ -206,15 +208,17 @@ impl Queues {
             }
         }
         let state = &mut self.flows[flow as usize];
-        (state.turns, state.told) = (turns, 0.0);
+        state.turns = turns;
         take_out(&mut self.fifos[state.first as usize].starts, flow);
     }
 
     /// The last flow of a turn has gone.
     fn drop_turn(&mut self, turn: u32) {
-        let Turn { claim, to, .. } = self.turns[turn as usize];
+        let Turn { claim, to, enters, .. } = self.turns[turn as usize];
         self.free_turns.push(turn);
-        take_out(&mut self.fifos[to as usize].turns, turn);
+        let behind = &mut self.fifos[to as usize];
+        take_out(&mut behind.turns, turn);
+        behind.entering -= u32::from(enters);
         let state = &mut self.claims[claim as usize];
         if state.turns[0] == turn {
             state.turns[0] = state.turns[1];

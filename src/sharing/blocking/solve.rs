@@ -1,7 +1,15 @@
 //! How the fixed point is looked for, link by link.
 
-use super::queues::{Claim, NONE, Turn};
+use super::queues::{Claim, Fifo, NONE, Queues, Turn};
 use super::{BUBBLE, Blocking, DOWN, LEAST, STALE, UP};
+
+/// A claim gets no more than lets one of its turns through at this level. Of two turns each holds up both.
+#[inline]
+fn hold_back(claims: &mut [Claim], turn: &Turn, level: f64) {
+    let claim = &mut claims[turn.claim as usize];
+    let level = if claim.turns[1] == NONE { level } else { level * (claim.taken / turn.taken) };
+    claim.level = if level < claim.level { level } else { claim.level };
+}
 
 impl Blocking {
     /// Works out the levels of links until none of them is stale, or there have been too many.
@@ -20,39 +28,38 @@ impl Blocking {
 
     /// What each queue before a link would get of it, and of the queues behind it.
     fn work_out_levels(&mut self, link: u32) {
-        let Self { queues, solver, taken, levels, .. } = self;
-        let state = &queues.links[link as usize];
-        let claims = &mut queues.claims;
-        taken.clear();
-        taken.extend(state.claims.iter().map(|&claim| claims[claim as usize].taken));
-        solver.of(taken, state.capacity, levels);
-        for (&claim, &level) in state.claims.iter().zip(&*levels) {
+        let Self { queues: Queues { links, fifos, claims, turns, .. }, solver, .. } = self;
+        let state = &mut links[link as usize];
+        let inputs = state.claims.iter().map(|&claim| claims[claim as usize].taken);
+        let levels = solver.of(inputs, state.capacity);
+        for (&claim, &level) in state.claims.iter().zip(levels) {
             claims[claim as usize].level = level;
         }
-        let mut narrowest = state.capacity;
+        state.narrowest = state.capacity;
         for &fifo in state.fifos.iter().filter(|&&fifo| fifo != NONE) {
-            let fifo = &queues.fifos[fifo as usize];
-            if fifo.drain >= state.capacity || !fifo.is_known {
+            let Fifo { drain, is_known, turns: ref inputs, entering, .. } = fifos[fifo as usize];
+            if drain >= state.capacity || !is_known {
                 continue;
             }
-            narrowest = narrowest.min(fifo.drain);
-            let turns = || fifo.turns.iter().map(|&turn| &queues.turns[turn as usize]);
-            let in_ring: f64 = turns().filter(|turn| !turn.enters).map(|turn| turn.taken).sum();
-            for enters in [false, true] {
-                let behind = |turn: &&Turn| turn.enters == enters;
-                taken.clear();
-                taken.extend(turns().filter(behind).map(|turn| turn.taken));
-                let left = if enters { (fifo.drain - in_ring).max(BUBBLE * fifo.drain) } else { fifo.drain };
-                solver.of(taken, left, levels);
-                for (turn, &level) in turns().filter(behind).zip(&*levels) {
-                    let claim = &mut claims[turn.claim as usize];
-                    // Of two parts each holds up both.
-                    let level = if claim.turns[1] == NONE { level } else { level * (claim.taken / turn.taken) };
-                    claim.level = if level < claim.level { level } else { claim.level };
+            state.narrowest = state.narrowest.min(drain);
+            if entering == 0 {
+                let taken = inputs.iter().map(|&turn| turns[turn as usize].taken);
+                let levels = solver.of(taken, drain);
+                for (&turn, &level) in inputs.iter().zip(levels) {
+                    hold_back(claims, &turns[turn as usize], level);
+                }
+                continue;
+            }
+            let of =
+                |enters| inputs.iter().map(|&turn| &turns[turn as usize]).filter(move |turn| turn.enters == enters);
+            let in_ring: f64 = of(false).map(|turn| turn.taken).sum();
+            for (enters, room) in [(false, drain), (true, (drain - in_ring).max(BUBBLE * drain))] {
+                let levels = solver.of(of(enters).map(|turn| turn.taken), room);
+                for (turn, &level) in of(enters).zip(levels) {
+                    hold_back(claims, turn, level);
                 }
             }
         }
-        queues.links[link as usize].narrowest = narrowest;
     }
 
     /// q as the levels ask for it: the worst output of a queue holds up all that is in it.

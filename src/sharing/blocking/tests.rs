@@ -153,6 +153,56 @@ impl Play {
     }
 }
 
+/// How much of its capacity the fullest link carries.
+fn fullest(play: &Play, policy: &dyn Renewed) -> f64 {
+    let mut carried = vec![0.0; play.problem.capacities.len()];
+    for (flow, links) in (0..).zip(&play.active) {
+        let rate = if links.is_some() { policy.rate(flow) } else { 0.0 };
+        links.iter().flatten().for_each(|&link| carried[link as usize] += rate);
+    }
+    carried.iter().zip(&play.problem.capacities).map(|(carried, capacity)| carried / capacity).fold(0.0, f64::max)
+}
+
+/// At any tolerance, wherever a solve ends, settled or not.
+#[test]
+fn no_link_carries_more_than_it_can_after_a_solve() {
+    use ChannelRule::{Bubble, Classes, Dateline, One, Turn};
+    let mut full = 0;
+    for (tolerance, rule) in [0.9, 0.2, 0.01, 1e-9].into_iter().flat_map(|tolerance| {
+        [None, Some(One), Some(Bubble), Some(Dateline), Some(Turn), Some(Classes)].map(|rule| (tolerance, rule))
+    }) {
+        for seed in 0..SEEDS {
+            let mut play = Play::new(seed, 2 + seed % 5, 4 + seed % 7, rule.unwrap_or_default());
+            let capacities = play.problem.capacities.clone();
+            let mut policy: Box<dyn Renewed> = match rule {
+                None => Box::new(VirtualOutput::new(capacities, tolerance)),
+                Some(_) => Box::new(Blocking {
+                    most: 20,
+                    ..Blocking::new(capacities, play.problem.channels.clone(), tolerance)
+                }),
+            };
+            for round in 0..10 {
+                play.change(&mut *policy, seed % 2 == 0);
+                if round == 5 {
+                    // A link that carries less from now on.
+                    let link = play.random.below(play.problem.capacities.len() as u64);
+                    play.problem.capacities[link as usize] *= 0.3;
+                    policy.set_capacity(link as u32, play.problem.capacities[link as usize]);
+                }
+                // Rates are told now and then before they are worked out again.
+                if round % 3 == 0 {
+                    policy.tell(&mut Vec::new());
+                }
+                policy.solve(&mut Vec::new());
+                let fullest = fullest(&play, &*policy);
+                assert!(fullest <= 1.0 + 1e-9, "{tolerance} {rule:?} {seed}: a link carries {fullest} of what it can");
+                full += u32::from(fullest > 1.0 - 1e-9);
+            }
+        }
+    }
+    assert!(full > 2000, "{full}: hardly any link is full");
+}
+
 /// The q of all queues of a solver, as the oracle names them.
 fn drains(policy: &Blocking) -> BTreeMap<Queue, f64> {
     let mut drains = BTreeMap::new();
@@ -172,8 +222,19 @@ struct Found {
     settled: u32,
     both: u32,
     agree: u32,
+    /// By network in which some do not: the largest difference of a rate, as a part of the larger of the two.
+    apart: Vec<f64>,
     /// How far any q of what was settled is off the equations.
     residual: f64,
+}
+
+impl Found {
+    /// The median and the most of what rates are apart where some do not agree.
+    fn apart(&self) -> (f64, f64) {
+        let mut apart = self.apart.clone();
+        apart.sort_by(f64::total_cmp);
+        (apart[apart.len() / 2], apart[apart.len() - 1])
+    }
 }
 
 /// Messages come and go on random networks; `within`: which rates agree with those of the oracle, if it is asked.
@@ -197,15 +258,21 @@ fn play(tolerance: f64, within: Option<f64>, ascending: bool, rules: &[ChannelRu
                 continue;
             };
             found.both += 1;
-            let is_close = |(&flow, expected): (&u32, f64)| (policy.rate(flow) - expected).abs() <= within * expected;
-            found.agree += u32::from(active.iter().zip(expected).all(is_close));
+            let apart =
+                |(&flow, expected): (&u32, f64)| (policy.rate(flow) / expected).max(expected / policy.rate(flow));
+            let most = 1.0 - 1.0 / active.iter().zip(expected).map(apart).fold(1.0, f64::max);
+            if most <= within {
+                found.agree += 1;
+            } else {
+                found.apart.push(most);
+            }
         }
     }
     found
 }
 
 /// Networks a rule.
-const SEEDS: u64 = 50;
+const SEEDS: u64 = 150;
 
 /// Where several sets of rates fulfil the equations (about one network in thirty), the solver finds the one that is
 /// closest to what was before, and the oracle another.
@@ -213,7 +280,7 @@ const SEEDS: u64 = 50;
 fn rates_around_the_change_fulfil_the_equations_of_the_whole_network() {
     let rules = [ChannelRule::One, ChannelRule::Dateline, ChannelRule::Turn, ChannelRule::Classes];
     let found = play(1e-9, Some(1e-5), true, &rules);
-    println!("{found:?}");
+    println!("{found:?}, apart {:?}", found.apart());
     assert!(found.residual < 1e-6, "{found:?}");
     assert!(found.settled * 100 >= 95 * found.rounds, "{found:?}");
     assert!(found.agree * 100 >= 95 * found.both && found.both > 1000, "{found:?}");
@@ -223,7 +290,7 @@ fn rates_around_the_change_fulfil_the_equations_of_the_whole_network() {
 fn so_they_do_where_queues_wait_for_each_other_in_circles() {
     for rule in [ChannelRule::One, ChannelRule::Bubble] {
         let found = play(1e-9, Some(1e-5), false, &[rule]);
-        println!("{rule:?} {found:?}");
+        println!("{rule:?} {found:?}, apart {:?}", found.apart());
         assert!(found.residual < 1e-6, "{found:?}");
         assert!(found.settled * 100 >= 90 * found.rounds, "{found:?}");
         assert!(found.agree * 100 >= 85 * found.both && found.both > 250, "{found:?}");
@@ -233,7 +300,7 @@ fn so_they_do_where_queues_wait_for_each_other_in_circles() {
 /// What a q is off the equations with is the tolerance, and half of it for what was taken since.
 #[test]
 fn what_is_settled_is_within_the_tolerance_of_the_equations() {
-    for tolerance in [0.15, 0.05, 0.001] {
+    for tolerance in [0.2, 0.05, 0.001] {
         let found = play(tolerance, None, true, &[ChannelRule::One, ChannelRule::Dateline]);
         println!("{tolerance} {found:?}");
         assert!(found.residual <= 3.0 * tolerance, "{tolerance}: {found:?}");

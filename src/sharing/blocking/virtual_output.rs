@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::feasible::Feasible;
 use super::levels::Levels;
 use super::{Change, Renewed, Sharing};
 
@@ -21,7 +22,8 @@ const STEP: f64 = 0.7;
 /// buffers that no output can fill: where all queues of an input share one small buffer, its worst output fills it, and
 /// [`Blocking`](super::Blocking) is closer.
 ///
-/// Rates are worked out around the change, link by link, until each is within `tolerance` of what its links ask for.
+/// Rates are worked out around the change, link by link, until each is within `tolerance` of what its links ask for; what
+/// is told is never more than links can carry.
 ///
 /// Source: N. McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7 (1999), for outputs
 /// that serve inputs in turn.
@@ -29,13 +31,13 @@ const STEP: f64 = 0.7;
 pub struct VirtualOutput {
     links: Vec<Link>,
     flows: Vec<Flow>,
+    feasible: Feasible,
     tolerance: f64,
     most: usize,
     stale: VecDeque<u32>,
     touched: Vec<u32>,
-    solver: Levels,
-    taken: Vec<f64>,
-    levels: Vec<f64>,
+    of_ports: Levels,
+    of_flows: Levels,
 }
 
 #[derive(Clone, Debug)]
@@ -60,13 +62,13 @@ struct Flow {
     /// By link: l \[B/s\].
     offers: Vec<f64>,
     rate: f64,
-    told: f64,
     is_touched: bool,
 }
 
 impl VirtualOutput {
     /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>, tolerance: f64) -> Self {
+        let feasible = Feasible::new(&capacities);
         Self {
             most: super::MOST + super::MOST_BY_LINK * capacities.len(),
             links: capacities
@@ -74,12 +76,12 @@ impl VirtualOutput {
                 .map(|capacity| Link { capacity, ports: Vec::new(), is_stale: false })
                 .collect(),
             flows: Vec::new(),
+            feasible,
             tolerance,
             stale: VecDeque::new(),
             touched: Vec::new(),
-            solver: Levels::default(),
-            taken: Vec::new(),
-            levels: Vec::new(),
+            of_ports: Levels::default(),
+            of_flows: Levels::default(),
         }
     }
 
@@ -101,24 +103,30 @@ impl VirtualOutput {
         }
     }
 
+    /// What flows are to have, where it has changed.
+    fn want(&mut self) {
+        for flow in self.touched.drain(..) {
+            let state = &mut self.flows[flow as usize];
+            state.is_touched = false;
+            let old = self.feasible.wanted(flow);
+            if !state.links.is_empty() && (state.rate - old).abs() > super::TOLD * self.tolerance * old {
+                self.feasible.want(flow, state.rate);
+            }
+        }
+    }
+
     /// What a link offers each of its flows; those whose rate is far from what their links ask for take that.
     fn work_out(&mut self, link: u32) {
         let ports = std::mem::take(&mut self.links[link as usize].ports);
-        let rate = |flows: &[Flow], flow: u32| flows[flow as usize].rate;
-        self.taken.clear();
-        for port in &ports {
-            self.taken.push(port.flows.iter().map(|&flow| rate(&self.flows, flow)).sum());
-        }
-        let mut shares = Vec::with_capacity(ports.len());
-        self.solver.of(&self.taken, self.links[link as usize].capacity, &mut shares);
-        for (port, share) in ports.iter().zip(shares) {
-            self.taken.clear();
-            self.taken.extend(port.flows.iter().map(|&flow| rate(&self.flows, flow)));
-            self.solver.of(&self.taken, share, &mut self.levels);
-            for (place, &flow) in port.flows.iter().enumerate() {
-                let state = &mut self.flows[flow as usize];
+        let Self { links, flows, of_ports, of_flows, .. } = self;
+        let taken = ports.iter().map(|port| port.flows.iter().map(|&flow| flows[flow as usize].rate).sum());
+        let shares = of_ports.of(taken, links[link as usize].capacity);
+        for (port, &share) in ports.iter().zip(shares) {
+            let offers = of_flows.of(port.flows.iter().map(|&flow| flows[flow as usize].rate), share);
+            for (&flow, &offer) in port.flows.iter().zip(offers) {
+                let state = &mut flows[flow as usize];
                 let hop = state.links.iter().position(|&other| other == link).unwrap_or(0);
-                state.offers[hop] = self.levels[place];
+                state.offers[hop] = offer;
             }
         }
         for &flow in ports.iter().flat_map(|port| &port.flows) {
@@ -157,7 +165,8 @@ impl Sharing for VirtualOutput {
         let state = &mut self.flows[flow as usize];
         state.links.clear();
         state.links.extend_from_slice(links);
-        (state.offers, state.rate, state.told) = (offers, 0.0, 0.0);
+        (state.offers, state.rate) = (offers, 0.0);
+        self.feasible.add(flow, links);
         self.touch(flow);
         self.mark_links(flow);
     }
@@ -176,12 +185,13 @@ impl Sharing for VirtualOutput {
             }
             from = link;
         }
-        let state = &mut self.flows[flow as usize];
-        (state.rate, state.told) = (0.0, 0.0);
+        self.flows[flow as usize].rate = 0.0;
+        self.feasible.remove(flow);
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.links[link as usize].capacity = capacity;
+        self.feasible.set_capacity(link, capacity);
         self.mark(link);
     }
 
@@ -191,11 +201,12 @@ impl Sharing for VirtualOutput {
             self.links[link as usize].is_stale = false;
             self.work_out(link);
         }
-        self.tell(changes);
+        self.want();
+        self.feasible.tell(true, changes);
     }
 
     fn rate(&self, flow: u32) -> f64 {
-        self.flows[flow as usize].told
+        self.feasible.rate(flow)
     }
 
     fn bottleneck(&self, _flow: u32) -> Option<u32> {
@@ -213,15 +224,8 @@ impl Sharing for VirtualOutput {
 
 impl Renewed for VirtualOutput {
     fn tell(&mut self, changes: &mut Vec<Change>) {
-        for flow in self.touched.drain(..) {
-            let state = &mut self.flows[flow as usize];
-            state.is_touched = false;
-            if state.links.is_empty() || (state.rate - state.told).abs() <= super::TOLD * self.tolerance * state.told {
-                continue;
-            }
-            changes.push(Change { flow, old: state.told, new: state.rate });
-            state.told = state.rate;
-        }
+        self.want();
+        self.feasible.tell(false, changes);
     }
 
     fn is_settled(&self) -> bool {
@@ -230,6 +234,6 @@ impl Renewed for VirtualOutput {
 
     /// Its flows have no rate before it is worked out.
     fn is_fresh(&self) -> bool {
-        self.touched.iter().any(|&flow| self.flows[flow as usize].told == 0.0)
+        self.touched.iter().any(|&flow| self.feasible.wanted(flow) == 0.0)
     }
 }

@@ -57,8 +57,8 @@ pub(super) fn whole(pattern: &dyn Pattern) -> Whole {
     Whole { ranks: pattern.ranks(), messages: pattern.sends(RankId(0)), meet }
 }
 
-/// What a report says of a forecast that was made of so many of all messages of a rank.
-pub(super) fn reported(forecast: Forecast, played: u32, of: u32) -> Estimate {
+/// What a report says of a forecast that was made of so many of all messages of a rank, where this error was `asked` for.
+pub(super) fn reported(forecast: Forecast, played: u32, of: u32, asked: f64) -> Estimate {
     let Forecast { makespan, half } = forecast;
     Estimate {
         makespan_s: makespan * SECONDS,
@@ -66,6 +66,7 @@ pub(super) fn reported(forecast: Forecast, played: u32, of: u32) -> Estimate {
         high_s: (makespan + half) * SECONDS,
         confidence: CONFIDENCE,
         simulated_part: f64::from(played) / f64::from(of.max(1)),
+        asked,
     }
 }
 

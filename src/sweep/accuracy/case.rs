@@ -1,5 +1,7 @@
 //! What a case is, in the words by which cases are found again, and how much work its packets are.
 
+use serde::Serialize;
+
 use crate::fabric::{Fabric, Grid, LinkRole, Tree};
 use crate::ids::RankId;
 use crate::report::AccuracyCase;
@@ -13,11 +15,6 @@ const SAMPLE: u64 = 2_000;
 
 /// A scenario as a case, by its own names.
 pub fn case_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> AccuracyCase {
-    let json = scenario.to_json();
-    let chosen = |key: &str| {
-        let table = json.get(key).and_then(|value| value.as_object());
-        table.and_then(|table| table.keys().next().cloned()).unwrap_or_default()
-    };
     let network = scenario.network();
     AccuracyCase {
         topology: network.map(|network| network.fabric.name().to_owned()).unwrap_or_default(),
@@ -25,13 +22,19 @@ pub fn case_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Accu
         nodes: network.map_or(0, |network| network.fabric.nodes()),
         pattern: work.name.clone(),
         kind: work.pattern_spec().map_or("", kind).to_owned(),
-        placement: chosen("placement"),
-        routing: chosen("routing"),
+        placement: scenario.system().placement().map(chosen).unwrap_or_default(),
+        routing: scenario.system().routing().map(chosen).unwrap_or_default(),
         injection: work.injection.to_string(),
         varied: Default::default(),
         size_bytes: work.pattern.mean_bytes(),
         messages: work.pattern.messages(),
     }
+}
+
+/// The name of the table by which a scenario chooses this.
+fn chosen(written: &impl Serialize) -> String {
+    let value = serde_json::to_value(written).unwrap_or_default();
+    value.as_object().and_then(|table| table.keys().next().cloned()).unwrap_or_default()
 }
 
 /// What kind of fabric it is. Families are told apart where models fail in other ways: a crossbar, a tree and a tree that is

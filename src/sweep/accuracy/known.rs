@@ -23,10 +23,16 @@ const SWITCHES: [&str; 3] = ["input-queued", "output-queued", "fair-queued"];
 struct Map {
     version: String,
     models: Vec<&'static str>,
-    cases: Vec<Known>,
+    lines: Vec<Line>,
 }
 
-/// One case of the map, as it is written: every run looks for its near cases, and only of those the errors are read.
+/// A line of the map. Every run looks for its near cases, so no more is read of those of other families and kinds.
+struct Line {
+    family: &'static str,
+    text: &'static str,
+}
+
+/// One case of the map; of its errors nothing is read before they are asked for.
 struct Known {
     topology: &'static str,
     nodes: u32,
@@ -47,13 +53,21 @@ impl Map {
         let version = text.lines().find_map(|line| line.strip_prefix("# version "));
         let mut lines = text.lines().filter(|line| !line.starts_with('#'));
         let models = lines.next().map(|heading| heading.split(',').skip(NAMED).collect()).unwrap_or_default();
-        let cases = lines.filter_map(Known::read).collect();
-        Self { version: version.unwrap_or_default().trim().to_owned(), models, cases }
+        let lines = lines.filter_map(Line::read).collect();
+        Self { version: version.unwrap_or_default().trim().to_owned(), models, lines }
     }
 
     fn built_in() -> &'static Self {
         static READ: OnceLock<Map> = OnceLock::new();
         READ.get_or_init(|| Self::read(MAP))
+    }
+}
+
+impl Line {
+    fn read(text: &'static str) -> Option<Self> {
+        let (_, rest) = text.split_once(',')?;
+        let (family, _) = rest.split_once(',')?;
+        Some(Self { family, text })
     }
 }
 
@@ -107,11 +121,13 @@ pub fn known(case: &AccuracyCase, model: &str) -> KnownAccuracy {
 }
 
 fn said(map: &Map, case: &AccuracyCase, model: &str) -> KnownAccuracy {
-    let mut near: Vec<(f64, &Known)> =
-        map.cases.iter().filter_map(|known| Some((known.distance(case)?, known))).collect();
+    let alike = format!(",{},{},{},{},", case.kind, case.placement, case.routing, case.injection);
+    let of_family = map.lines.iter().filter(|line| line.family == case.family && line.text.contains(&alike));
+    let read = of_family.filter_map(|line| Known::read(line.text));
+    let mut near: Vec<(f64, Known)> = read.filter_map(|known| Some((known.distance(case)?, known))).collect();
     let least = near.iter().map(|(distance, _)| *distance).fold(f64::INFINITY, f64::min);
     near.retain(|(distance, _)| *distance <= least * (1.0 + 1e-9));
-    let near: Vec<&Known> = near.into_iter().map(|(_, known)| known).collect();
+    let near: Vec<Known> = near.into_iter().map(|(_, known)| known).collect();
     let mut against = Vec::new();
     for (column, name) in map.models.iter().enumerate() {
         for (which, switches) in SWITCHES.iter().enumerate() {
@@ -146,7 +162,7 @@ impl Known {
 }
 
 /// One line: `max-min, 1 MB, random placement, torus-16x16: -42 to -21 % against input-queued switches ...`.
-fn sentence(case: &AccuracyCase, model: &str, against: &[ErrorRange], near: &[&Known]) -> String {
+fn sentence(case: &AccuracyCase, model: &str, against: &[ErrorRange], near: &[Known]) -> String {
     if against.is_empty() {
         return "no case of the map is near; `hayase accuracy` measures it".to_owned();
     }
@@ -166,7 +182,7 @@ fn sentence(case: &AccuracyCase, model: &str, against: &[ErrorRange], near: &[&K
     let blocking = against.iter().find(input).filter(|_| model != "blocking");
     let blocking = blocking.map(|found| format!("; blocking: {} against input-queued ones", range(found)));
     let size = Bytes(case.size_bytes);
-    let (first, count) = (near[0], near.len());
+    let (first, count) = (&near[0], near.len());
     let cases = if count == 1 { "case" } else { "cases" };
     format!(
         "{model}, {size}, {} placement, {}: {}{} (makespans of {count} {cases} of the map: {}, {}, {})",
@@ -262,11 +278,12 @@ fat-tree-54,tree,54,a,all-to-all,random,d-mod-k,queue,1000000,-5;1;2,-3";
     fn every_line_of_the_map_that_is_built_in_is_read() {
         let map = Map::built_in();
         let lines = MAP.lines().filter(|line| !line.starts_with('#')).count();
-        assert_eq!(map.cases.len(), lines - 1);
+        let cases: Vec<Known> = map.lines.iter().filter_map(|line| Known::read(line.text)).collect();
+        assert_eq!(cases.len(), lines - 1);
         assert!(!map.version.is_empty() && map.models.contains(&"max-min") && MAP.len() < 60_000);
-        assert!(map.cases.iter().all(|known| known.errors.split(',').count() == map.models.len()));
+        assert!(cases.iter().all(|known| known.errors.split(',').count() == map.models.len()));
         // One digit would be one cell: each case knows something of max-min.
         let column = map.models.iter().position(|model| *model == "max-min").unwrap();
-        assert!(map.cases.iter().all(|known| known.errors(column).iter().any(Option::is_some)));
+        assert!(cases.iter().all(|known| known.errors(column).iter().any(Option::is_some)));
     }
 }

@@ -5,6 +5,7 @@
 //! model is then held against every reference, message by message.
 
 pub(super) mod case;
+mod kept;
 pub(super) mod known;
 mod models;
 mod played;
@@ -13,6 +14,7 @@ mod rows;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +22,7 @@ use super::{Control, Sweep, SweepProgress, combine};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::engine::{Progress, Watch};
 use crate::report::{Accuracy, AccuracyCase};
-use crate::scenario::{Loader, Scenario};
+use crate::scenario::{Base, Identity, Loader, Scenario};
 use crate::simulation::{PatternWork, Work};
 use crate::transport::TransportSpec;
 use crate::transport::packet::Buffer;
@@ -29,6 +31,7 @@ pub use case::case_of;
 pub use known::{known, known_of};
 pub use models::{MODELS, REFERENCES};
 
+use kept::Kept;
 use models::{Model, Reference, Settings};
 use played::{Difference, Played, Unplayed, play};
 
@@ -49,6 +52,8 @@ pub struct AccuracySweep {
     pub references: Vec<String>,
     /// Packets of a mean message of the references, where they are to be few and large.
     pub packets_per_message: Option<u32>,
+    /// The folder in which runs of packet models are kept, and looked for before they are made.
+    pub keep: Option<PathBuf>,
 }
 
 /// The cases of a sweep, read and checked, with all that is to be played of them.
@@ -56,6 +61,7 @@ pub struct AccuracySweep {
 pub struct Cases {
     title: String,
     all: Vec<Case>,
+    kept: Option<Kept>,
 }
 
 /// One case.
@@ -65,21 +71,31 @@ struct Case {
     /// The texts but for the seed and what is played.
     loader: Loader,
     seeds: Vec<u64>,
-    /// What is played, each once, with how long one run of it takes at a guess \[s\].
-    played: Vec<(Settings, f64)>,
+    /// What is played, each once.
+    parts: Vec<Part>,
     pairs: Vec<Pair>,
-    /// Packets that cross a link in one run of each reference, together.
-    packet_hops: f64,
 }
 
-/// A model and its reference, by their numbers among what is played.
+/// A model or a packet model in a case.
+#[derive(Debug)]
+struct Part {
+    settings: Settings,
+    /// How long one run of it takes at a guess \[s\].
+    seconds: f64,
+    /// Packets that cross a link in one run.
+    packet_hops: f64,
+    /// By what its runs are found again, where they are kept.
+    identity: Option<Identity>,
+}
+
+/// A model and its reference, by their numbers among the parts.
 #[derive(Debug)]
 struct Pair {
     model: &'static str,
     channels: Option<&'static str>,
     reference: Reference,
     packets_per_message: Option<u32>,
-    played: [usize; 2],
+    parts: [usize; 2],
 }
 
 /// How much there is to do.
@@ -87,7 +103,7 @@ struct Pair {
 pub struct AccuracyOutlook {
     /// Cases.
     pub cases: usize,
-    /// Runs.
+    /// Runs, but for those that are kept.
     pub runs: usize,
     /// Packets that cross a link, in all runs.
     pub packet_hops: f64,
@@ -108,6 +124,10 @@ impl AccuracySweep {
         let mut all = Vec::new();
         let sizes: Vec<Option<&String>> =
             if self.sizes.is_empty() { vec![None] } else { self.sizes.iter().map(Some).collect() };
+        let with_first_seed = |loader: &Loader| match self.grid.seeds.first() {
+            Some(&seed) => loader.clone().seed(seed),
+            None => loader.clone(),
+        };
         for choice in combine::choices(&self.grid) {
             let mut sizes = sizes.iter();
             let mut keeps_own = false;
@@ -116,18 +136,12 @@ impl AccuracySweep {
                     Some(size) => loader.size(size),
                     None => loader,
                 };
-                let loader = sized(choice.loader(&self.grid, None));
-                let first = match self.grid.seeds.first() {
-                    Some(&seed) => loader.clone().seed(seed),
-                    None => loader.clone(),
-                };
-                let mut read = first.load();
-                let mut loader = loader;
+                let mut loader = sized(choice.loader(&self.grid, None));
+                let mut read = with_first_seed(&loader).load();
                 if read.as_ref().is_err_and(|invalid| self.keeps_own_sizes && has_no_size(invalid)) {
                     keeps_own = true;
                     loader = choice.loader(&self.grid, None);
-                    let seeded = self.grid.seeds.iter().take(1);
-                    read = seeded.fold(loader.clone(), |loader, &seed| loader.seed(seed)).load();
+                    read = with_first_seed(&loader).load();
                 }
                 match read {
                     Ok(scenario) => {
@@ -146,7 +160,7 @@ impl AccuracySweep {
             }
         }
         mistakes.none()?;
-        Ok(Cases { title: self.grid.title.clone(), all })
+        Ok(Cases { title: self.grid.title.clone(), all, kept: self.keep.clone().map(Kept::new) })
     }
 
     /// All that is to be played of one case.
@@ -160,6 +174,10 @@ impl AccuracySweep {
         let (Work::Pattern(work), Some(network)) = (point.scenario.work(), point.scenario.network()) else {
             return Err(no_pattern(&point.pattern));
         };
+        if work.pattern.messages() == 0 {
+            let message = format!("`{}` sends nothing on `{}`", point.pattern, point.topology);
+            return Err(Diagnostic::new("wrong-choice", message).help("models are compared by the times of messages"));
+        }
         let names = AccuracyCase {
             topology: point.topology.clone(),
             pattern: point.pattern.clone(),
@@ -173,23 +191,22 @@ impl AccuracySweep {
         let buffers = if buffers.is_empty() { &usual[..] } else { &buffers };
         let (hops_of_small, hops_of_messages) = case::packet_hops(work, network, 1500);
         let hops = packets.map_or(hops_of_small, |packets| hops_of_messages * f64::from(packets));
-        let mut case =
-            Case { names, loader, seeds: point.seeds.clone(), played: Vec::new(), pairs: Vec::new(), packet_hops: 0.0 };
+        let mut case = Case { names, loader, seeds: point.seeds.clone(), parts: Vec::new(), pairs: Vec::new() };
         for &(_, reference) in references.iter().filter(|(_, reference)| reference.applies(network)) {
             for buffer in if reference.has_buffer() { buffers } else { &usual } {
                 let settings = reference.settings(network, *buffer, packets);
-                let (before, against) = (case.played.len(), case.plays(settings, hops / speed(reference)));
-                if case.played.len() > before {
-                    case.packet_hops += hops;
-                }
+                let against = case.plays(settings, hops / speed(reference), hops);
                 for &(name, model) in models {
                     let Some((settings, channels)) = model.settings(network, reference, packets) else { continue };
-                    let cost = match model {
-                        Model::FewPackets => 7.0 * hops_of_messages / speed(reference),
-                        _ => case.names.messages as f64 * seconds_a_message(name),
+                    let part = match model {
+                        Model::FewPackets => {
+                            let hops = f64::from(models::FEW) * hops_of_messages;
+                            case.plays(settings, hops / speed(reference), hops)
+                        }
+                        _ => case.plays(settings, case.names.messages as f64 * seconds_a_message(name), 0.0),
                     };
-                    let played = [case.plays(settings, cost), against];
-                    case.pairs.push(Pair { model: name, channels, reference, packets_per_message: packets, played });
+                    let parts = [part, against];
+                    case.pairs.push(Pair { model: name, channels, reference, packets_per_message: packets, parts });
                 }
             }
         }
@@ -197,6 +214,9 @@ impl AccuracySweep {
             let message = format!("none of the packet models that are named is there on `{}`", case.names.topology);
             let help = "packet:iq has dateline, turn and bubble where routes go along rings, classes elsewhere";
             return Err(Diagnostic::new("wrong-choice", message).help(help));
+        }
+        if self.keep.is_some() {
+            case.parts.iter_mut().filter(|part| part.packet_hops > 0.0).for_each(|part| part.identify(&case.loader));
         }
         Ok(case)
     }
@@ -241,13 +261,26 @@ fn seconds_a_message(model: &str) -> f64 {
 }
 
 impl Case {
-    /// The number of this among what is played.
-    fn plays(&mut self, settings: Settings, cost_s: f64) -> usize {
-        if let Some(known) = self.played.iter().position(|(known, _)| *known == settings) {
+    /// The number of this among the parts.
+    fn plays(&mut self, settings: Settings, seconds: f64, packet_hops: f64) -> usize {
+        if let Some(known) = self.parts.iter().position(|part| part.settings == settings) {
             return known;
         }
-        self.played.push((settings, cost_s));
-        self.played.len() - 1
+        self.parts.push(Part { settings, seconds, packet_hops, identity: None });
+        self.parts.len() - 1
+    }
+
+    /// Seconds of one run of each part, at a guess.
+    fn seconds(&self) -> f64 {
+        self.parts.iter().map(|part| part.seconds).sum()
+    }
+}
+
+impl Part {
+    /// Learns by what its runs are found again; how flows share links is nothing to packets.
+    fn identify(&mut self, loader: &Loader) {
+        let base = Base::new(self.settings.on(loader.clone()).sharing("max-min"), &[]);
+        self.identity = base.variant(Vec::new()).identity(&base, kept::PACKET_RESULTS);
     }
 }
 
@@ -311,12 +344,25 @@ impl Cases {
     pub fn outlook(&self) -> AccuracyOutlook {
         let mut outlook = AccuracyOutlook { cases: self.all.len(), runs: 0, packet_hops: 0.0, seconds: 0.0 };
         for case in &self.all {
-            let seeds = case.seeds.len() as f64;
-            outlook.runs += case.seeds.len() * case.played.len();
-            outlook.packet_hops += seeds * case.packet_hops;
-            outlook.seconds += seeds * case.played.iter().map(|(_, cost)| cost).sum::<f64>();
+            for part in &case.parts {
+                let is_kept = |&&seed: &&u64| self.file(part, seed).is_some_and(|file| file.exists());
+                let runs = case.seeds.len() - case.seeds.iter().filter(is_kept).count();
+                outlook.runs += runs;
+                outlook.packet_hops += runs as f64 * part.packet_hops;
+                outlook.seconds += runs as f64 * part.seconds;
+            }
         }
         outlook
+    }
+
+    /// Why runs could not be kept, if that was asked for and some could not.
+    pub fn unkept(&self) -> Option<String> {
+        self.kept.as_ref().and_then(Kept::failure)
+    }
+
+    /// Where a run is kept.
+    fn file(&self, part: &Part, seed: u64) -> Option<PathBuf> {
+        self.kept.as_ref().zip(part.identity.as_ref()).map(|(kept, identity)| kept.file(identity, seed))
     }
 
     /// Plays everything, on as many threads as rayon has. `clock` tells the processor time of the thread that asks \[s\];
@@ -327,15 +373,17 @@ impl Cases {
         // that few have their times in memory.
         let mut groups: Vec<(usize, u64)> =
             (self.all.iter().enumerate()).flat_map(|(i, case)| case.seeds.iter().map(move |&seed| (i, seed))).collect();
-        let cost = |&(i, _): &(usize, u64)| self.all[i].played.iter().map(|(_, cost)| cost).sum::<f64>();
+        let cost = |&(i, _): &(usize, u64)| self.all[i].seconds();
         groups.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
         let mut jobs: Vec<(usize, usize)> = Vec::new();
         for (number, &(i, _)) in groups.iter().enumerate() {
-            let mut of_group: Vec<usize> = (0..self.all[i].played.len()).collect();
-            of_group.sort_by(|&a, &b| self.all[i].played[b].1.total_cmp(&self.all[i].played[a].1));
+            let parts = &self.all[i].parts;
+            let mut of_group: Vec<usize> = (0..parts.len()).collect();
+            of_group.sort_by(|&a, &b| parts[b].seconds.total_cmp(&parts[a].seconds));
             jobs.extend(of_group.into_iter().map(|which| (number, which)));
         }
-        let total: f64 = jobs.iter().map(|&(number, which)| micros(self.all[groups[number].0].played[which].1)).sum();
+        let total: f64 =
+            jobs.iter().map(|&(number, which)| micros(self.all[groups[number].0].parts[which].seconds)).sum();
         let tally = Tally {
             control,
             runs: AtomicUsize::new(0),
@@ -354,15 +402,15 @@ impl Cases {
                 }
                 let (i, seed) = groups[number];
                 let case = &self.all[i];
-                let watch =
-                    Counted { tally: &tally, work: micros(case.played[which].1) as u64, counted: AtomicU64::new(0) };
-                let Some(ran) = run_one(case, &case.played[which].0, seed, &watch, clock) else { return };
+                let part = &case.parts[which];
+                let watch = Counted { tally: &tally, work: micros(part.seconds) as u64, counted: AtomicU64::new(0) };
+                let Some(ran) = self.ran(case, part, seed, &watch, clock) else { return };
                 watch.count(1.0);
                 tally.runs.fetch_add(1, Ordering::Relaxed);
                 tally.tell();
                 let mut opened = lock(&open);
                 let group =
-                    opened.entry(number).or_insert_with(|| Group { ran: case.played.iter().map(|_| None).collect() });
+                    opened.entry(number).or_insert_with(|| Group { ran: case.parts.iter().map(|_| None).collect() });
                 group.ran[which] = Some(ran);
                 if group.ran.iter().all(Option::is_some)
                     && let Some(group) = opened.remove(&number)
@@ -384,6 +432,26 @@ impl Cases {
         }
         let missing = jobs.len() - tally.runs.load(Ordering::Relaxed);
         collected.report(&self.title, &self.all, missing as u64)
+    }
+
+    /// One run, as it was kept or as it is made; nothing where it was ended.
+    fn ran(
+        &self,
+        case: &Case,
+        part: &Part,
+        seed: u64,
+        watch: &Counted<'_>,
+        clock: &(dyn Fn() -> f64 + Sync),
+    ) -> Option<Ran> {
+        let file = self.file(part, seed);
+        if let Some(run) = file.as_ref().and_then(|file| kept::read(file, case.names.messages)) {
+            return Some(Ok(run));
+        }
+        let ran = run_one(case, &part.settings, seed, watch, clock)?;
+        if let (Some(kept), Some(file), Ok(run)) = (&self.kept, file, &ran) {
+            kept.write(&file, run);
+        }
+        Some(ran)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::system::Network;
 const FLAG: &str = "--models, --references";
 
 /// Packets of a mean message of the model `few-packets`.
-const FEW: u32 = 7;
+pub const FEW: u32 = 7;
 
 /// A model that is held against packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

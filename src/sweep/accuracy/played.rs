@@ -15,7 +15,7 @@ pub struct Played {
     /// When a rank's last message had arrived, averaged over the ranks that send \[s\].
     pub mean_finish_s: f64,
     /// By message, sender by sender: how long it was under way \[s\].
-    times_s: Vec<f32>,
+    pub times_s: Vec<f32>,
     /// Processor time \[s\].
     pub cpu_s: f64,
 }

@@ -24,7 +24,7 @@ impl Collected {
             }
         }
         for (at, pair) in case.pairs.iter().enumerate() {
-            let [model, reference] = pair.played.map(|which| group.ran[which].as_ref());
+            let [model, reference] = pair.parts.map(|which| group.ran[which].as_ref());
             if let (Some(Ok((_, model))), Some(Ok((buffer, reference)))) = (model, reference) {
                 self.buffers.insert((number, at), *buffer);
                 self.differences.insert((number, at, seed), Difference::of(model, reference));
@@ -71,8 +71,8 @@ impl Collected {
 
 /// What is played under this number, by its name.
 fn name_of(case: &Case, which: usize) -> String {
-    let reference = case.pairs.iter().find(|pair| pair.played[1] == which).map(|pair| pair.reference.name());
-    let model = || case.pairs.iter().find(|pair| pair.played[0] == which).map(|pair| pair.model);
+    let reference = case.pairs.iter().find(|pair| pair.parts[1] == which).map(|pair| pair.reference.name());
+    let model = || case.pairs.iter().find(|pair| pair.parts[0] == which).map(|pair| pair.model);
     reference.or_else(model).unwrap_or_default().to_owned()
 }
 

@@ -141,6 +141,58 @@ fn progress_ends_where_all_is_done_and_the_work_was_guessed_before() {
 }
 
 #[test]
+fn packets_that_are_kept_are_not_played_again_and_flows_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = || AccuracySweep {
+        keep: Some(folder.path().join("packets")),
+        models: vec!["max-min".to_owned(), "few-packets".to_owned()],
+        references: vec!["packet:oq".to_owned(), "packet:iq:turn".to_owned()],
+        ..sweep("torus-4x4", "all-to-all-pairwise")
+    };
+    let played = |sweep: &AccuracySweep, seconds: f64| {
+        // Each run takes so long: the clock is asked before and after it.
+        let now = Mutex::new(0.0);
+        let clock = || {
+            let mut now = lock(&now);
+            *now += seconds;
+            *now
+        };
+        let cases = sweep.cases().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let found = pool.install(|| cases.run(Control::default(), &clock));
+        assert_eq!(cases.unkept(), None);
+        found
+    };
+    let runs = |sweep: &AccuracySweep| sweep.cases().unwrap().outlook().runs;
+    // Two seeds of max-min, two references and both in few packets.
+    assert_eq!(runs(&kept()), 2 * 5);
+    let first = played(&kept(), 1.0);
+    assert_eq!((runs(&kept()), sweep("torus-4x4", "ring").cases().unwrap().outlook().runs), (2, 2 * 13));
+    let second = played(&kept(), 8.0);
+    let costs = |row: &AccuracyRow| (row.model.clone(), row.model_cpu_s, row.reference_cpu_s);
+    for (first, second) in first.rows.iter().zip(&second.rows) {
+        let expected = if first.model == "max-min" { 8.0 } else { 1.0 };
+        assert_eq!(costs(second), (first.model.clone(), expected, 1.0));
+        let (model_cpu_s, speed_ratio) = (second.model_cpu_s, second.speed_ratio);
+        assert_eq!(AccuracyRow { model_cpu_s, speed_ratio, ..first.clone() }, *second);
+    }
+    // What is another run is not there; another model beside the same packets is, whatever is set of it.
+    let mut tolerant = kept();
+    tolerant.grid.base = tolerant.grid.base.set("--set", "sharing.blocking.tolerance=0.05");
+    tolerant.models = vec!["blocking".to_owned()];
+    // With the channels of either.
+    assert_eq!(runs(&tolerant), 2 * 2);
+    let mut jittered = kept();
+    jittered.grid.base = Loader::new().jitter("2 us");
+    assert_eq!(runs(&jittered), 2 * 5);
+    let mut others = kept();
+    others.grid.seeds = vec![2, 3];
+    assert_eq!(runs(&others), 2 + 4);
+    assert_eq!(runs(&AccuracySweep { models: vec!["equal-share".to_owned()], ..kept() }), 2);
+    assert_eq!(runs(&AccuracySweep { buffers: vec!["4".to_owned()], ..kept() }), 2 + 2);
+}
+
+#[test]
 fn mistakes_are_said_before_anything_is_run() {
     let codes = |sweep: AccuracySweep| -> Vec<&'static str> {
         sweep.cases().unwrap_err().diagnostics.iter().map(|diagnostic| diagnostic.code).collect()

@@ -16,7 +16,8 @@ use crate::units::{Bandwidth, Time};
 /// the source has several; one whose source has never sent does not wait. The time when rates are due is an arrival of
 /// nothing to the engine ([`Transport::next_arrival`]), so nothing is lost and nothing depends on when it looks.
 ///
-/// Where a solve stops before its end the rest is due as much later again.
+/// Where a solve stops before its end the rest is due as much later again; where that is at once, `REST` times the time
+/// by itself of the message that came or went: queues that hold each other up in a circle may never settle.
 ///
 /// With packets of s bytes a message arrives later than its last byte has left: by the time that its last packet is
 /// stored and forwarded, the sum of s / c over its links but the narrowest. Alone that is what the packet models say.
@@ -38,8 +39,8 @@ pub struct BlockingFlows {
     packet: f64,
     /// The least time by itself of what came and went since the last settling \[ps\]; infinite where nothing did.
     shortest: f64,
-    /// How long the rates were put off last \[ps\].
-    put_off: f64,
+    /// How long what a solve leaves is put off \[ps\].
+    rest: f64,
     /// When rates are due.
     due: Time,
     changes: Vec<Change>,
@@ -48,6 +49,9 @@ pub struct BlockingFlows {
 
 /// Rates are never put off by less than this part of the time since the start, so that time goes on.
 const LEAST_STEP: f64 = 1e-9;
+
+/// What a solve leaves is put off by this part of a message's time by itself, where rates are renewed at once.
+const REST: f64 = 0.2;
 
 impl BlockingFlows {
     /// Nothing under way on this fabric.
@@ -71,7 +75,7 @@ impl BlockingFlows {
             renewal: *spec.renewal,
             packet: spec.packet_size.map_or(0.0, |size| size.0 as f64),
             shortest: f64::INFINITY,
-            put_off: 0.0,
+            rest: 0.0,
             due: Time::NEVER,
             changes: Vec::new(),
             links: Vec::new(),
@@ -105,9 +109,9 @@ impl BlockingFlows {
         self.shortest = self.shortest.min(self.alone[flow]);
     }
 
-    /// When rates are due that are put off as of now.
-    fn later(&self, now: Time) -> Time {
-        now + Time::from_ps(self.put_off.max(LEAST_STEP * now.ps()).max(1.0))
+    /// When rates are due that are put off as of now by so much \[ps\].
+    fn later(now: Time, by: f64) -> Time {
+        now + Time::from_ps(by.max(LEAST_STEP * now.ps()).max(1.0))
     }
 }
 
@@ -183,8 +187,13 @@ impl Transport for BlockingFlows {
 
     fn settle(&mut self, now: Time) {
         if self.shortest < f64::INFINITY {
-            self.put_off = self.renewal * std::mem::replace(&mut self.shortest, f64::INFINITY);
-            let due = if self.put_off == 0.0 || self.sharing.is_fresh() { now } else { self.later(now) };
+            let shortest = std::mem::replace(&mut self.shortest, f64::INFINITY);
+            let put_off = self.renewal * shortest;
+            // (A capacity that changes is no message, and takes no time.)
+            if shortest > 0.0 {
+                self.rest = if self.renewal > 0.0 { put_off } else { REST * shortest };
+            }
+            let due = if put_off == 0.0 || self.sharing.is_fresh() { now } else { Self::later(now, put_off) };
             self.due = self.due.min(due);
         }
         if self.count == 0 {
@@ -193,7 +202,7 @@ impl Transport for BlockingFlows {
         self.changes.clear();
         if self.due <= now {
             self.sharing.solve(&mut self.changes);
-            self.due = if self.sharing.is_settled() { Time::NEVER } else { self.later(now) };
+            self.due = if self.sharing.is_settled() { Time::NEVER } else { Self::later(now, self.rest) };
         } else {
             self.sharing.tell(&mut self.changes);
         }

@@ -159,3 +159,36 @@ fn a_link_that_carries_less_holds_up_what_shares_a_queue_with_its_messages() {
     flows.settle(Time::from_seconds(2e-6));
     assert!((flows.rate(FlowId(1)) - 1e9).abs() < 1e4, "{}", flows.rate(FlowId(1)));
 }
+
+/// Where queues hold each other up in a circle a solve may never come to its end. What it leaves is not tried again at
+/// every picosecond, also where rates are worked out at each event.
+#[test]
+fn time_goes_on_where_rates_do_not_settle() {
+    const NODES: u32 = 64;
+    const EACH: u32 = 30;
+    let (fabric, router) = network("torus = { dims = [8, 8], bandwidth = '1 GB/s' }");
+    let spec = BlockingSpec { tolerance: 0.01.into(), renewal: 0.0.into(), ..BlockingSpec::default() };
+    let mut flows = BlockingFlows::new(&fabric, &*router, &spec);
+    let (mut now, mut gone, mut arrived) = (Time::ZERO, Vec::new(), 0);
+    // Pairwise exchange: message i of a node goes to the node whose number differs in the bits of i + 1.
+    let start = |flows: &mut BlockingFlows, node: u32, message: u32| {
+        let way = route(&*router, node, node ^ (message + 1));
+        flows.start(FlowId(message * NODES + node), &way, 20_000);
+    };
+    (0..NODES).for_each(|node| start(&mut flows, node, 0));
+    let mut instants = 0;
+    while arrived < NODES * EACH {
+        flows.settle(now);
+        now = flows.next_arrival(Time::NEVER);
+        flows.arrived(now, &mut gone);
+        arrived += gone.len() as u32;
+        for FlowId(flow) in gone.drain(..) {
+            let (message, node) = (flow / NODES, flow % NODES);
+            if message + 1 < EACH {
+                start(&mut flows, node, message + 1);
+            }
+        }
+        instants += 1;
+        assert!(instants <= 2 * NODES * EACH, "{arrived} messages have arrived after {} ps", now.ps());
+    }
+}

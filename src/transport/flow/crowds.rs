@@ -179,41 +179,17 @@ impl Transport for CrowdedFlows {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::played::{Start, play};
     use super::*;
     use crate::diagnostic::Sources;
-    use crate::ids::NodeId;
     use crate::rng::Stream;
     use crate::routing::RoutingSpec;
     use crate::sharing::SharingSpec;
     use crate::topology::TopologySpec;
 
-    /// When each message arrives \[ps\]; they are when it starts \[ps\], from and to which node, and its bytes.
-    fn play(router: &dyn Router, starts: &[(f64, u32, u32, u64)], by: &mut dyn Transport) -> Vec<f64> {
-        let mut arrivals = vec![0.0; starts.len()];
-        let (mut next, mut gone, mut route) = (0, Vec::new(), Vec::new());
-        loop {
-            let start = starts.get(next).map_or(Time::NEVER, |start| Time::from_ps(start.0));
-            let now = start.min(by.next_arrival(Time::NEVER));
-            if !now.is_finite() {
-                return arrivals;
-            }
-            by.arrived(now, &mut gone);
-            for flow in gone.drain(..) {
-                arrivals[flow.0 as usize] = now.ps();
-            }
-            while let Some(&(_, from, to, bytes)) = starts.get(next).filter(|start| start.0 <= now.ps()) {
-                route.clear();
-                router.route(NodeId(from), NodeId(to), &mut route);
-                by.start(FlowId(next as u32), &route, bytes);
-                next += 1;
-            }
-            by.settle(now);
-        }
-    }
-
     /// A crowd at node 0 of the first half of the messages, and again of the last third; else messages between random
     /// nodes, with time in between.
-    fn starts(random: &mut Stream, nodes: u32, count: u32) -> Vec<(f64, u32, u32, u64)> {
+    fn starts(random: &mut Stream, nodes: u32, count: u32) -> Vec<Start> {
         let mut now = 0.0;
         let start = |at: u32| {
             let crowd = at < count / 2 || at > count / 3 * 2;

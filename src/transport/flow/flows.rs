@@ -61,6 +61,12 @@ pub struct Flows<M = (), S: ?Sized = dyn Sharing> {
     in_step_since: Time,
 }
 
+/// Of messages that arrive at one instant: how many come before one whose links are asked for.
+const SOON: usize = 4;
+
+/// Rates that change ahead of which places in the queue are asked for.
+const FETCHED: usize = 32;
+
 impl Flows {
     /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Self {
@@ -186,7 +192,11 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
     fn leave_lock_step(&mut self) {
         let mut lock_step = std::mem::take(&mut self.lock_step);
         let mut given_back = Vec::new();
-        let arrival = lock_step.give_back(|flow, links, bytes| {
+        let is_large = self.numbers.are_many();
+        let arrival = lock_step.give_back(|flow, links, bytes, soon| {
+            if is_large {
+                self.sharing.expect_on(soon);
+            }
             self.sharing.add(flow.0, links);
             self.meter.start(flow.0, links, &[], Terms::default());
             self.note(flow, bytes);
@@ -290,10 +300,14 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         self.sharing.solve(&mut self.changes);
         self.meter.settle(now, &self.changes);
         let now_ps = now.ps();
-        if self.numbers.are_many() {
-            self.changes.iter().for_each(|change| self.finish.fetch(change.flow));
+        let is_large = self.numbers.are_many();
+        if is_large {
+            self.changes.iter().take(FETCHED).for_each(|change| self.finish.fetch(change.flow));
         }
-        for &Change { flow, old, new } in &self.changes {
+        for (index, &Change { flow, old, new }) in self.changes.iter().enumerate() {
+            if is_large && let Some(later) = self.changes.get(index + FETCHED) {
+                self.finish.fetch(later.flow);
+            }
             if old == 0.0 {
                 let bytes = self.bytes[flow as usize] as f64;
                 self.finish.set(flow, (now + Bandwidth::from_bytes_per_second(new).time_for(bytes)).ps());
@@ -317,13 +331,19 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
             }
             self.lock_step.arrived(flows);
         }
+        let first = flows.len();
         while self.finish.earliest() <= until.ps() {
             let Some(flow) = self.finish.pop() else { break };
-            self.sharing.remove(flow);
-            self.meter.leave(flow);
-            self.shared -= 1;
             flows.push(FlowId(flow));
         }
+        for index in first..flows.len() {
+            if let (Some(soon), Some(later)) = (flows.get(index + SOON), flows.get(index + 2 * SOON)) {
+                self.sharing.expect(soon.0, later.0);
+            }
+            self.sharing.remove(flows[index].0);
+            self.meter.leave(flows[index].0);
+        }
+        self.shared -= flows.len() - first;
     }
 
     fn expected(&self) -> Option<[FlowId; 2]> {

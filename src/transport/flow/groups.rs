@@ -88,7 +88,7 @@ impl GroupFlows {
     #[cold]
     fn leave_lock_step(&mut self) {
         let mut lock_step = std::mem::take(&mut self.lock_step);
-        let arrival = lock_step.give_back(|flow, links, bytes| {
+        let arrival = lock_step.give_back(|flow, links, bytes, _| {
             self.links.clear();
             self.links.extend_from_slice(links);
             self.share(flow, bytes as f64);
@@ -233,40 +233,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::Flows;
+    use super::super::played::{Start, play};
     use super::*;
     use crate::diagnostic::Sources;
-    use crate::ids::NodeId;
     use crate::rng::Stream;
     use crate::routing::RoutingSpec;
     use crate::sharing::SharingSpec;
     use crate::topology::TopologySpec;
-
-    /// When a message starts \[ps\], from and to which node, and its bytes.
-    type Start = (f64, u32, u32, u64);
-
-    /// When each message arrives \[ps\].
-    fn play(router: &dyn Router, starts: &[Start], by: &mut dyn Transport) -> Vec<f64> {
-        let mut arrivals = vec![0.0; starts.len()];
-        let (mut next, mut gone, mut route) = (0, Vec::new(), Vec::new());
-        loop {
-            let start = starts.get(next).map_or(Time::NEVER, |start| Time::from_ps(start.0));
-            let now = start.min(by.next_arrival(Time::NEVER));
-            if !now.is_finite() {
-                return arrivals;
-            }
-            by.arrived(now, &mut gone);
-            for flow in gone.drain(..) {
-                arrivals[flow.0 as usize] = now.ps();
-            }
-            while let Some(&(_, from, to, bytes)) = starts.get(next).filter(|start| start.0 <= now.ps()) {
-                route.clear();
-                router.route(NodeId(from), NodeId(to), &mut route);
-                by.start(FlowId(next as u32), &route, bytes);
-                next += 1;
-            }
-            by.settle(now);
-        }
-    }
 
     /// Plays the messages by flows and by groups on a fabric and compares every arrival.
     fn arrive_alike(topology: &str, starts: impl Fn(&mut Stream, u32) -> Vec<Start>) {

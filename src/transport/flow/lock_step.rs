@@ -29,6 +29,9 @@ pub(super) struct LockStep {
     under_way: Option<(Time, f64)>,
 }
 
+/// How many messages later one comes whose links are told beforehand.
+const AHEAD: usize = 8;
+
 /// Ends the links of a flow.
 const END: u32 = u32::MAX;
 
@@ -123,10 +126,13 @@ impl LockStep {
     }
 
     /// Gives the messages back, in the order in which they started, with their links and bytes, and when they arrive if
-    /// nothing changes.
-    pub fn give_back(&mut self, mut each: impl FnMut(FlowId, &[u32], u64)) -> Option<Time> {
-        for ((flow, links), &bytes) in self.messages().zip(&self.bytes) {
-            each(flow, links, bytes);
+    /// nothing changes. With each come the links of one that is given back soon after, if there is one.
+    pub fn give_back(&mut self, mut each: impl FnMut(FlowId, &[u32], u64, &[u32])) -> Option<Time> {
+        {
+            let mut soon = self.messages().skip(AHEAD).map(|(_, links)| links);
+            for ((flow, links), &bytes) in self.messages().zip(&self.bytes) {
+                each(flow, links, bytes, soon.next().unwrap_or_default());
+            }
         }
         let arrival = self.under_way.map(|(arrival, _)| arrival);
         self.clear();

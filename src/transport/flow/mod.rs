@@ -15,6 +15,8 @@ mod interference;
 mod interference_tests;
 mod lock_step;
 mod on_terms;
+#[cfg(test)]
+mod played;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -35,7 +37,7 @@ use super::Parties;
 use crate::fabric::{Fabric, Grid};
 use crate::placement::Placement;
 use crate::routing::Router;
-use crate::sharing::{EqualShare, MaxMin, MaxMinSpec, SharingSpec, Solver};
+use crate::sharing::{Among, EqualShare, MaxMin, MaxMinSpec, Redistribute, RedistributeSpec, SharingSpec, Solver};
 use crate::workload::Load;
 
 /// Nodes along a dimension, on average, from which on groups are faster on a torus or mesh of two dimensions (measured
@@ -111,6 +113,10 @@ pub fn flow_transport(
             Built::EqualShare(Flows::dense(EqualShare::new, fabric, router, one_at_a_time))
         }
         (SharingSpec::MaxMin(_), None) => Built::MaxMin(Flows::dense(MaxMin::new, fabric, router, one_at_a_time)),
+        (SharingSpec::Redistribute(RedistributeSpec { threshold, among: Among::All }), None) => {
+            let policy = |capacities| Redistribute::new(capacities, **threshold);
+            Built::Other(Box::new(Flows::dense(policy, fabric, router, one_at_a_time)))
+        }
         _ => boxed(Flows::new(fabric, router, sharing, one_at_a_time)),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::played::arrivals;
 use super::*;
 use crate::diagnostic::Sources;
 use crate::fabric::Fabric;
@@ -25,22 +26,7 @@ type Start = (f64, Vec<LinkId>, u64);
 
 /// When each message arrives \[ps\]; `start` puts one on its way.
 fn play<T: Transport>(by: &mut T, starts: &[Start], start: impl Fn(&mut T, FlowId, &[LinkId], u64)) -> Vec<f64> {
-    let mut arrivals = vec![0.0; starts.len()];
-    let (mut next, mut gone) = (0, Vec::new());
-    loop {
-        let at = starts.get(next).map_or(Time::NEVER, |start| Time::from_ps(start.0));
-        let now = at.min(by.next_arrival(Time::NEVER));
-        if !now.is_finite() {
-            return arrivals;
-        }
-        by.arrived(now, &mut gone);
-        gone.drain(..).for_each(|flow| arrivals[flow.0 as usize] = now.ps());
-        while let Some((_, route, bytes)) = starts.get(next).filter(|start| start.0 <= now.ps()) {
-            start(by, FlowId(next as u32), route, *bytes);
-            next += 1;
-        }
-        by.settle(now);
-    }
+    arrivals(by, starts, |message| message.0, |by, flow, (_, route, bytes)| start(by, flow, route, *bytes))
 }
 
 fn random_starts(fabric: &Fabric, router: &dyn Router, count: u32) -> Vec<Start> {

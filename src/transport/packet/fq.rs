@@ -35,34 +35,36 @@ pub(super) struct FairQueues {
     under_way: u64,
 }
 
-/// The packets of one message at one hop.
+/// The packets of one message at one hop; the last one, behind its route, has room without end.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// Packets that wait here; at the source, all that have not left.
-    waiting: u64,
-    /// Packets that have started to cross the link.
-    sent: u64,
+    /// Packets that have not started to cross the link.
+    left: u64,
+    /// Packets that wait here; at the source, 1 while there are any.
+    waiting: u32,
     /// How many more may wait here or be on their way here.
     room: u32,
-    /// The queue behind it in the turn of the link.
+    /// The queue behind it in the turn of the link, [`NONE`] for the last one; [`IDLE`] where it has no place in the turn.
     next: u32,
-    /// Whether it has a place in the turn.
-    queued: bool,
+    /// The link that they wait for, [`NONE`] where they have arrived.
+    link: u32,
 }
+
+/// Not in the turn of a link.
+const IDLE: u32 = u32::MAX - 1;
 
 /// How far a message is.
 #[derive(Clone, Copy, Debug, Default)]
 struct MessageProgress {
-    /// Its packets.
-    packets: u64,
-    /// Those that have arrived.
-    arrived: u64,
+    /// Its packets that have not arrived.
+    left: u64,
     /// The size of the last one \[B\].
     last_bytes: u32,
 }
 
 /// A link and the turn of the messages that wait for it.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Port {
     head: u32,
     tail: u32,
@@ -83,59 +85,63 @@ impl FairQueues {
         }
     }
 
-    /// Makes places for the hops of this message, as the routes are laid out now.
-    fn lay_out(&mut self, net: &mut Net, flow: u32) {
-        let empty = Queue { waiting: 0, sent: 0, room: self.room, next: NONE, queued: false };
+    /// Makes places for the hops of this message of so many packets, as the routes are laid out now.
+    fn lay_out(&mut self, net: &mut Net, flow: u32, packets: u64) {
+        let none = Queue { left: 0, waiting: 0, room: 0, next: IDLE, link: NONE };
         if self.stride != net.stride {
             let (old, new) = (self.stride, net.stride);
             let moved = net.renaming(old);
-            let mut queues = vec![empty; self.queues.len() / old * new];
+            let mut queues = vec![none; self.queues.len() / old * new];
             for (to, from) in queues.chunks_exact_mut(new).zip(self.queues.chunks_exact(old)) {
                 for (to, from) in to.iter_mut().zip(from) {
-                    *to = Queue { next: moved(from.next), ..*from };
+                    *to = Queue { next: if from.next == IDLE { IDLE } else { moved(from.next) }, ..*from };
                 }
             }
             for port in &mut self.ports {
                 (port.head, port.tail) = (moved(port.head), moved(port.tail));
             }
-            net.wheel.rename(moved);
+            net.pending.rename(moved);
             (self.queues, self.stride) = (queues, new);
         }
         let first = flow as usize * self.stride;
         if self.queues.len() < first + self.stride {
-            self.queues.resize(first + self.stride, empty);
+            self.queues.resize(first + self.stride, none);
         }
-        self.queues[first..first + self.stride].fill(empty);
+        for (queue, &link) in self.queues[first..first + self.stride].iter_mut().zip(&net.routes[first..]) {
+            *queue = Queue { left: packets, room: self.room, link, ..none };
+            if link == NONE {
+                queue.room = u32::MAX;
+                break;
+            }
+        }
+        self.queues[first].waiting = 1;
         if self.messages.len() <= flow as usize {
             self.messages.resize(flow as usize + 1, MessageProgress::default());
         }
     }
 
-    /// Gives a queue its place in the turn of its link, if it has a packet that may go.
-    #[inline]
-    fn line_up(&mut self, net: &Net, place: usize) {
-        let queue = &self.queues[place];
-        // Behind the last hop there is room without end.
-        if queue.queued || queue.waiting == 0 || (net.routes[place + 1] != NONE && self.queues[place + 1].room == 0) {
-            return;
+    /// Gives a queue its place in the turn of its link, if it has a packet that may go; returns the link.
+    #[inline(always)]
+    fn line_up(&mut self, place: usize) -> u32 {
+        let [queue, ahead] = &mut self.queues[place..place + 2] else { return NONE };
+        let link = queue.link;
+        if queue.next == IDLE && queue.waiting > 0 && ahead.room > 0 {
+            queue.next = NONE;
+            let port = &mut self.ports[link as usize];
+            let tail = std::mem::replace(&mut port.tail, place as u32);
+            if port.head == NONE {
+                port.head = place as u32;
+            } else {
+                self.queues[tail as usize].next = place as u32;
+            }
         }
-        let queue = &mut self.queues[place];
-        queue.queued = true;
-        queue.next = NONE;
-        let port = &mut self.ports[net.routes[place] as usize];
-        let tail = std::mem::replace(&mut port.tail, place as u32);
-        if port.head == NONE {
-            port.head = place as u32;
-        } else {
-            self.queues[tail as usize].next = place as u32;
-        }
+        link
     }
 
     /// The same, and has the link start if it stands still.
-    #[inline]
+    #[inline(always)]
     fn push_on(&mut self, net: &mut Net, place: usize) {
-        self.line_up(net, place);
-        let link = net.routes[place];
+        let link = self.line_up(place);
         let port = &self.ports[link as usize];
         if !port.sending && port.head != NONE {
             self.go_on(net, link);
@@ -163,34 +169,35 @@ impl FairQueues {
         }
         port.meter.goes_on(net.now);
         let place = port.head as usize;
-        let (flow, hop) = (net.flow(place as u32) as usize, place & (self.stride - 1));
-        if hop > 0 {
+        let at_source = place & (self.stride - 1) == 0;
+        port.sending = true;
+        let [queue, ahead] = &mut self.queues[place..place + 2] else { return None };
+        port.head = queue.next;
+        queue.next = IDLE;
+        queue.left -= 1;
+        let last = queue.left == 0;
+        ahead.room -= 1;
+        if at_source {
+            queue.waiting = u32::from(!last);
+        } else {
+            queue.waiting -= 1;
+            queue.room += 1;
             port.meter.leaves(net.now);
         }
-        port.sending = true;
-        let queue = &mut self.queues[place];
-        port.head = queue.next;
-        queue.queued = false;
-        queue.waiting -= 1;
-        queue.sent += 1;
-        let message = &self.messages[flow];
-        let bytes = if queue.sent == message.packets { message.last_bytes } else { net.packet_bytes };
-        let (time, latency) = (net.sending(link, bytes), net.links[link as usize].latency);
+        let wire = &net.links[link as usize];
+        let latency = wire.latency;
+        let time =
+            if last { net.sending(link, self.messages[net.flow(place as u32) as usize].last_bytes) } else { wire.full };
         port.meter.sends(time);
-        if net.routes[place + 1] != NONE {
-            self.queues[place + 1].room -= 1;
-        }
-        self.line_up(net, place);
+        self.line_up(place);
         net.schedule(time, link, place as u32);
         if latency > 0 {
             net.schedule_later(time.saturating_add(latency), link | ARRIVAL, place as u32);
         }
-        if hop == 0 {
+        if at_source {
             return None;
         }
-        self.queues[place].room += 1;
-        self.line_up(net, place - 1);
-        let before = net.routes[place - 1];
+        let before = self.line_up(place - 1);
         let port = &self.ports[before as usize];
         (!port.sending && port.head != NONE).then_some(before)
     }
@@ -199,19 +206,21 @@ impl FairQueues {
     #[inline]
     fn hand_on(&mut self, net: &mut Net, place: usize) -> bool {
         net.hops += 1;
-        let link = net.routes[place + 1];
+        let queue = &mut self.queues[place + 1];
+        let link = queue.link;
         if link == NONE {
+            queue.room += 1;
             let flow = net.flow(place as u32);
             let message = &mut self.messages[flow as usize];
-            message.arrived += 1;
-            let all = message.arrived == message.packets;
+            message.left -= 1;
+            let all = message.left == 0;
             if all {
                 self.under_way -= 1;
                 net.arrivals.push(flow);
             }
             return all;
         }
-        self.queues[place + 1].waiting += 1;
+        queue.waiting += 1;
         let port = &mut self.ports[link as usize];
         port.meter.comes(net.now);
         self.push_on(net, place + 1);
@@ -226,15 +235,13 @@ impl FairQueues {
 
 impl Switching for FairQueues {
     fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64) {
-        self.lay_out(net, flow);
         let size = u64::from(net.packet_bytes);
         let packets = bytes.div_ceil(size);
+        self.lay_out(net, flow, packets);
         let last_bytes = (bytes - (packets - 1) * size) as u32;
-        self.messages[flow as usize] = MessageProgress { packets, arrived: 0, last_bytes };
+        self.messages[flow as usize] = MessageProgress { left: packets, last_bytes };
         self.under_way += 1;
-        let place = flow as usize * self.stride;
-        self.queues[place].waiting = packets;
-        self.push_on(net, place);
+        self.push_on(net, flow as usize * self.stride);
     }
 
     #[inline]
@@ -244,8 +251,7 @@ impl Switching for FairQueues {
         if link & ARRIVAL != 0 {
             return self.hand_on(net, place);
         }
-        let hop = place & (self.stride - 1);
-        let all_sent = hop == 0 && self.queues[place].sent == self.messages[net.flow(place as u32) as usize].packets;
+        let all_sent = place & (self.stride - 1) == 0 && self.queues[place].left == 0;
         self.go_on(net, link);
         let departed = all_sent && net.departed(place as u32);
         let arrived = net.links[link as usize].latency == 0 && self.hand_on(net, place);

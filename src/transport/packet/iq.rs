@@ -100,6 +100,8 @@ struct Stamp {
 #[derive(Clone, Copy, Debug)]
 struct Output {
     sending: bool,
+    /// Whether it leads to a node: there packets may arrive.
+    may_end: bool,
     /// The port whose packet it sends.
     serves: u32,
     /// Its requests: where they start, and how many words they are.
@@ -134,10 +136,46 @@ struct Queue {
     tail: u32,
 }
 
-/// What an arbiter has found.
+/// A packet that may go, the first one of a queue.
 struct Grant {
     port: u32,
     lane: u32,
+    queue: usize,
+    head: u32,
+}
+
+/// What an arbiter has found so far.
+struct Search {
+    /// With what it goes by.
+    best: Option<(u64, Grant)>,
+    /// The input of the lowest bit; in a switch of up to 64 inputs those behind the last one come round again.
+    turn: u32,
+}
+
+impl Search {
+    /// Goes through inputs, the lowest bit first; returns whether it is done.
+    #[inline(always)]
+    fn go_through<const ASKS: bool>(&mut self, model: &InputQueues<ASKS>, net: &Net, link: u32, mut bits: u64) -> bool {
+        let output = &model.outputs[link as usize];
+        while bits != 0 {
+            let mut index = self.turn + bits.trailing_zeros();
+            if output.words == 1 {
+                index %= 64;
+            }
+            bits &= bits - 1;
+            let port = output.switch + index;
+            let Some(grant) = model.grant(net, link, port) else { continue };
+            if model.arbitration == Arbitration::RoundRobin {
+                self.best = Some((0, grant));
+                return true;
+            }
+            let order = model.order(net, port, grant.head);
+            if self.best.as_ref().is_none_or(|(least, _)| order < *least) {
+                self.best = Some((order, grant));
+            }
+        }
+        false
+    }
 }
 
 impl<const ASKS: bool> InputQueues<ASKS> {
@@ -156,6 +194,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         }
         let output = Output {
             sending: false,
+            may_end: false,
             serves: NONE,
             requests: 0,
             words: 0,
@@ -211,6 +250,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
                 add(link.0, lane);
             }
             self.outputs[link.index()].buffer = buffer;
+            self.outputs[link.index()].may_end = vertex.0 < fabric.nodes();
         }
         let source = if vertex.0 < fabric.nodes() { add(SOURCE, 0) } else { NONE };
         let words = (self.ports.len() - first as usize).div_ceil(64).max(1) as u32;
@@ -297,31 +337,54 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     }
 
     /// Whether the first packet of this input may go over this link, and where it would go.
-    #[inline]
-    fn grant(&self, net: &Net, link: u32, port: u32, head: u32) -> Option<Grant> {
+    #[inline(always)]
+    fn grant(&self, net: &Net, link: u32, port: u32) -> Option<Grant> {
+        let queue = self.queue_for(port, link);
+        let head = self.queues[queue].head;
         let input = &self.ports[port as usize];
         let place = self.place_of(net, input, head);
         let lane = self.lane_ahead(net, place, input, link);
-        if net.link(place + 1) == NONE {
-            return Some(Grant { port, lane });
-        }
-        let enters = self.change.leaves_bubble(input.link, link);
-        let room = self.room[(link * self.lanes + lane) as usize];
-        (room > u32::from(enters)).then_some(Grant { port, lane })
+        let fits = net.link(place + 1) == NONE || {
+            let room = self.room[(link * self.lanes + lane) as usize];
+            // With room for two it may go wherever it comes from.
+            room > 1 || (room == 1 && !self.change.leaves_bubble(input.link, link))
+        };
+        fits.then_some(Grant { port, lane, queue, head })
     }
 
     /// Grants a link that is free to one of those that want it.
-    #[inline]
+    #[inline(always)]
     fn arbitrate(&mut self, net: &mut Net, link: u32) {
         let output = &self.outputs[link as usize];
         if output.sending {
             return;
         }
+        // Most switches have one word of inputs, and most links that are free are free because nobody may use them.
+        let requests = self.requests[output.requests as usize];
+        let found = if output.words > 1 {
+            self.search_words(net, link)
+        } else if requests == 0 || (self.lanes == 1 && !output.may_end && self.room[link as usize] == 0) {
+            None
+        } else {
+            let mut search = Search { best: None, turn: output.turn };
+            search.go_through(self, net, link, requests.rotate_right(output.turn));
+            search.best.map(|(_, grant)| grant)
+        };
+        if let Some(grant) = found {
+            self.send(net, link, grant);
+        }
+    }
+
+    /// The one that an output of a switch with many inputs is granted to.
+    #[cold]
+    #[inline(never)]
+    fn search_words(&self, net: &Net, link: u32) -> Option<Grant> {
+        let output = &self.outputs[link as usize];
         let words = &self.requests[output.requests as usize..(output.requests + output.words) as usize];
         let (first, bit) = ((output.turn / 64) as usize, output.turn % 64);
-        let mut best: Option<(u64, Grant)> = None;
+        let mut search = Search { best: None, turn: 0 };
         // From the turn on, and round to it again.
-        'search: for step in 0..=words.len() {
+        for step in 0..=words.len() {
             let word = if first + step < words.len() { first + step } else { first + step - words.len() };
             let mut bits = words[word];
             if step == 0 {
@@ -330,25 +393,12 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             if step == words.len() {
                 bits &= !(!0 << bit);
             }
-            while bits != 0 {
-                let index = word as u32 * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
-                let port = output.switch + index;
-                let head = self.queues[self.queue_for(port, link)].head;
-                let Some(grant) = self.grant(net, link, port, head) else { continue };
-                if self.arbitration == Arbitration::RoundRobin {
-                    best = Some((0, grant));
-                    break 'search;
-                }
-                let order = self.order(net, port, head);
-                if best.as_ref().is_none_or(|(least, _)| order < *least) {
-                    best = Some((order, grant));
-                }
+            search.turn = word as u32 * 64;
+            if search.go_through(self, net, link, bits) {
+                break;
             }
         }
-        if let Some((_, grant)) = best {
-            self.send(net, link, grant);
-        }
+        search.best.map(|(_, grant)| grant)
     }
 
     /// What the arbiter goes by, least first.
@@ -364,9 +414,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
 
     /// Sends the first packet of an input over a link.
     #[inline]
-    fn send(&mut self, net: &mut Net, link: u32, Grant { port, lane }: Grant) {
-        let queue = self.queue_for(port, link);
-        let head = self.queues[queue].head;
+    fn send(&mut self, net: &mut Net, link: u32, Grant { port, lane, queue, head }: Grant) {
         let source = self.ports[port as usize].link == SOURCE;
         let packet = if source {
             let mut packet = self.trains.next_packet(net, head);

@@ -28,6 +28,7 @@ mod lanes;
 mod meter;
 mod net;
 mod oq;
+mod pending;
 mod spec;
 mod switching;
 #[cfg(test)]
@@ -50,6 +51,8 @@ use net::Net;
 use oq::OutputQueues;
 use switching::Switching;
 
+#[cfg(feature = "simulator")]
+pub(crate) use net::{MOST_PLACES, places};
 pub use spec::{Arbitration, Buffer, DeadlockAvoidance, Model, PacketSpec, Queues};
 
 /// Events between two looks of the engine, where no message arrives for so long.
@@ -122,7 +125,7 @@ impl Packets {
 /// Goes through the events up to `limit`, the first arrival or departure, or [`EVENTS_PER_LOOK`].
 fn run(model: &mut impl Switching, net: &mut Net, limit: u64) -> Time {
     for _ in 0..EVENTS_PER_LOOK {
-        let Some(event) = net.wheel.pop(limit) else { return Time::NEVER };
+        let Some(event) = net.pending.pop(limit) else { return Time::NEVER };
         net.now = event.time;
         if model.handle(net, event) {
             break;
@@ -197,7 +200,7 @@ impl Transport for Packets {
     fn gridlock(&self) -> Option<Gridlock> {
         let gridlock = self.switching().gridlock(&self.net)?;
         // What would happen later than can be counted has not come to a standstill.
-        let cycle = if self.net.wheel.is_empty() { gridlock.cycle } else { Vec::new() };
+        let cycle = if self.net.pending.is_empty() { gridlock.cycle } else { Vec::new() };
         Some(Gridlock { cycle, ..gridlock })
     }
 

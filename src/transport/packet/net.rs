@@ -1,11 +1,11 @@
-//! What all packet models stand on: links in ticks, routes of messages, packets, the clock and its wheel.
+//! What all packet models stand on: links in ticks, routes of messages, packets, the clock and its events.
 
 use std::sync::Arc;
 
 use super::asking::Asking;
 use super::clock::{Clock, rounded};
+use super::pending::Pending;
 use super::spec::PacketSpec;
-use super::wheel::{Event, Wheel};
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId};
 use crate::routing::Router;
@@ -15,12 +15,20 @@ use crate::units::Time;
 pub(super) const NONE: u32 = u32::MAX;
 /// In a route: here the packet asks for its way on. All links have smaller numbers.
 pub(super) const ASK: u32 = u32::MAX - 1;
+/// Places there are at most, all routes together (they take 4 GiB): models use the bits above for marks.
+pub(crate) const MOST_PLACES: usize = 1 << 30;
+
+/// Places that the routes of messages take, each `crossings` links long \[entries\].
+#[cfg(feature = "simulator")]
+pub(crate) fn places(messages: u64, crossings: u64) -> u64 {
+    messages.saturating_mul((crossings + 1).next_power_of_two())
+}
 
 /// Links, messages and time.
 #[derive(Debug)]
 pub(super) struct Net {
     pub clock: Clock,
-    pub wheel: Wheel,
+    pub pending: Pending,
     /// The time of the event at hand \[ticks\].
     pub now: u64,
     pub links: Vec<Link>,
@@ -69,11 +77,14 @@ impl Net {
         // A few slow links must not make the slots wide for all others: what lies further ahead has its own place.
         let fastest = links.iter().map(delay).min().unwrap_or(1);
         let usual = links.iter().map(delay).max().unwrap_or(1).min(fastest.saturating_mul(64));
+        // Of each packet when it has left, and where links have a latency when it is there.
+        let full = links.iter().map(|link| (link.full, 1));
+        let delays = full.chain(links.iter().filter(|link| link.latency > 0).map(|link| (delay(link), 1))).collect();
         let asking = Asking::new(fabric, router);
         // Room for the way to the first switch, where packets ask.
         let stride = if asking.is_some() { 4 } else { 0 };
         Self {
-            wheel: Wheel::new(links.len(), usual),
+            pending: Pending::new(delays, usual, links.len()),
             clock,
             now: 0,
             links,
@@ -102,13 +113,21 @@ impl Net {
         self.widen(route.len() + 1);
         let first = flow as usize * self.stride;
         if self.routes.len() < first + self.stride {
-            self.routes.resize(first + self.stride, NONE);
+            self.lengthen(first + self.stride);
         }
         let slots = &mut self.routes[first..first + self.stride];
         for (slot, link) in slots.iter_mut().zip(route) {
             *slot = link.0;
         }
         slots[route.len()] = NONE;
+    }
+
+    /// Makes room for more messages.
+    #[cold]
+    #[inline(never)]
+    fn lengthen(&mut self, places: usize) {
+        assert!(places <= MOST_PLACES, "too many messages at once: their routes take more than 4 GiB");
+        self.routes.resize(places, NONE);
     }
 
     /// Makes room for routes of so many entries.
@@ -174,7 +193,7 @@ impl Net {
     /// Schedules something.
     #[inline(always)]
     pub(super) fn schedule(&mut self, delay: u64, what: u32, which: u32) {
-        self.wheel.push(Event { time: self.now.saturating_add(delay), what, which });
+        self.pending.push(self.now, delay, what, which);
     }
 
     /// The same, in less code.

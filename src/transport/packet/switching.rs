@@ -9,7 +9,7 @@ pub(super) trait Switching {
     /// A message leaves its source, now.
     fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64);
 
-    /// An event of the wheel; returns whether a message has arrived or departed.
+    /// An event; returns whether a message has arrived or departed.
     fn handle(&mut self, net: &mut Net, event: Event) -> bool;
 
     /// What each port did by now \[ticks\].

@@ -1,4 +1,4 @@
-//! The events of packets in order of time; those of one time in the order in which they were scheduled.
+//! A timing wheel: events in order of time, those of one time in the order in which they were scheduled.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 const NONE: u32 = u32::MAX;
 
 /// Something that happens at a time; what `what` and `which` mean is the model's own business.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Event {
     /// \[ticks\].
     pub time: u64,
@@ -15,10 +15,17 @@ pub(super) struct Event {
     pub which: u32,
 }
 
+/// An event, and how long before it was scheduled \[ticks\].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Scheduled {
+    pub event: Event,
+    pub delay: u64,
+}
+
 /// A timing wheel.
 ///
 /// Packets of a fabric take about the same time everywhere, so nearly every event lies less than one turn of the wheel
-/// ahead: it is appended to the list of its slot, and found again by the bits that say which slots hold anything. A
+/// ahead, also those with delays that have no line of their own: it is appended to the list of its slot, and found again by the bits that say which slots hold anything. A
 /// slot is narrow enough to hold about one event where times are spread, and all of one instant where packets run in
 /// lock step; its few events are put in order when its turn comes. What lies further ahead waits in a heap.
 ///
@@ -26,7 +33,7 @@ pub(super) struct Event {
 /// slot are in that order, sorting keeps it, and what comes from the heap is in its slot before anything can be pushed
 /// there directly.
 ///
-/// Cost: push O(1), pop O(1) and a sort of the slot; 16 B a slot and 24 B an event.
+/// Cost: push O(1), pop O(1) and a sort of the slot; 16 B a slot and 32 B an event.
 #[derive(Debug)]
 pub(super) struct Wheel {
     /// A slot is `2^shift` ticks wide.
@@ -44,18 +51,21 @@ pub(super) struct Wheel {
     /// The number of the slot that is being emptied, counted from time 0.
     turn: u64,
     /// Its events, in order, from `at` on.
-    current: Vec<Event>,
+    current: Vec<Scheduled>,
     at: usize,
-    later: BinaryHeap<Reverse<(u64, u64, u32, u32)>>,
+    later: BinaryHeap<Reverse<Later>>,
     /// Events that went into the heap so far, to keep their order.
     delayed: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    event: Event,
+    entry: Scheduled,
     next: u32,
 }
+
+/// Time, number in the order of scheduling, and the rest of an event that lies far ahead.
+type Later = (u64, u64, u64, u32, u32);
 
 impl Wheel {
     /// An empty wheel for about `events` events at once that lie up to `delay` \[ticks\] ahead.
@@ -84,30 +94,38 @@ impl Wheel {
         self.at == self.current.len() && self.later.is_empty() && self.next_slot().is_none()
     }
 
-    /// Schedules an event, not before the last one that was popped.
-    #[inline(always)]
-    pub(super) fn push(&mut self, event: Event) {
-        let turn = event.time >> self.shift;
+    /// Schedules an event, now; nothing that is in the wheel happens before that.
+    pub(super) fn push(&mut self, now: u64, entry: Scheduled) {
+        // Where other queues have events, too, time may have gone on past slots that are empty.
+        let before = (now >> self.shift).saturating_sub(1);
+        if before > self.turn && self.at == self.current.len() {
+            self.turn = before;
+            if !self.later.is_empty() {
+                self.bring_near();
+            }
+        }
+        let turn = entry.event.time >> self.shift;
         debug_assert!(turn >= self.turn, "an event in the past");
         let ahead = turn.wrapping_sub(self.turn);
         // From 1 to the mask.
         if ahead.wrapping_sub(1) < self.mask {
-            self.append(turn, event);
+            self.append(turn, entry);
         } else {
-            self.push_elsewhere(ahead, event);
+            self.push_elsewhere(ahead, entry);
         }
     }
 
     /// Schedules an event in the slot that is being emptied, or further ahead than a turn.
     #[cold]
     #[inline(never)]
-    fn push_elsewhere(&mut self, ahead: u64, event: Event) {
+    fn push_elsewhere(&mut self, ahead: u64, entry: Scheduled) {
+        let Scheduled { event: Event { time, what, which }, delay } = entry;
         if ahead == 0 {
             // Behind those of the same time.
-            let place = self.current[self.at..].partition_point(|other| other.time <= event.time);
-            self.current.insert(self.at + place, event);
+            let place = self.current[self.at..].partition_point(|other| other.event.time <= time);
+            self.current.insert(self.at + place, entry);
         } else {
-            self.later.push(Reverse((event.time, self.delayed, event.what, event.which)));
+            self.later.push(Reverse((time, self.delayed, delay, what, which)));
             self.delayed += 1;
         }
     }
@@ -115,19 +133,18 @@ impl Wheel {
     /// Renames what `which` stands for, in all events.
     pub(super) fn rename(&mut self, name: impl Fn(u32) -> u32) {
         for node in &mut self.nodes {
-            node.event.which = name(node.event.which);
+            node.entry.event.which = name(node.entry.event.which);
         }
-        for event in &mut self.current[self.at..] {
-            event.which = name(event.which);
+        for entry in &mut self.current[self.at..] {
+            entry.event.which = name(entry.event.which);
         }
-        let later = std::mem::take(&mut self.later).into_iter();
-        self.later =
-            later.map(|Reverse((time, order, what, which))| Reverse((time, order, what, name(which)))).collect();
+        let renamed = |Reverse((time, order, delay, what, which))| Reverse((time, order, delay, what, name(which)));
+        self.later = std::mem::take(&mut self.later).into_iter().map(renamed).collect();
     }
 
     #[inline(always)]
-    fn append(&mut self, turn: u64, event: Event) {
-        let node = Node { event, next: NONE };
+    fn append(&mut self, turn: u64, entry: Scheduled) {
+        let node = Node { entry, next: NONE };
         let id = if self.free == NONE {
             self.nodes.push(node);
             (self.nodes.len() - 1) as u32
@@ -149,29 +166,34 @@ impl Wheel {
         }
     }
 
-    /// Takes out the next event, if it happens by `limit`.
-    #[inline(always)]
-    pub(super) fn pop(&mut self, limit: u64) -> Option<Event> {
-        match self.current.get(self.at) {
-            Some(&event) if event.time <= limit => {
-                self.at += 1;
-                Some(event)
-            }
-            Some(_) => None,
-            None => self.advance(limit),
+    /// No event happens before this; [`u64::MAX`] where there is none.
+    pub(super) fn from(&self) -> u64 {
+        match (self.current.get(self.at), self.next_slot()) {
+            (Some(entry), _) => entry.event.time,
+            (None, Some(turn)) => turn << self.shift,
+            (None, None) => self.later.peek().map_or(u64::MAX, |later| later.0.0),
         }
     }
 
-    /// Goes on to the next slot that holds anything, if it begins by `limit`, and takes out its first event.
-    #[inline(always)]
-    fn advance(&mut self, limit: u64) -> Option<Event> {
-        let next = match self.next_slot() {
-            Some(turn) => turn,
-            None => self.later.peek()?.0.0 >> self.shift,
-        };
-        if next > limit >> self.shift {
-            return None;
+    /// The next event, unless it happens in a slot that begins after `limit`.
+    #[inline]
+    pub(super) fn first(&mut self, limit: u64) -> Option<&Scheduled> {
+        if self.at == self.current.len() {
+            self.advance(limit);
         }
+        self.current.get(self.at)
+    }
+
+    /// Takes out what [`Wheel::first`] has found.
+    #[inline]
+    pub(super) fn drop_first(&mut self) {
+        self.at += 1;
+    }
+
+    /// Goes on to the next slot that holds anything, if it begins by `limit`.
+    fn advance(&mut self, limit: u64) {
+        let later = || self.later.peek().map(|later| later.0.0 >> self.shift);
+        let Some(next) = self.next_slot().or_else(later).filter(|&next| next <= limit >> self.shift) else { return };
         self.turn = next;
         if !self.later.is_empty() {
             self.bring_near();
@@ -182,35 +204,21 @@ impl Wheel {
         if self.bits[slot / 64] == 0 {
             self.words[slot / 4096] &= !(1 << (slot / 64 % 64));
         }
-        if self.at > 0 {
-            self.current.clear();
-            self.at = 0;
-        }
+        self.current.clear();
+        self.at = 0;
         let free = std::mem::replace(&mut self.free, first);
-        if first == last {
-            let node = &mut self.nodes[first as usize];
-            node.next = free;
-            if node.event.time <= limit {
-                return Some(node.event);
-            }
-            self.current.push(node.event);
-            return None;
-        }
         self.gather(first, last, free);
-        let event = self.current[0];
-        self.at = usize::from(event.time <= limit);
-        (self.at > 0).then_some(event)
     }
 
     /// Moves what lies less than a turn ahead now from the heap to its slots.
     #[cold]
     #[inline(never)]
     fn bring_near(&mut self) {
-        while let Some(&Reverse((time, _, what, which))) = self.later.peek()
+        while let Some(&Reverse((time, _, delay, what, which))) = self.later.peek()
             && (time >> self.shift) - self.turn <= self.mask
         {
             self.later.pop();
-            self.append(time >> self.shift, Event { time, what, which });
+            self.append(time >> self.shift, Scheduled { event: Event { time, what, which }, delay });
         }
     }
 
@@ -222,9 +230,9 @@ impl Wheel {
         let mut latest = 0;
         loop {
             let node = self.nodes[id as usize];
-            sorted &= node.event.time >= latest;
-            latest = node.event.time;
-            self.current.push(node.event);
+            sorted &= node.entry.event.time >= latest;
+            latest = node.entry.event.time;
+            self.current.push(node.entry);
             if id == last {
                 break;
             }
@@ -232,7 +240,7 @@ impl Wheel {
         }
         self.nodes[last as usize].next = free;
         if !sorted {
-            self.current.sort_by_key(|event| event.time);
+            self.current.sort_by_key(|entry| entry.event.time);
         }
     }
 
@@ -256,45 +264,5 @@ impl Wheel {
             i * 64 + self.words[i].trailing_zeros() as usize
         };
         Some(self.turn + distance(found * 64 + self.bits[found].trailing_zeros() as usize))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// Against a list that is searched for the first of the smallest times: with delays of all sizes, horizons
-        /// that end between events, and events that follow each other within a slot.
-        #[test]
-        fn events_come_in_order_of_time_and_then_of_pushing(
-            delay in 1u64..100_000,
-            steps in proptest::collection::vec((0u64..1_000_000, 0u32..20, any::<bool>()), 1..400),
-        ) {
-            let mut wheel = Wheel::new(10, delay);
-            let mut list: Vec<Event> = Vec::new();
-            let mut now = 0;
-            for (i, (far, shift, stop)) in steps.into_iter().enumerate() {
-                let event = Event { time: now + (far >> shift), what: i as u32, which: 7 };
-                wheel.push(event);
-                list.push(event);
-                let limit = if stop { now + far / 3 } else { u64::MAX };
-                let first = (0..list.len()).min_by_key(|&i| list[i].time).filter(|&i| list[i].time <= limit);
-                let expected = first.map(|i| list.remove(i));
-                prop_assert_eq!(wheel.pop(limit), expected);
-                now = expected.map_or(if stop { limit } else { now }, |event| event.time);
-                if i % 3 == 0 {
-                    let more = Event { time: now + (far >> 7), what: u32::MAX, which: i as u32 };
-                    wheel.push(more);
-                    list.push(more);
-                }
-            }
-            list.sort_by_key(|event| event.time);
-            for event in list {
-                prop_assert_eq!(wheel.pop(u64::MAX), Some(event));
-            }
-            prop_assert_eq!(wheel.pop(u64::MAX), None);
-        }
     }
 }

@@ -86,6 +86,7 @@ struct Received {
     tracked: bool,
     /// How many steps there are.
     steps: u32,
+    /// Nothing where it is not tracked.
     ranks: IdVec<RankId, StepsReceived>,
 }
 
@@ -141,11 +142,7 @@ impl PatternPlayer {
             is_free: needs == Needs::NOTHING && !waits,
             total: ranks.iter().map(|rank| u64::from(rank.count)).sum(),
             starts: (0..pattern.ranks()).map(|rank| start(RankId(rank))).collect(),
-            received: Received {
-                tracked: needs.steps || injection == Injection::SendRecv,
-                steps: pattern.steps(),
-                ranks: IdVec::filled(count, StepsReceived::default()),
-            },
+            received: Received::new(needs.steps || injection == Injection::SendRecv, pattern.steps(), count),
             arrivals: Arrivals {
                 tracked: needs.messages,
                 complete: IdVec::filled(count, 0),
@@ -242,7 +239,7 @@ impl PatternPlayer {
             return Some(Obstacle::Message(missing));
         }
         let needs_steps = self.injection == Injection::SendRecv || message.after == After::EarlierSteps;
-        let complete = self.received.ranks[id].complete;
+        let complete = self.received.complete(id);
         if needs_steps && complete < message.step {
             return Some(Obstacle::Step(complete));
         }
@@ -309,6 +306,16 @@ enum Obstacle {
 }
 
 impl Received {
+    /// Nothing yet, of so many steps by so many ranks.
+    fn new(tracked: bool, steps: u32, ranks: usize) -> Self {
+        Self { tracked, steps, ranks: IdVec::filled(if tracked { ranks } else { 0 }, StepsReceived::default()) }
+    }
+
+    /// The steps before which a rank has received everything; 0 where nothing depends on it.
+    fn complete(&self, id: RankId) -> u32 {
+        self.ranks.get(id).map_or(0, |rank| rank.complete)
+    }
+
     /// A message of `step` has arrived; returns whether a step is complete now.
     fn note(&mut self, pattern: &dyn Pattern, id: RankId, step: u32) -> bool {
         let rank = &mut self.ranks[id];

@@ -62,6 +62,25 @@ fn how_much_there_is_to_do_is_said_without_doing_it() {
 }
 
 #[test]
+fn packets_are_kept_in_a_folder_and_one_that_cannot_be_written_costs_nothing_else() {
+    let desk = Desk::new().file("fabric.toml", FABRIC);
+    let words = "accuracy -t torus-4x4 -p ring --size 20KB --seeds 1 --references packet:oq --models max-min";
+    let count = |folder: &str| answered(&desk, &format!("{words} --keep {folder} --count")).0;
+    assert!(count("packets").starts_with("1 case, 2 runs, "));
+    let (first, error, code) = answered(&desk, &format!("{words} --keep packets --format csv"));
+    assert_eq!((code, error.as_str()), (Some(0), ""));
+    assert!(count("packets").starts_with("1 case, 1 run, 0 packet-hops"), "{}", count("packets"));
+    let (second, _, _) = answered(&desk, &format!("{words} --keep packets --format csv"));
+    // All but processor times, which come last.
+    let figures =
+        |csv: &str| csv.lines().map(|line| line.rsplitn(4, ',').last().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(figures(&first), figures(&second));
+    let (out, error, code) = answered(&desk, &format!("{words} --keep fabric.toml --format csv"));
+    assert_eq!((code, figures(&out)), (Some(0), figures(&first)), "{error}");
+    assert!(error.contains("runs could not be kept in fabric.toml"), "{error}");
+}
+
+#[test]
 fn mistakes_are_named_with_what_there_is_instead() {
     let desk = Desk::new().file("fabric.toml", FABRIC).file("messages.csv", MESSAGES);
     for (words, said) in [
@@ -70,6 +89,9 @@ fn mistakes_are_named_with_what_there_is_instead() {
         ("-t torus-4x4 -p ring --buffer 0", "a number of packets from 1 on, or unlimited"),
         ("-t torus-4x4 -p ring --size 1parsec", "parsec"),
         ("-t torus-4x4 -p ring --seeds 0", "--seeds"),
+        ("-t torus-4x4 -p ring --packets-per-message 0", "a whole number from 1"),
+        ("-t torus-4x4 -p ring --set workload.ring.ranks=1", "`ring` sends nothing on `torus-4x4`"),
+        ("-t torus-4x4 -p nothing", "error[unknown-name]: nothing, on torus-4x4: unknown pattern `nothing`"),
         ("-t nowhere -p ring", "nowhere"),
         ("-t torus-4x4 -p linear:ranks=4", "is no pattern on a fabric"),
         ("-t fat-tree-54 -p ring --references packet:iq:dateline", "none of the packet models"),
@@ -79,6 +101,13 @@ fn mistakes_are_named_with_what_there_is_instead() {
         assert_eq!((code, out.as_str()), (Some(2), ""), "{words}: {error}");
         assert!(error.contains(said) && !error.contains("panicked"), "{words}: {error}");
     }
+    // What some cases have not is said beside rows, too.
+    let words = "accuracy -t torus-4x4 -p ring --seeds 1 --size 1KB --references packet:iq:bubble --buffer 1,2 --models max-min";
+    let (out, error, code) = answered(&desk, &format!("{words} --format csv"));
+    assert_eq!((code, out.lines().count()), (Some(0), 2), "{error}");
+    let said =
+        "left out: packet:iq:bubble, ring on torus-4x4, regular: a buffer of one packet has no room for a bubble";
+    assert!(error.contains(said), "{error}");
     // A list of messages has sizes of its own.
     for sizes in ["", "--size own"] {
         let words = format!("accuracy -t fabric.toml -p messages.csv,ring {sizes} --seeds 1 --count");

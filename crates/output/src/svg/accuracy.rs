@@ -1,6 +1,7 @@
 //! A map of errors: models beside references across, cases downwards, the error of the makespan as colour and figure.
 
 use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width};
+use crate::distinct::distinct;
 use hayase::report::{Accuracy, AccuracyRow};
 use hayase::units::Bytes;
 
@@ -108,17 +109,6 @@ fn reference(row: &AccuracyRow) -> String {
     let buffer = buffer.map_or_else(String::new, |buffer| format!(", buffer {buffer}"));
     let packets = row.packets_per_message.map_or_else(String::new, |packets| format!(", {packets} a message"));
     format!("{}{buffer}{packets}", row.reference)
-}
-
-/// All different values, in order.
-fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for value in all {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen
 }
 
 fn subtitle(accuracy: &Accuracy) -> String {

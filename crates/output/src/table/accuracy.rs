@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, fixed, grouped};
 use super::{Answer, Cell, Grid, printable};
+use crate::distinct::distinct;
 use hayase::report::{Accuracy, AccuracyRow};
 use hayase::units::Bytes;
 
@@ -59,17 +60,6 @@ fn reference(row: &AccuracyRow) -> String {
     let buffer = row.buffer.map_or_else(String::new, |buffer| format!(", buffer {buffer}"));
     let packets = row.packets_per_message.map_or_else(String::new, |packets| format!(", {packets} a message"));
     format!("{}{buffer}{packets}", row.reference)
-}
-
-/// All different values, in order.
-fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for value in all {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen
 }
 
 /// In per cent with its sign, between asterisks where it is beyond 10 %.

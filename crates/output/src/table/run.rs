@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::figures::{Quantity, bandwidth, count, fixed, grouped, percent, seconds};
 use super::{Answer, Cell, Grid, early, late, printable};
-use hayase::report::{Estimated, FaultsReport, LinkUse, Report, SeedStatistics, Status};
+use hayase::report::{Estimate, Estimated, FaultsReport, LinkUse, Report, SeedStatistics, Status};
 use hayase::units::Bytes;
 
 /// How many links are shown.
@@ -117,14 +117,24 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     lines
 }
 
+/// What is to be said of an interval that is wider than it was asked for.
+fn wider(estimate: &Estimate) -> String {
+    if estimate.is_wider() {
+        format!(", wider than the {} % asked for", fixed(100.0 * estimate.asked, 2))
+    } else {
+        String::new()
+    }
+}
+
 /// What is to be said of a makespan where an estimate was asked for.
 pub fn estimated(estimated: Option<&Estimated>) -> String {
     match estimated {
         None => String::new(),
         Some(Estimated::Full(_)) => "  (no estimate: all was simulated)".to_owned(),
         Some(Estimated::By(estimate)) => format!(
-            "  (an estimate, \u{b1} {}: {} to {} at {} confidence, of {} of all messages)",
-            percent(estimate.error()),
+            "  (an estimate, \u{b1} {} %{}: {} to {} at {} confidence, of {} of all messages)",
+            fixed(100.0 * estimate.error(), 2),
+            wider(estimate),
             seconds(estimate.low_s),
             seconds(estimate.high_s),
             percent(estimate.confidence),

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 use hayase::report::{
-    Bounds, Comparison, ComparisonRow, Head, LinkUse, Meta, Rate, Report, Rounds, SCHEMA, SeedStatistics, Status,
-    Stopped,
+    Bounds, Comparison, ComparisonRow, Estimate, Estimated, Head, LinkUse, Meta, Rate, Report, Rounds, SCHEMA,
+    SeedStatistics, Status, Stopped,
 };
 
 fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
@@ -439,4 +439,22 @@ fn who_is_late_is_shown_where_it_matters_and_whom_that_delays() {
     let even = RanksReport { late: vec![late(1, 0.0, 0)], ..RanksReport::default() };
     let same = run(&Report { ranks: Some(Box::new(even)), ..report() }).to_string();
     assert_eq!(same, run(&report()).to_string());
+}
+
+#[test]
+fn an_interval_wider_than_asked_for_is_said_to_be_wider() {
+    let line = |half_s: f64| {
+        let (low_s, high_s) = (1.0 - half_s, 1.0 + half_s);
+        let estimate = Estimate { makespan_s: 1.0, low_s, high_s, confidence: 0.95, simulated_part: 0.11, asked: 0.01 };
+        let mut report = report();
+        report.head.estimated = Some(Estimated::By(estimate));
+        run(&report).to_string().lines().find(|line| line.starts_with("makespan")).map(str::to_owned).unwrap()
+    };
+    let wider = line(0.0112);
+    assert!(
+        wider.contains("(an estimate, \u{b1} 1.12 %, wider than the 1.00 % asked for: 988.8 ms to 1.011 s"),
+        "{wider}"
+    );
+    let narrower = line(0.0093);
+    assert!(narrower.contains("\u{b1} 0.93 %: 990.7 ms") && !narrower.contains("wider"), "{narrower}");
 }

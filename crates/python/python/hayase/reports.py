@@ -305,6 +305,8 @@ class Estimate(TypedDict):
     confidence: float
     #: The part of all messages that was simulated.
     simulated_part: float
+    #: Half of the interval over the makespan, as it was asked for.
+    asked: float
 
 
 class FarmBounds(TypedDict):

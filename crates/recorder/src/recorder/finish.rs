@@ -5,27 +5,34 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 
-use super::{OFF, Recorder, STATE, calls_of_other_threads, other_threads_in_words, signals};
+use super::{BUSY, OFF, Recorder, STATE, calls_of_other_threads, other_threads_in_words, signals};
 use crate::floating;
 
 /// Why a recording ends that was asked to end early.
 pub(super) const STOPPED: &str = "stopped as asked";
 
-/// Ends the recording of a process that is still sound: how it came to that, empty if as it should.
+/// Ends the recording of a process that is still sound: how it came to that, empty if as it should. A signal that comes
+/// meanwhile ends the process once the trace is whole.
 #[cold]
 pub fn finish(recorder: &mut Recorder, why: &str) {
-    floating::apart(|| end(recorder, why));
-}
-
-fn end(recorder: &mut Recorder, why: &str) {
     if STATE.load(Ordering::Relaxed) == OFF {
         return;
     }
+    let busy = BUSY.swap(true, Ordering::SeqCst);
+    floating::apart(|| end(recorder, why));
     // With the token a rank that is recorded no longer must still take its turns.
     if why != STOPPED || recorder.token.is_none() {
         STATE.store(OFF, Ordering::Relaxed);
     }
     signals::restore();
+    BUSY.store(busy, Ordering::SeqCst);
+    // Inside a call the signal goes on waiting, for the end of the call.
+    if !busy && signals::pending() {
+        signals::late();
+    }
+}
+
+fn end(recorder: &mut Recorder, why: &str) {
     if let Some(memory) = recorder.memory.take() {
         // SAFETY: the function is the runtime's, with this signature.
         unsafe { (memory.stop)() };

@@ -14,8 +14,11 @@ use crate::recorder::{Recorder, finish};
 const CODE: i32 = 3;
 /// Set to `1`: a deadlock is said in the file `deadlock` alone.
 const QUIET: &str = "HAYASE_CAPTURE_QUIET";
-/// How long the others are given to write their traces \[ms\].
+/// How long the others are given to write their traces, and the first to say what it found \[ms\].
 const PATIENCE: u32 = 5_000;
+/// In the page: a rank has found the deadlock; it has said so.
+const FOUND: u32 = 1;
+const SAID: u32 = 2;
 
 /// Every rank comes here; one of them, the first, speaks for all.
 #[cold]
@@ -23,15 +26,13 @@ pub(super) fn end(recorder: &mut Recorder) -> ! {
     let address = recorder.address();
     let mut first = false;
     if let Some(token) = &recorder.token {
-        first = token.page.deadlock().compare_exchange(0, 1, SeqCst, SeqCst).is_ok();
+        first = token.page.deadlock().compare_exchange(0, FOUND, SeqCst, SeqCst).is_ok();
         let slot = token.page.slot(token.me);
         let (file, offset) = place(address);
         slot.set_file(file.as_bytes());
         slot.offset.store(offset, SeqCst);
         slot.site.store(address as u64, SeqCst);
         slot.number.store(recorder.event.site, SeqCst);
-        // It stays blocked, for the report.
-        slot.state.store(BLOCKED, SeqCst);
         if first {
             (0..token.ranks()).for_each(|rank| token.wake(rank));
         }
@@ -40,12 +41,7 @@ pub(super) fn end(recorder: &mut Recorder) -> ! {
     if let Some(token) = &recorder.token {
         token.page.slot(token.me).flushed.store(1, SeqCst);
         let blocked: Vec<u32> = (0..token.ranks()).filter(|&rank| token.state(rank) == BLOCKED).collect();
-        for _ in 0..PATIENCE {
-            if blocked.iter().all(|&rank| token.page.slot(rank).flushed.load(SeqCst) != 0) {
-                break;
-            }
-            nap(1_000_000);
-        }
+        wait_until(|| blocked.iter().all(|&rank| token.page.slot(rank).flushed.load(SeqCst) != 0));
         if first {
             let report = token.report();
             // Whoever started this and says it in better words asks for silence.
@@ -55,15 +51,25 @@ pub(super) fn end(recorder: &mut Recorder) -> ! {
             if let Err(error) = std::fs::write(token.directory.join("deadlock"), &report) {
                 eprintln!("hayase: {}: {error}", token.directory.join("deadlock").display());
             }
+            token.page.deadlock().store(SAID, SeqCst);
+        } else {
+            wait_until(|| token.page.deadlock().load(SeqCst) == SAID);
+            nap(500_000_000);
         }
     }
     // A rank that ends before it has finalised MPI takes the others with it. (`MPI_Abort` would too, but hangs in some
-    // libraries when another rank is in `MPI_Finalize`.) The first goes first, so that its report is whole.
-    if !first {
-        nap(500_000_000);
-    }
+    // libraries when another rank is in `MPI_Finalize`.) The first went first.
     // SAFETY: ends the process.
     unsafe { libc::_exit(CODE) }
+}
+
+/// Waits until something is so, or too long.
+fn wait_until(so: impl Fn() -> bool) {
+    let mut naps = 0;
+    while !so() && naps < PATIENCE {
+        nap(1_000_000);
+        naps += 1;
+    }
 }
 
 /// The file of the process that an address lies in, and where in it.

@@ -202,8 +202,12 @@ impl Token {
             }
             _ => {}
         }
+        if self.page.deadlock().load(SeqCst) != 0 {
+            // It stays blocked: so the report has it, and whoever ends the program waits for its trace.
+            return false;
+        }
         slot.state.store(READY, SeqCst);
-        self.page.deadlock().load(SeqCst) == 0
+        true
     }
 
     /// Rounds without any progress that are not yet a deadlock.

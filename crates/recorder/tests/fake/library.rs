@@ -2,12 +2,15 @@
 //!
 //! It says that it is MPICH, so its handles are numbers. Messages are kept in a list; a request is its position plus a
 //! base, except for sends, which all share one handle: they are complete at once, and MPICH does the same.
+//!
+//! With `FAKE_MPI_SIGNAL` set to a number, that signal comes at the first `write` after a barrier.
 
 #![crate_type = "cdylib"]
 #![allow(non_snake_case, reason = "they are the names of MPI")]
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 const INT: c_int = 0x4c00_0405;
 const REQUEST_NULL: c_int = 0x2c00_0000;
@@ -18,6 +21,9 @@ const ANY_TAG: c_int = -1;
 /// Tags and sizes \[B\] of messages under way, and receives by request: their tag.
 static MESSAGES: Mutex<Vec<(c_int, usize)>> = Mutex::new(Vec::new());
 static RECEIVES: Mutex<Vec<c_int>> = Mutex::new(Vec::new());
+
+/// The signal that comes at the next `write`, or 0.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn PMPI_Get_library_version(version: *mut c_char, length: *mut c_int) -> c_int {
@@ -134,10 +140,27 @@ unsafe extern "C" fn PMPI_Barrier(comm: c_int) -> c_int {
     // SAFETY: as a library that calls itself by its public names.
     unsafe { MPI_Isend(std::ptr::null(), 1, INT, 0, 99, comm, &raw mut request) };
     MESSAGES.lock().unwrap().pop();
+    let signal = std::env::var("FAKE_MPI_SIGNAL").map_or(0, |text| text.parse().unwrap());
+    SIGNAL.store(signal, Ordering::Relaxed);
     0
 }
 
+/// The C library's, for all of the process.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn write(file: c_int, data: *const c_void, size: usize) -> isize {
+    let signal = SIGNAL.swap(0, Ordering::Relaxed);
+    // SAFETY: the caller's; and a signal is sent to this thread.
+    unsafe {
+        if signal != 0 {
+            raise(signal);
+        }
+        __write(file, data, size)
+    }
+}
+
 unsafe extern "C" {
+    fn raise(signal: c_int) -> c_int;
+    fn __write(file: c_int, data: *const c_void, size: usize) -> isize;
     fn MPI_Isend(b: *const c_void, n: c_int, t: c_int, to: c_int, tag: c_int, c: c_int, r: *mut c_int) -> c_int;
 }
 

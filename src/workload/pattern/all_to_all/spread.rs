@@ -98,8 +98,10 @@ impl Pattern for Spread {
     }
 
     fn lockstep(&self) -> Option<Lockstep<'_>> {
-        let destinations = |step, destinations: &mut Vec<RankId>| {
-            destinations.extend((0..self.ranks).map(|rank| RankId(self.destination(rank, step + 1))));
+        let destinations = |step: u32, destinations: &mut Vec<RankId>| match &self.rule {
+            // Two runs of ranks: those before the end, and those after it.
+            Rule::Shift => destinations.extend((step + 1..self.ranks).chain(0..step + 1).map(RankId)),
+            _ => destinations.extend((0..self.ranks).map(|rank| RankId(self.destination(rank, step + 1)))),
         };
         let (ranks, steps) = (self.ranks, self.steps());
         let destinations = Box::new(destinations);

@@ -1,0 +1,150 @@
+//! Plays a configuration of CAMINOS and prints its cycles, with two parts more than CAMINOS has: `Listed`, a pattern that is
+//! a list of messages, and `OneRoute`, the routes of Hayase.
+
+use std::cell::Cell;
+use std::{env, fs};
+
+use caminos_lib::config_parser::{self, ConfigurationValue, Token};
+use caminos_lib::pattern::prelude::*;
+use caminos_lib::quantify::Quantifiable;
+use caminos_lib::routing::prelude::*;
+use caminos_lib::topology::{Location, Topology};
+use caminos_lib::{Plugs, Simulation};
+use rand::rngs::StdRng;
+
+/// Where the messages of each node go to, in their order: lines `src dst`.
+#[derive(Debug)]
+struct Listed {
+    /// By node.
+    to: Vec<Vec<usize>>,
+    /// By node: how many it has sent.
+    sent: Vec<Cell<usize>>,
+}
+
+impl Listed {
+    fn read(arg: PatternBuilderArgument) -> Box<dyn Pattern> {
+        let text = fs::read_to_string(field(arg.cv, "filename")).expect("the list of messages");
+        let mut to: Vec<Vec<usize>> = Vec::new();
+        for line in text.lines() {
+            let mut words = line.split_whitespace().map(|word| word.parse().expect("a number of a node"));
+            let (src, dst) = (words.next().expect("a source"), words.next().expect("a destination"));
+            if to.len() <= src {
+                to.resize(src + 1, Vec::new());
+            }
+            to[src].push(dst);
+        }
+        let sent = to.iter().map(|_| Cell::new(0)).collect();
+        Box::new(Self { to, sent })
+    }
+}
+
+impl Pattern for Listed {
+    fn initialize(&mut self, _: usize, _: usize, _: &dyn Topology, _: &mut StdRng) {}
+
+    fn get_destination(&self, origin: usize, _: &dyn Topology, _: &mut StdRng) -> usize {
+        self.to[origin][self.sent[origin].replace(self.sent[origin].get() + 1)]
+    }
+}
+
+/// Its memory is of no interest.
+impl Quantifiable for Listed {
+    fn total_memory(&self) -> usize {
+        0
+    }
+
+    fn print_memory_breakdown(&self) {}
+
+    fn forecast_total_memory(&self) -> usize {
+        0
+    }
+}
+
+/// One route for each pair: on a dragonfly inside the group to the cable, over it and on, in a second channel behind it; on
+/// a fat-tree D-mod-k.
+#[derive(Debug)]
+struct OneRoute {
+    /// Of a fat-tree: ports to each side.
+    p: usize,
+}
+
+impl OneRoute {
+    fn of(arg: RoutingBuilderArgument) -> Box<dyn Routing> {
+        Box::new(Self { p: field(arg.cv, "p").parse().expect("ports") })
+    }
+}
+
+impl Routing for OneRoute {
+    fn next(
+        &self,
+        info: &RoutingInfo,
+        topology: &dyn Topology,
+        at: usize,
+        target: usize,
+        server: Option<usize>,
+        _channels: usize,
+        _rng: &mut StdRng,
+    ) -> Result<RoutingNextCandidates, Error> {
+        let server = server.expect("a message has a destination");
+        let only = |port, channel| {
+            Ok(RoutingNextCandidates { candidates: vec![CandidateEgress::new(port, channel)], idempotent: true })
+        };
+        let ports = |leads: &dyn Fn(Location) -> bool| -> Vec<usize> {
+            (0..topology.ports(at)).filter(|&port| leads(topology.neighbour(at, port).0)).collect()
+        };
+        let switches = |leads: &dyn Fn(usize) -> bool| {
+            ports(&|to| matches!(to, Location::RouterPort { router_index, .. } if leads(router_index)))
+        };
+        if at == target {
+            return only(ports(&|to| matches!(to, Location::ServerPort(found) if found == server))[0], 0);
+        }
+        if let Some(size) = topology.dragonfly_size() {
+            let group = |switch: usize| switch / size.group_size;
+            let leaves = |switch: usize| {
+                let to = (0..topology.degree(switch)).map(|port| topology.neighbour(switch, port).0);
+                let mut to = to.filter_map(|to| match to {
+                    Location::RouterPort { router_index, .. } => Some(group(router_index)),
+                    _ => None,
+                });
+                to.any(|to| to == group(target) && to != group(switch))
+            };
+            let found = if group(at) == group(target) {
+                switches(&|next| next == target)
+            } else if leaves(at) {
+                switches(&|next| group(next) == group(target))
+            } else {
+                switches(&|next| group(next) == group(at) && leaves(next))
+            };
+            return only(found[0], usize::from(info.hops > 0 && group(at) == group(target)));
+        }
+        let (up, down) = topology.up_down_distance(at, target).expect("a fat-tree");
+        let nearer = |(u, d): (usize, usize)| (u < up && d <= down) || (u <= up && d < down);
+        let found = switches(&|next| topology.up_down_distance(next, target).is_some_and(nearer));
+        let digit = if up > 0 { server / self.p.pow(info.hops as u32) % found.len() } else { 0 };
+        only(found[digit], 0)
+    }
+}
+
+fn field(of: &ConfigurationValue, name: &str) -> String {
+    let ConfigurationValue::Object(_, pairs) = of else { panic!("an object is expected") };
+    match pairs.iter().find(|(key, _)| key == name) {
+        Some((_, ConfigurationValue::Literal(text))) => text.clone(),
+        _ => panic!("`{name}: \"...\"` is expected"),
+    }
+}
+
+fn main() {
+    let path = env::args().nth(1).expect("a configuration");
+    let text = fs::read_to_string(path).expect("the configuration");
+    let mut plugs = Plugs::default();
+    plugs.add_pattern("Listed".into(), Listed::read);
+    plugs.add_routing("OneRoute".into(), OneRoute::of);
+    let Ok(Token::Value(configuration)) = config_parser::parse(&text) else { panic!("no configuration") };
+    let mut simulation = Simulation::new(&configuration, &plugs);
+    simulation.run();
+    let ConfigurationValue::Object(_, results) = simulation.get_simulation_results() else { panic!("no results") };
+    for (key, value) in results {
+        if let (true, ConfigurationValue::Number(cycles)) = (key == "cycle", value) {
+            println!("RESULT {cycles}");
+        }
+    }
+}

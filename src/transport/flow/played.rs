@@ -1,0 +1,49 @@
+//! Messages played by one transport or another, for tests that compare arrivals.
+
+use crate::ids::{FlowId, NodeId};
+use crate::routing::Router;
+use crate::transport::Transport;
+use crate::units::Time;
+
+/// When a message starts \[ps\], from and to which node, and its bytes.
+pub type Start = (f64, u32, u32, u64);
+
+/// When each message arrives \[ps\].
+pub fn play(router: &dyn Router, starts: &[Start], by: &mut dyn Transport) -> Vec<f64> {
+    let mut route = Vec::new();
+    arrivals(
+        by,
+        starts,
+        |start| start.0,
+        |by, flow, &(_, from, to, bytes)| {
+            route.clear();
+            router.route(NodeId(from), NodeId(to), &mut route);
+            by.start(flow, &route, bytes);
+        },
+    )
+}
+
+/// When each of these messages arrives \[ps\], of which `time` tells the start \[ps\] and which `start` puts on their way.
+pub fn arrivals<T: Transport + ?Sized, M>(
+    by: &mut T,
+    messages: &[M],
+    time: impl Fn(&M) -> f64,
+    mut start: impl FnMut(&mut T, FlowId, &M),
+) -> Vec<f64> {
+    let mut arrivals = vec![0.0; messages.len()];
+    let (mut next, mut gone) = (0, Vec::new());
+    loop {
+        let at = messages.get(next).map_or(Time::NEVER, |message| Time::from_ps(time(message)));
+        let now = at.min(by.next_arrival(Time::NEVER));
+        if !now.is_finite() {
+            return arrivals;
+        }
+        by.arrived(now, &mut gone);
+        gone.drain(..).for_each(|flow: FlowId| arrivals[flow.0 as usize] = now.ps());
+        while let Some(message) = messages.get(next).filter(|message| time(message) <= now.ps()) {
+            start(by, FlowId(next as u32), message);
+            next += 1;
+        }
+        by.settle(now);
+    }
+}

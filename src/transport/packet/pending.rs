@@ -1,0 +1,292 @@
+//! Pending events in order of time; those of one time in the order in which they were scheduled.
+
+use super::wheel::{Event, Scheduled, Wheel};
+
+/// Delay lines at most.
+const LINES: usize = 8;
+/// Lines that are left to delays that are not known before.
+const SPARE: usize = 2;
+/// Events for which a line has room at first.
+const ROOM: usize = 64;
+
+/// The events that have been scheduled and have not happened.
+///
+/// Nearly all packets are of one size and links of a few speeds, so nearly every event is scheduled with one of a few
+/// delays. Time does not go back, so what is scheduled with the same delay happens in the order in which it was scheduled:
+/// a *delay line*, a first-in-first-out queue in a ring. The next event is the earliest of the first ones of all lines.
+/// Of two at one time that with the longer delay was scheduled before, since both times of scheduling are the time less
+/// the delay; so nothing needs a number to say which is first, and the lines are kept in order of falling delays.
+///
+/// Delays beyond the first eight that are met share a timing wheel, which keeps each event's delay for such ties. What has
+/// the same delay is all in one line or all in the wheel.
+///
+/// Cost for l <= 8 lines: push and pop O(l), without a branch that depends on what is in them; 16 B an event. In the
+/// wheel: see there.
+#[derive(Debug)]
+pub(super) struct Pending {
+    /// When the first event of each line happens; [`u64::MAX`] where there is none.
+    first: [u64; LINES],
+    lines: Vec<Line>,
+    /// See [`Pending::coming`].
+    coming: u32,
+    /// No event of the wheel happens before this; [`u64::MAX`] where there is none.
+    wheel_from: u64,
+    wheel: Wheel,
+}
+
+/// Events that were scheduled with the same delay.
+#[derive(Debug)]
+struct Line {
+    delay: u64,
+    /// A ring, whose length is a power of two. Behind the last event stands one at [`u64::MAX`], for an empty line to have
+    /// a first time, too.
+    ring: Vec<Words>,
+    /// How many events have been taken out and put in.
+    taken: usize,
+    put: usize,
+}
+
+/// An event as two words, which go through registers: time, and `which` above `what`. (A structure of three fields goes
+/// over the stack, written in parts and read as a whole, for which a processor waits each time.)
+type Words = [u64; 2];
+
+/// What stands behind the last event of a line.
+const NEVER: Words = [u64::MAX, 0];
+
+#[inline(always)]
+fn word(what: u32, which: u32) -> u64 {
+    u64::from(what) | u64::from(which) << 32
+}
+
+#[inline(always)]
+fn event([time, word]: Words) -> Event {
+    Event { time, what: word as u32, which: (word >> 32) as u32 }
+}
+
+impl Line {
+    fn new(delay: u64) -> Self {
+        Self { delay, ring: vec![NEVER; ROOM], taken: 0, put: 0 }
+    }
+
+    #[inline(always)]
+    fn mask(&self) -> usize {
+        self.ring.len() - 1
+    }
+
+    #[inline(always)]
+    fn push(&mut self, time: u64, word: u64) {
+        let mask = self.mask();
+        let slot = &mut self.ring[self.put & mask];
+        slot[0] = time;
+        slot[1] = word;
+        self.put += 1;
+        if self.put - self.taken > mask {
+            self.grow();
+        }
+        let mask = self.mask();
+        self.ring[self.put & mask][0] = u64::MAX;
+    }
+
+    /// Twice the room.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let mask = self.mask();
+        self.ring.rotate_left(self.taken & mask);
+        (self.put, self.taken) = (self.put - self.taken, 0);
+        self.ring.resize(2 * (mask + 1), NEVER);
+    }
+
+    fn events(&mut self) -> impl Iterator<Item = &mut Words> {
+        let (taken, count, mask) = (self.taken, self.put - self.taken, self.mask());
+        self.ring
+            .iter_mut()
+            .enumerate()
+            .filter(move |(i, _)| i.wrapping_sub(taken) & mask < count)
+            .map(|(_, event)| event)
+    }
+}
+
+impl Pending {
+    /// Nothing yet; where most events will have one of these delays, so many each, and those of the wheel are usually about
+    /// `usual` ticks ahead. `busy` is how many may be pending at once, roughly.
+    pub(super) fn new(mut delays: Vec<(u64, usize)>, usual: u64, busy: usize) -> Self {
+        delays.sort_unstable();
+        delays.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0 };
+            same
+        });
+        delays.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        delays.truncate(LINES - SPARE);
+        delays.sort_by_key(|&(delay, _)| std::cmp::Reverse(delay));
+        Self {
+            first: [u64::MAX; LINES],
+            lines: delays.into_iter().map(|(delay, _)| Line::new(delay)).collect(),
+            coming: 0,
+            wheel_from: u64::MAX,
+            wheel: Wheel::new(busy, usual),
+        }
+    }
+
+    /// Whether nothing is scheduled.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.iter().all(|line| line.put == line.taken) && self.wheel.is_empty()
+    }
+
+    /// Schedules something `delay` after `now`, which is never before the `now` of an earlier call nor before the last
+    /// event that was taken out.
+    #[inline(always)]
+    pub(super) fn push(&mut self, now: u64, delay: u64, what: u32, which: u32) {
+        let (time, word) = (now.saturating_add(delay), word(what, which));
+        match self.lines.iter().position(|line| line.delay == delay) {
+            Some(i) => {
+                self.lines[i].push(time, word);
+                self.first[i] = self.first[i].min(time);
+            }
+            None => self.push_elsewhere(now, delay, word),
+        }
+    }
+
+    /// Schedules something with a delay that has no line.
+    #[cold]
+    #[inline(never)]
+    fn push_elsewhere(&mut self, now: u64, delay: u64, word: u64) {
+        let time = now.saturating_add(delay);
+        if self.lines.len() < LINES {
+            let place = self.lines.partition_point(|line| line.delay > delay);
+            self.lines.insert(place, Line::new(delay));
+            self.first.copy_within(place..LINES - 1, place + 1);
+            self.lines[place].push(time, word);
+            self.first[place] = time;
+        } else {
+            self.wheel.push(now, Scheduled { event: event([time, word]), delay });
+            self.wheel_from = self.wheel_from.min(time);
+        }
+    }
+
+    /// Takes out the next event, if it happens by `limit`.
+    #[inline(always)]
+    pub(super) fn pop(&mut self, limit: u64) -> Option<Event> {
+        let (mut line, mut time) = (0, self.first[0]);
+        for (i, &first) in self.first.iter().enumerate().take(self.lines.len()).skip(1) {
+            if first < time {
+                (line, time) = (i, first);
+            }
+        }
+        if self.wheel_from <= time {
+            return self.pop_wheel(line, limit);
+        }
+        (time <= limit).then(|| self.take(line))
+    }
+
+    /// Takes out the first event of a line.
+    #[inline(always)]
+    fn take(&mut self, line: usize) -> Event {
+        let (first, line) = (&mut self.first[line], &mut self.lines[line]);
+        let mask = line.mask();
+        let [time, word] = line.ring[line.taken & mask];
+        line.taken += 1;
+        *first = line.ring[line.taken & mask][0];
+        self.coming = line.ring[(line.taken + 1) & mask][1] as u32;
+        event([time, word])
+    }
+
+    /// The `what` of an event that will probably happen soon, for asking for memory; may be that of one long past.
+    #[inline(always)]
+    pub(super) fn coming(&self) -> u32 {
+        self.coming
+    }
+
+    /// The same as [`Pending::pop`], where the next event may be in the wheel; of the lines, this one's is first.
+    #[inline(never)]
+    fn pop_wheel(&mut self, line: usize, limit: u64) -> Option<Event> {
+        if self.wheel_from > limit {
+            return None;
+        }
+        let (time, delay) = (self.first[line], self.lines.get(line).map_or(0, |line| line.delay));
+        match self.wheel.first(limit) {
+            Some(&Scheduled { event, delay: waited })
+                if event.time < time || (event.time == time && waited > delay) =>
+            {
+                self.wheel_from = event.time;
+                (event.time <= limit).then(|| {
+                    self.wheel.drop_first();
+                    self.wheel_from = self.wheel.from();
+                    event
+                })
+            }
+            _ => {
+                self.wheel_from = self.wheel.from();
+                (time <= limit).then(|| self.take(line))
+            }
+        }
+    }
+
+    /// Renames what `which` stands for, in all events.
+    pub(super) fn rename(&mut self, name: impl Fn(u32) -> u32) {
+        for line in &mut self.lines {
+            for words in line.events() {
+                let Event { what, which, .. } = event(*words);
+                words[1] = word(what, name(which));
+            }
+        }
+        self.wheel.rename(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a list that is searched for the first of the smallest times: with few delays and with many, with ties,
+        /// horizons that end between events, and events that follow each other within a slot of the wheel.
+        #[test]
+        fn events_come_in_order_of_time_and_then_of_pushing(
+            known in proptest::collection::vec(0u64..40, 0..12),
+            usual in 1u64..100_000,
+            scale in 1u64..3_000,
+            steps in proptest::collection::vec((0u64..60, 1u32..4, any::<bool>(), 0u64..1_000_000), 1..400),
+        ) {
+            let known = known.into_iter().map(|delay| (delay * scale, 1)).collect();
+            let mut pending = Pending::new(known, usual, 10);
+            let mut list: Vec<(Event, u64)> = Vec::new();
+            let (mut now, mut pushed) = (0, 0);
+            for (delay, times, stop, far) in steps {
+                // Some far ahead, and some that take no time.
+                let delay = if delay > 55 { far * scale } else { delay * scale };
+                for _ in 0..times {
+                    pending.push(now, delay, pushed, 7);
+                    list.push((Event { time: now + delay, what: pushed, which: 7 }, delay));
+                    pushed += 1;
+                }
+                let limit = if stop { now + far / 300 } else { u64::MAX - 1 };
+                for _ in 0..if stop { 9 } else { 1 } {
+                    let first = (0..list.len()).min_by_key(|&i| list[i].0.time).filter(|&i| list[i].0.time <= limit);
+                    let expected = first.map(|i| list.remove(i).0);
+                    prop_assert_eq!(pending.pop(limit), expected);
+                    now = expected.map_or(if stop { limit } else { now }, |event| event.time);
+                }
+                prop_assert_eq!(pending.is_empty(), list.is_empty());
+            }
+            pending.rename(|which| which + 1);
+            list.sort_by_key(|(event, _)| event.time);
+            for (event, _) in list {
+                prop_assert_eq!(pending.pop(u64::MAX - 1), Some(Event { which: 8, ..event }));
+            }
+            prop_assert_eq!(pending.pop(u64::MAX - 1), None);
+        }
+    }
+
+    #[test]
+    fn what_never_happens_is_not_taken_out_and_is_there() {
+        let mut pending = Pending::new(Vec::new(), 1, 1);
+        for delay in 1..=2 * LINES as u64 {
+            pending.push(10, u64::MAX - delay, 0, 0);
+        }
+        while pending.pop(u64::MAX - 1).is_some() {}
+        assert!(!pending.is_empty());
+    }
+}
