@@ -135,8 +135,14 @@ pub(super) struct Store {
     lengths: Vec<u64>,
     rows: FxHashMap<u128, Found>,
     pub faults: Faults,
-    /// Whether the plan was run here before, as it is.
-    is_known: bool,
+    /// The plans that have been run here, as far as they have been read.
+    plans: Vec<Named>,
+}
+
+/// A plan that has been run in a store.
+struct Named {
+    digest: String,
+    name: String,
 }
 
 /// Lines after which it is known about how many a file has.
@@ -156,6 +162,28 @@ fn shards(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(files.into_iter().map(|(_, path)| path).collect())
 }
 
+/// The plans that have been run in a folder.
+fn plans(folder: &Path) -> Result<Vec<Named>, StoreError> {
+    let path = folder.join(PLANS);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(&path, error)),
+    };
+    let mut plans = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        // A torn line is that of a plan that has not run.
+        let Ok(head) = serde_json::from_str::<Head<'_>>(line) else { continue };
+        check_head(&head, &path, i + 1, line)?;
+        plans.push(Named { digest: head.plan.into_owned(), name: head.name.unwrap_or_default().into_owned() });
+    }
+    Ok(plans)
+}
+
+fn is_among(plans: &[Named], digest: &str) -> bool {
+    plans.iter().any(|plan| plan.digest == digest)
+}
+
 /// Digits of an id.
 pub(super) fn hex(id: u128) -> String {
     format!("{id:032x}")
@@ -170,15 +198,13 @@ impl Store {
             lengths: Vec::new(),
             rows: FxHashMap::default(),
             faults: Faults::default(),
-            is_known: false,
+            plans: plans(folder)?,
         };
-        let plans = store.plans()?;
-        store.is_known = plans.iter().any(|(digest, _)| *digest == plan.digest);
         for path in shards(folder)? {
-            store.read_file(path, plan, &plans)?;
+            store.read_file(path, plan)?;
         }
-        if !store.is_known && !store.rows.is_empty() && !store.has_any(plan) {
-            let name = plans.last().map_or("another plan", |(_, name)| name);
+        if !store.rows.is_empty() && !store.knows(&plan.digest)? && !store.has_any(plan) {
+            let name = store.plans.last().map_or("another plan", |plan| &plan.name);
             let message = format!(
                 "`{}` holds the sweep of `{name}`, and no point of it is one of `{}`",
                 folder.display(),
@@ -231,25 +257,17 @@ impl Store {
         plan.each(|_, visit| if self.rows.contains_key(&visit.id) { Err(Found) } else { Ok(true) }).is_err()
     }
 
-    /// The plans that have been run here: digest and name.
-    fn plans(&self) -> Result<Vec<(String, String)>, StoreError> {
-        let path = self.folder.join(PLANS);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(&path, error)),
-        };
-        let mut plans = Vec::new();
-        for (i, line) in text.lines().enumerate() {
-            // A torn line is that of a plan that has not run.
-            let Ok(head) = serde_json::from_str::<Head<'_>>(line) else { continue };
-            check_head(&head, &path, i + 1, line)?;
-            plans.push((head.plan.into_owned(), head.name.unwrap_or_default().into_owned()));
+    /// Whether a plan has been run here. Each process notes its plan before it begins a shard, so the plan of a shard that
+    /// another has begun meanwhile is found by reading again.
+    fn knows(&mut self, digest: &str) -> Result<bool, StoreError> {
+        if is_among(&self.plans, digest) {
+            return Ok(true);
         }
-        Ok(plans)
+        self.plans = plans(&self.folder)?;
+        Ok(is_among(&self.plans, digest))
     }
 
-    fn read_file(&mut self, path: PathBuf, plan: &Plan, plans: &[(String, String)]) -> Result<(), StoreError> {
+    fn read_file(&mut self, path: PathBuf, plan: &Plan) -> Result<(), StoreError> {
         let file = u16::try_from(self.files.len()).ok().filter(|file| *file < u16::MAX).ok_or_else(|| {
             let message = format!("`{}` has more than {} shards", self.folder.display(), u16::MAX - 1);
             StoreError::from(Diagnostic::new("too-many-files", message).help("take fewer, larger shards"))
@@ -284,7 +302,7 @@ impl Store {
                 match (&head, text) {
                     (Some(head), Some(text)) => {
                         check_head(head, &path, 1, text)?;
-                        if !plans.iter().any(|(digest, _)| *digest == *head.plan) {
+                        if !self.knows(&head.plan)? {
                             let message = format!("`{}` is a shard of another plan", path.display());
                             let diagnostic = Diagnostic::new("other-plan", message).at_place(place(&path, 1, text));
                             let help = "move the file away: this folder has never run the plan that it names";
@@ -356,19 +374,19 @@ impl Store {
     /// Says that this plan is run here, and opens the file of a shard for it alone.
     pub fn writer(&self, plan: &Plan, shard: Shard) -> Result<Writer, StoreError> {
         let path = self.folder.join(PLANS);
-        let mut plans = File::options().append(true).create(true).open(&path).map_err(|error| failed(&path, error))?;
+        let mut file = File::options().append(true).create(true).open(&path).map_err(|error| failed(&path, error))?;
         // Others may be about to say so, too.
-        plans.lock().map_err(|error| failed(&path, error))?;
-        if !self.plans()?.iter().any(|(digest, _)| *digest == plan.digest) {
+        file.lock().map_err(|error| failed(&path, error))?;
+        if !is_among(&plans(&self.folder)?, &plan.digest) {
             let head = Head {
                 store: SCHEMA.into(),
                 results: RESULTS,
                 plan: plan.digest.as_str().into(),
                 name: Some(plan.name.as_str().into()),
             };
-            write_line(&mut plans, &path, &head)?;
+            write_line(&mut file, &path, &head)?;
         }
-        drop(plans);
+        drop(file);
         Writer::open(self.folder.join(shard.file()), plan, shard)
     }
 
@@ -545,4 +563,33 @@ fn write_line(file: &mut File, path: &Path, of: &impl Serialize) -> Result<(), S
 
 fn failed(path: &Path, error: io::Error) -> StoreError {
     StoreError::Failed(path.to_owned(), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Loader;
+
+    #[test]
+    fn a_shard_that_another_process_begins_while_the_store_is_read_is_none_of_another_plan() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store");
+        fs::create_dir(&store).unwrap();
+        let plan = |size: &str| {
+            let file = folder.path().join("plan.toml");
+            let text = format!("topology = \"torus-4x4\"\nworkload = \"ring\"\n[grid]\nsize = [\"{size}\"]\n");
+            fs::write(&file, text).unwrap();
+            Plan::read(&file, Loader::new()).unwrap()
+        };
+        let (small, large) = (plan("20 KB"), plan("1 MB"));
+
+        let mut reading = Store::read(&store, &small).unwrap();
+        Store::read(&store, &small).unwrap().writer(&small, Shard { index: 1, of: 8 }).unwrap();
+        reading.read_file(store.join("1-of-8.jsonl"), &small).unwrap();
+        assert!(reading.knows(&small.digest).unwrap());
+
+        Writer::open(store.join("2-of-8.jsonl"), &large, Shard { index: 2, of: 8 }).unwrap();
+        let refused = reading.read_file(store.join("2-of-8.jsonl"), &small).unwrap_err();
+        assert!(refused.to_string().contains("2-of-8.jsonl` is a shard of another plan"), "{refused}");
+    }
 }
