@@ -5,6 +5,7 @@
 use std::sync::LazyLock;
 
 use super::collective_names;
+use super::known::choices;
 use crate::diagnostic::{BuiltIn, Diagnostic, closest};
 
 /// What a name is looked up in.
@@ -210,11 +211,38 @@ impl Shelf {
     pub fn find(self, name: &str) -> Result<&'static Named, Diagnostic> {
         self.get(name).ok_or_else(|| {
             let word = self.word();
-            let near = closest(name, self.names()).map(|near| format!("did you mean `{near}`? "));
+            // Another name of a family is no better guess than its numbers.
+            let meant = match self.with_numbers(name) {
+                Some(example) => format!("give numbers of your own, as in \"{example}\"; "),
+                None => closest(name, self.names()).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default(),
+            };
             Diagnostic::new("unknown-name", format!("unknown {word} `{name}`"))
                 .label("not built in, and no such file")
-                .help(format!("{}`hayase {word} list` shows all", near.unwrap_or_default()))
+                .help(format!("{meant}`hayase {word} list` shows all"))
         })
+    }
+
+    /// A name of a family of fabrics, or one that begins with it (`torus-3x3`), with all numbers of a named one of it:
+    /// `torus:dims=[4,4],bandwidth=1 GB/s`.
+    fn with_numbers(self, name: &str) -> Option<String> {
+        let begins =
+            |name: &str, family: &str| name.strip_prefix(family).is_some_and(|rest| rest.starts_with(['-', ':']));
+        if self != Self::Topologies {
+            return None;
+        }
+        let families = choices("topology").into_iter().filter(|&family| name == family || begins(name, family));
+        let family = families.max_by_key(|family| family.len())?;
+        let mut of_family = self.all().iter().filter(|named| begins(named.name, family));
+        let (topology, link) = of_family.find_map(|named| {
+            let text: toml::Table = named.text.parse().ok()?;
+            Some((text.get("topology")?.get(family)?.clone(), text.get("link").cloned()))
+        })?;
+        let values = [Some(&topology), link.as_ref()].into_iter().flatten().filter_map(toml::Value::as_table).flatten();
+        let values = values.map(|(key, value)| {
+            let value = value.as_str().map_or_else(|| value.to_string().replace(' ', ""), str::to_owned);
+            format!("{key}={value}")
+        });
+        Some(format!("{family}:{}", values.collect::<Vec<_>>().join(",")))
     }
 
     /// What one of its things is called.
@@ -268,6 +296,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::scenario::Loader;
 
     fn folder(name: &str) -> BTreeSet<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
@@ -310,5 +339,20 @@ mod tests {
         let error = Shelf::Patterns.find("npb-cg-W-15").unwrap_err();
         assert_eq!(error.message, "unknown pattern `npb-cg-W-15`");
         assert_eq!(error.help.unwrap(), "did you mean `npb-cg-W-16`? `hayase pattern list` shows all");
+    }
+
+    #[test]
+    fn a_family_of_fabrics_is_answered_with_numbers_that_build() {
+        let mut answered = 0;
+        for family in choices("topology") {
+            let help = Shelf::Topologies.find(&format!("{family}-3x3")).unwrap_err().help.unwrap();
+            let Some(example) = help.split('"').nth(1) else { continue };
+            assert!(example.starts_with(&format!("{family}:")), "{example}");
+            if let Err(invalid) = Loader::new().topology(example).pattern("ring").load() {
+                panic!("{example}: {invalid}");
+            }
+            answered += 1;
+        }
+        assert!(answered > 8, "only {answered} families have a named fabric");
     }
 }

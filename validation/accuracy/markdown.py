@@ -2,7 +2,6 @@
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-MODELS = ROOT / "docs/models.md"
 BEYOND = 0.1
 
 
@@ -24,13 +23,14 @@ def table(head, rows):
 
 
 def put(name, text, write):
-    """Prints a table, or writes it into docs/models.md between `<!-- NAME -->` and `<!-- end -->`."""
+    """Prints a table, or writes it into docs/ between `<!-- NAME -->` and `<!-- end -->`, wherever that stands."""
     if not write:
         print(f"{name}:\n\n{text}")
         return
-    document = MODELS.read_text()
-    before, begin, rest = document.partition(f"<!-- {name} -->\n")
-    _, end, after = rest.partition("<!-- end -->\n")
-    if not begin or not end:
-        raise SystemExit(f"{MODELS}: there is no `<!-- {name} -->` with `<!-- end -->` behind it")
-    MODELS.write_text(before + begin + text + end + after)
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        before, begin, rest = path.read_text().partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition("<!-- end -->\n")
+        if begin and end:
+            path.write_text(before + begin + text + end + after)
+            return
+    raise SystemExit(f"docs/*.md: there is no `<!-- {name} -->` with `<!-- end -->` behind it")

@@ -58,7 +58,7 @@ pub struct CompareArgs {
     /// A scenario file: what is not listed here is as it says.
     #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub scenario: Option<PathBuf>,
-    /// Fabrics, by name or file, with commas between them.
+    /// Fabrics, by name, family with its numbers or file, with commas between them.
     #[arg(short, long, value_name = "T,...", value_delimiter = ',')]
     pub topology: Vec<String>,
     /// Patterns and programs, by name, file or rule.

@@ -33,8 +33,8 @@ Files (-o), by name:
 /// `hayase topology routes`.
 #[derive(Args, Debug)]
 pub struct RoutesArgs {
-    /// A name (`hayase topology list`), a file with a [topology.*] table, a graph (.json), an
-    /// InfraGraph (.yaml), or a SimGrid platform (.xml).
+    /// A name (`hayase topology list`), a family with its numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a file with a
+    /// [topology.*] table, a graph (.json), an InfraGraph (.yaml), or a SimGrid platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
     /// The rule (default: what is usual for the fabric).

@@ -69,8 +69,8 @@ impl CommonArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Scenario")]
 pub struct SystemArgs {
-    /// The fabric: a name (`hayase topology list`), a TOML file with a [topology.*] table, a SimGrid platform (.xml),
-    /// an InfraGraph (.yaml).
+    /// The fabric: a name (`hayase topology list`), a family with its numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a
+    /// TOML file with a [topology.*] table, a SimGrid platform (.xml), an InfraGraph (.yaml).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: Option<String>,
     /// What messages cost at their ends, and without a fabric in between: a name (`hayase machine list`) or a TOML file

@@ -57,7 +57,8 @@ Files (-o): x.json";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct ThroughputArgs {
-    /// The fabric: a name (`hayase topology list`), a file with a [topology.*] table, or a SimGrid platform (.xml).
+    /// The fabric: a name (`hayase topology list`), a family with its numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a
+    /// file with a [topology.*] table, or a SimGrid platform (.xml).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: String,
     /// Who sends to whom: uniform, adversarial=K, worst-case, hot-group=F, bisection, permutation, or a CSV file src,dst,bytes.

@@ -53,8 +53,8 @@ Files (-o), by name:
 /// `hayase topology show`.
 #[derive(Args, Debug)]
 pub struct TopologyShowArgs {
-    /// A name (`hayase topology list`), a TOML file with a [topology.*] table, a graph (.json), an
-    /// InfraGraph (.yaml), or a SimGrid platform (.xml).
+    /// A name (`hayase topology list`), a family with its numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a TOML file
+    /// with a [topology.*] table, a graph (.json), an InfraGraph (.yaml), or a SimGrid platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
     /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set

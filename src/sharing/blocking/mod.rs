@@ -125,14 +125,6 @@ impl Blocking {
         }
     }
 
-    /// The rate of a flow is to be told.
-    #[inline]
-    fn touch(&mut self, flow: u32) {
-        if !std::mem::replace(&mut self.queues.flows[flow as usize].is_touched, true) {
-            self.touched.push(flow);
-        }
-    }
-
     /// What flows are to have, where it has changed.
     fn want(&mut self) {
         for flow in self.touched.drain(..) {
@@ -153,18 +145,19 @@ impl Sharing for Blocking {
         self.is_fresh |= self.queues.add(flow, links, &lanes, &self.channels);
         self.lanes = lanes;
         self.feasible.add(flow, links);
-        for hop in 0..self.queues.flows[flow as usize].turns.len() {
-            self.mark(self.queues.link_of(flow, hop));
+        for place in 0..self.queues.flows[flow as usize].hops.len() {
+            self.mark(self.queues.flows[flow as usize].hops[place].link);
         }
         self.divide(self.queues.flows[flow as usize].first);
     }
 
     fn remove(&mut self, flow: u32) {
         let first = self.queues.flows[flow as usize].first;
-        for hop in 0..self.queues.flows[flow as usize].turns.len() {
-            self.mark(self.queues.link_of(flow, hop));
+        for place in 0..self.queues.flows[flow as usize].hops.len() {
+            let hop = self.queues.flows[flow as usize].hops[place];
+            self.mark(hop.link);
             // A queue that no longer takes anything of that link is to be seen to from another one.
-            if let Some(other) = self.queues.other_link_of(flow, hop) {
+            if let Some(other) = self.queues.other_link_of(hop) {
                 self.mark(other);
             }
         }

@@ -80,12 +80,31 @@ pub(super) struct Turn {
     pub enters: bool,
 }
 
+/// What a flow is part of on its way over a link: a turn, with the claim and the link of that turn beside it, so that no
+/// look-up waits for another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hop {
+    pub turn: u32,
+    pub claim: u32,
+    pub link: u32,
+}
+
+impl Hop {
+    /// The turn takes so much more of its link.
+    #[inline]
+    pub(super) fn take(&self, claims: &mut [Claim], turns: &mut [Turn], more: f64) {
+        for taken in [&mut turns[self.turn as usize].taken, &mut claims[self.claim as usize].taken] {
+            *taken = (*taken + more).max(0.0);
+        }
+    }
+}
+
 /// A flow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
     /// The queue where it starts.
     pub first: u32,
-    pub turns: Vec<u32>,
+    pub hops: Vec<Hop>,
     /// \[B/s\]; 0 for one that is gone.
     pub rate: f64,
     pub is_touched: bool,
@@ -127,18 +146,11 @@ impl Queues {
         fifo
     }
 
-    /// The link that a flow turns to.
-    pub(super) fn link_of(&self, flow: u32, hop: usize) -> u32 {
-        let turn = self.flows[flow as usize].turns[hop];
-        self.claims[self.turns[turn as usize].claim as usize].link
-    }
-
     /// Another link that the queue takes something of from which a flow turns there, if it is the last one that does.
-    pub(super) fn other_link_of(&self, flow: u32, hop: usize) -> Option<u32> {
-        let turn = &self.turns[self.flows[flow as usize].turns[hop] as usize];
-        let claims = &self.fifos[self.claims[turn.claim as usize].fifo as usize].claims;
-        let other = claims.iter().find(|&&claim| claim != turn.claim).filter(|_| turn.flows == 1);
-        other.map(|&claim| self.claims[claim as usize].link)
+    pub(super) fn other_link_of(&self, Hop { turn, claim, .. }: Hop) -> Option<u32> {
+        let claims = &self.fifos[self.claims[claim as usize].fifo as usize].claims;
+        let other = claims.iter().find(|&&other| other != claim);
+        other.filter(|_| self.turns[turn as usize].flows == 1).map(|&other| self.claims[other as usize].link)
     }
 
     /// A flow comes, without a rate; returns whether nothing has ever started where it does.
@@ -146,8 +158,8 @@ impl Queues {
         if self.flows.len() <= flow as usize {
             self.flows.resize_with(flow as usize + 1, Flow::default);
         }
-        let mut turns = std::mem::take(&mut self.flows[flow as usize].turns);
-        turns.clear();
+        let mut hops = std::mem::take(&mut self.flows[flow as usize].hops);
+        hops.clear();
         let known = self.fifos.len();
         let shared = channels.has_source(links[0]);
         let first = match shared {
@@ -163,17 +175,17 @@ impl Queues {
         let (mut at, mut before) = (first, (!shared).then_some(links[0]));
         for (&link, &lane) in links.iter().zip(lanes).skip(usize::from(!shared)) {
             let to = self.fifo(link, lane);
-            turns.push(self.turn(at, link, to, channels.enters_ring(before, link)));
+            hops.push(self.turn(at, link, to, channels.enters_ring(before, link)));
             (at, before) = (to, Some(link));
         }
         self.fifos[first as usize].starts.push(flow);
         let state = &mut self.flows[flow as usize];
-        (state.first, state.turns, state.rate) = (first, turns, 0.0);
+        (state.first, state.hops, state.rate) = (first, hops, 0.0);
         is_fresh
     }
 
     /// One flow more goes from a queue over a link to the queue behind it.
-    fn turn(&mut self, from: u32, link: u32, to: u32, enters: bool) -> u32 {
+    fn turn(&mut self, from: u32, link: u32, to: u32, enters: bool) -> Hop {
         let known = self.fifos[from as usize].claims.iter().copied().find(|&id| self.claims[id as usize].link == link);
         let claim = known.unwrap_or_else(|| {
             let claim = Claim { fifo: from, link, taken: 0.0, level: f64::INFINITY, turns: [NONE; 2] };
@@ -185,30 +197,30 @@ impl Queues {
         let turns = self.claims[claim as usize].turns;
         if let Some(turn) = turns.into_iter().find(|&turn| turn != NONE && self.turns[turn as usize].to == to) {
             self.turns[turn as usize].flows += 1;
-            return turn;
+            return Hop { turn, claim, link };
         }
         let turn = put(&mut self.turns, &mut self.free_turns, Turn { claim, to, flows: 1, taken: 0.0, enters });
         self.claims[claim as usize].turns[usize::from(turns[0] != NONE)] = turn;
         let behind = &mut self.fifos[to as usize];
         behind.turns.push(turn);
         behind.entering += u32::from(enters);
-        turn
+        Hop { turn, claim, link }
     }
 
     /// A flow goes.
     pub(super) fn remove(&mut self, flow: u32) {
         let rate = std::mem::take(&mut self.flows[flow as usize].rate);
-        let mut turns = std::mem::take(&mut self.flows[flow as usize].turns);
-        for turn in turns.drain(..) {
-            self.take(turn, -rate);
-            let state = &mut self.turns[turn as usize];
+        let mut hops = std::mem::take(&mut self.flows[flow as usize].hops);
+        for hop in hops.drain(..) {
+            hop.take(&mut self.claims, &mut self.turns, -rate);
+            let state = &mut self.turns[hop.turn as usize];
             state.flows -= 1;
             if state.flows == 0 {
-                self.drop_turn(turn);
+                self.drop_turn(hop.turn);
             }
         }
         let state = &mut self.flows[flow as usize];
-        state.turns = turns;
+        state.hops = hops;
         take_out(&mut self.fifos[state.first as usize].starts, flow);
     }
 
@@ -241,16 +253,6 @@ impl Queues {
                 fifo.drain = self.links[fifo.link as usize].capacity;
             }
         }
-    }
-
-    /// A turn takes so much more of its link.
-    #[inline]
-    pub(super) fn take(&mut self, turn: u32, more: f64) -> u32 {
-        let turn = &mut self.turns[turn as usize];
-        turn.taken = (turn.taken + more).max(0.0);
-        let claim = &mut self.claims[turn.claim as usize];
-        claim.taken = (claim.taken + more).max(0.0);
-        claim.link
     }
 }
 

@@ -109,19 +109,23 @@ impl Blocking {
 
     /// Divides what a queue lets through among the flows that start there.
     pub(super) fn divide(&mut self, fifo: u32) {
-        let state = &self.queues.fifos[fifo as usize];
-        let count = state.starts.len();
-        let each = state.drain / count as f64;
-        for place in 0..count {
-            let flow = self.queues.fifos[fifo as usize].starts[place];
-            self.touch(flow);
-            let more = each - std::mem::replace(&mut self.queues.flows[flow as usize].rate, each);
-            for hop in 0..self.queues.flows[flow as usize].turns.len() {
-                let link = self.queues.take(self.queues.flows[flow as usize].turns[hop], more);
-                let state = &mut self.queues.links[link as usize];
+        let Self { queues, stale, touched, tolerance, .. } = self;
+        let Queues { links, fifos, claims, turns, flows, .. } = queues;
+        let Fifo { drain, ref starts, .. } = fifos[fifo as usize];
+        let each = drain / starts.len() as f64;
+        for &flow in starts {
+            let state = &mut flows[flow as usize];
+            if !std::mem::replace(&mut state.is_touched, true) {
+                touched.push(flow);
+            }
+            let more = each - std::mem::replace(&mut state.rate, each);
+            for hop in &state.hops {
+                hop.take(claims, turns, more);
+                let state = &mut links[hop.link as usize];
                 state.drift += more.abs();
-                if state.drift * state.claims.len() as f64 > STALE * self.tolerance * state.narrowest {
-                    self.mark(link);
+                let is_stale = state.drift * state.claims.len() as f64 > STALE * *tolerance * state.narrowest;
+                if is_stale && !std::mem::replace(&mut state.is_stale, true) {
+                    stale.push_back(hop.link);
                 }
             }
         }

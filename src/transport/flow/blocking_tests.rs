@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::played::{Start, play};
 use super::*;
 use crate::diagnostic::Sources;
 use crate::ids::{FlowId, LinkId, NodeId};
@@ -36,20 +37,9 @@ fn exact() -> BlockingSpec {
 /// When messages of these pairs arrive that start at once \[us\].
 fn arrivals(topology: &str, spec: &BlockingSpec, pairs: &[(u32, u32, u64)]) -> Vec<f64> {
     let (fabric, router) = network(topology);
-    let mut flows = BlockingFlows::new(&fabric, &*router, spec);
-    for (&(from, to, bytes), flow) in pairs.iter().zip(0..) {
-        flows.start(FlowId(flow), &route(&*router, from, to), bytes);
-    }
-    let (mut ends, mut now, mut gone) = (vec![0.0; pairs.len()], Time::ZERO, Vec::new());
-    loop {
-        flows.settle(now);
-        now = flows.next_arrival(Time::NEVER);
-        if !now.is_finite() {
-            return ends;
-        }
-        flows.arrived(now, &mut gone);
-        gone.drain(..).for_each(|flow: FlowId| ends[flow.0 as usize] = now.ps() / 1e6);
-    }
+    let starts: Vec<Start> = pairs.iter().map(|&(from, to, bytes)| (0.0, from, to, bytes)).collect();
+    let ends = play(&*router, &starts, &mut BlockingFlows::new(&fabric, &*router, spec));
+    ends.into_iter().map(|end| end / 1e6).collect()
 }
 
 #[test]
