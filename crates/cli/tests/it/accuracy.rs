@@ -150,6 +150,17 @@ fn where_no_case_is_near_the_command_that_measures_it_is_said() {
     let line = "accuracy: no case of the map is near: hayase accuracy -t slim-fly-200 -p ring measures it";
     assert!(error.lines().any(|said| said == line), "{error}");
     assert_eq!(json(&out)["accuracy"]["cases"], serde_json::json!([]));
+    // What a shell would take apart is quoted; rules that a comma would divide are left out.
+    let run = desk.hayase("run -q").args(["-t", "torus:dims=[3,3],bandwidth=1 GB/s", "-p", "ring", "--size", "1 MB"]);
+    assert_eq!(run.output().unwrap().stderr, b"");
+    let run =
+        desk.hayase("run -p ring --placement 0-8").args(["-t", "torus:dims=[3,3],bandwidth=1 GB/s", "--size", "1 MB"]);
+    let error = String::from_utf8(run.output().unwrap().stderr).unwrap();
+    let line = "near: hayase accuracy -t 'torus:dims=[3,3],bandwidth=1 GB/s' -p ring --size '1 MB' --placement 0-8 measures it";
+    assert!(error.contains(line), "{error}");
+    let run = desk.hayase("run -t slim-fly-200 -p ring --placement 0,2-199,1");
+    let error = String::from_utf8(run.output().unwrap().stderr).unwrap();
+    assert!(error.contains("near: hayase accuracy -t slim-fly-200 -p ring measures it"), "{error}");
     let (out, error, _) =
         answered(&desk, "compare -t torus-8x8,slim-fly-200 -p all-to-all-simple-spread,ring --format json");
     assert!(

@@ -125,7 +125,8 @@ Scenario:
                                sendrecv (and this step's are received), barrier (everybody's are),
                                left (the last has left the node), all (at once), window=K (up to K
                                under way)
-  -t, --topology <NAME|FILE>   The fabric: a name (`hayase topology list`), a TOML file with a
+  -t, --topology <NAME|FILE>   The fabric: a name (`hayase topology list`), a family with its
+                               numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a TOML file with a
                                [topology.*] table, a SimGrid platform (.xml), an InfraGraph (.yaml)
   -m, --machine <NAME|FILE>    What messages cost at their ends, and without a fabric in between: a
                                name (`hayase machine list`) or a TOML file with a [node.*] table
