@@ -88,7 +88,7 @@ fn root() -> &'static Path {
 }
 
 fn read(document: &str) -> String {
-    fs::read_to_string(root().join(&document)).unwrap()
+    fs::read_to_string(root().join(document)).unwrap()
 }
 
 /// The names of all properties, and the words of all choices.
