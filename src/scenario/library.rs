@@ -211,11 +211,9 @@ impl Shelf {
     pub fn find(self, name: &str) -> Result<&'static Named, Diagnostic> {
         self.get(name).ok_or_else(|| {
             let word = self.word();
-            // Another name of a family is no better guess than its numbers.
-            let meant = match self.with_numbers(name) {
-                Some(example) => format!("give numbers of your own, as in \"{example}\"; "),
-                None => closest(name, self.names()).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default(),
-            };
+            let near = closest(name, self.names()).map(|near| format!("did you mean `{near}`? "));
+            let numbers = self.with_numbers(name).map(|example| format!("numbers of your own: \"{example}\"; "));
+            let meant = [near, numbers].into_iter().flatten().collect::<String>();
             Diagnostic::new("unknown-name", format!("unknown {word} `{name}`"))
                 .label("not built in, and no such file")
                 .help(format!("{meant}`hayase {word} list` shows all"))
