@@ -12,3 +12,15 @@ pub struct Bisection {
     /// By node: whether it is in the first half.
     pub first_half: Vec<bool>,
 }
+
+impl Bisection {
+    /// What it carries in the direction that carries less \[B/s\].
+    pub fn least(&self) -> Bandwidth {
+        self.bandwidth.min(self.back)
+    }
+
+    /// How many nodes are in the first half, which is the smaller one where halves differ; at least 1.
+    pub fn senders(&self) -> u32 {
+        self.first_half.iter().filter(|&&first| first).count().max(1) as u32
+    }
+}

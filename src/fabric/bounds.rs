@@ -25,9 +25,11 @@ impl Fabric {
     /// * tree: the lower half of the node numbers against the upper, which splits the top level's subtrees;
     /// * torus, mesh, hyper-crossbar: two halves of one dimension, the one of even length for which the cut carries
     ///   least; where no length is even, halves that differ by one plane;
-    /// * any other: the lower half of the node numbers against the upper, by max-flow or the family's own sum.
+    /// * any other family: the lower half of the node numbers against the upper, by max-flow or the family's own sum;
+    /// * a graph of any other form: that, or the half that grows around an outermost node, whichever carries less.
     ///
-    /// Where links have failed or carry less, the same halves by max-flow.
+    /// Where links have failed or carry less, the same halves by max-flow; of a torus or mesh those two of adjacent
+    /// planes between which cables carry least. No halves are searched for beyond these: the least of all may be less.
     ///
     /// `None` for fewer than two nodes, where links are known by routes alone, and for a graph too large to search.
     pub fn bisection(&self) -> Option<&Bisection> {
@@ -39,6 +41,42 @@ impl Fabric {
     /// and for a graph too large to search.
     pub fn search_bisection(&self) -> Option<Bisection> {
         self.search_cut(self.lower_half())
+    }
+
+    /// The lower half of the node numbers against the upper, or the nodes that are reached first from an outermost one
+    /// against the others, whichever carries less, by max-flow: numbers may say nothing of places. `None` as above.
+    pub(super) fn search_bisection_by_place(&self) -> Option<Bisection> {
+        let by_number = self.search_bisection()?;
+        let outermost = self.by_distance(NodeId(0)).pop()?;
+        let around = self.by_distance(outermost);
+        if around.len() < self.nodes() as usize {
+            return Some(by_number);
+        }
+        let mut first_half = vec![false; around.len()];
+        around[..around.len() / 2].iter().for_each(|node| first_half[node.0 as usize] = true);
+        let by_place = self.search_cut(first_half)?;
+        Some(if by_place.least() < by_number.least() { by_place } else { by_number })
+    }
+
+    /// The nodes that a node reaches, by distance and then in the order in which they are found.
+    fn by_distance(&self, from: NodeId) -> Vec<NodeId> {
+        let start = NodeIndex::new(from.0 as usize);
+        let mut seen = vec![false; self.graph().node_count()];
+        seen[start.index()] = true;
+        let (mut reached, mut queue) = (Vec::new(), VecDeque::from([start]));
+        while let Some(vertex) = queue.pop_front() {
+            if vertex.index() < self.nodes() as usize {
+                reached.push(NodeId(vertex.index() as u32));
+            }
+            let mut next: Vec<NodeIndex> = self.graph().neighbors(vertex).collect();
+            next.sort_unstable();
+            for vertex in next {
+                if !std::mem::replace(&mut seen[vertex.index()], true) {
+                    queue.push_back(vertex);
+                }
+            }
+        }
+        reached
     }
 
     /// The cut between these nodes and all others, by max-flow; `None` as above.

@@ -231,6 +231,10 @@ impl Family for Irregular {
         ("irregular", Vec::new())
     }
 
+    fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
+        fabric.search_bisection_by_place()
+    }
+
     fn is_connected(&self) -> bool {
         false
     }

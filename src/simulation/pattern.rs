@@ -622,6 +622,10 @@ impl Playing<'_> {
         let of_rank = |rank: RankId| {
             let node = self.network.placement[rank];
             let (out, _) = self.network.capacity_of(node);
+            if self.pattern.sends(rank) == 0 {
+                // Nothing waits for it to start.
+                return Time::ZERO;
+            }
             let (mut computes, mut sends) = (start(rank), Time::ZERO);
             for message in (0..self.pattern.sends(rank)).map(|index| self.pattern.message(rank, index)) {
                 let leaves = sends_alone && self.network.placement[message.dst] != node && message.bytes > 0;

@@ -180,7 +180,7 @@ fn page(name: Option<&str>, network: &RoutedFabric) -> Result<Answer, Invalid> {
         line("diameter", format!("{diameter} links between the nodes furthest apart"));
     }
     if let Some(bisection) = fabric.bisection() {
-        let per_node = bisection.bandwidth.bytes_per_second() / f64::from(fabric.nodes().max(2) / 2);
+        let per_node = bisection.bandwidth.bytes_per_second() / f64::from(bisection.senders());
         line("bisection", format!("{} each way, {} per node", bisection.bandwidth, table::bandwidth(per_node)));
     }
     if let Some(factor) = fabric.oversubscription() {

@@ -1,8 +1,8 @@
 //! Tori and meshes.
 
-use super::{has_long_rows, host_limit, instead, like, plane_cut, shorter};
+use super::{halved, has_long_rows, host_limit, instead, like, plane_cut, shorter};
 use crate::fabric::{Bisection, Fabric, Fact, Family, Grid, Lattice, LinkGroup, Ring, Sketch, dimension_name};
-use crate::ids::NodeId;
+use crate::ids::{LinkId, NodeId};
 
 impl Family for Grid {
     fn kind(&self) -> &'static str {
@@ -56,9 +56,11 @@ impl Family for Grid {
     }
 
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
-        let cut = plane_cut(fabric.nodes(), &self.dims, |dim, left, right| cut(self, fabric, dim, left, right));
         // Sums over a plane do not know what has failed.
-        if fabric.is_altered() { fabric.search_cut(cut.first_half) } else { Some(cut) }
+        if fabric.is_altered() {
+            return fabric.search_cut(weakest_half(self, fabric));
+        }
+        Some(plane_cut(fabric.nodes(), &self.dims, |dim, left, right| cut(self, fabric, dim, left, right)))
     }
 
     fn default_routing(&self) -> &'static str {
@@ -125,4 +127,41 @@ fn cut(grid: &Grid, fabric: &Fabric, dim: usize, left: u32, right: u32) -> f64 {
     let across = cables * grid.step(0, dim, false).map_or(0.0, |link| fabric.capacity(link));
     let hosts = (grid.injection(NodeId(0)), grid.ejection(NodeId(0)));
     across.min(host_limit(fabric, hosts, plane * f64::from(left), plane * f64::from(right)))
+}
+
+/// By node: the half, of those of adjacent planes of one dimension, between which and the other half the cables that are
+/// left carry least, in the direction that carries less; of several the first.
+///
+/// With up(x) and down(x) what the cables from plane x to plane x + 1 carry, and those back \[B/s\], the planes from a to b
+/// send `up(b) + down(a - 1)` and are sent `down(b) + up(a - 1)`, plane 0 following the last one.
+fn weakest_half(grid: &Grid, fabric: &Fabric) -> Vec<bool> {
+    let left = |link: LinkId| if fabric.has_failed(link) { 0.0 } else { fabric.capacity(link) };
+    let mut weakest = (f64::INFINITY, 0, 0);
+    for dim in halved(&grid.dims) {
+        let (size, stride) = (grid.dims[dim], grid.stride(dim));
+        let (mut up, mut down) = (vec![0.0; size as usize], vec![0.0; size as usize]);
+        for position in 0..grid.positions() {
+            let x = position / stride % size;
+            up[x as usize] += grid.step(position, dim, false).map_or(0.0, left);
+            down[((x + size - 1) % size) as usize] += grid.step(position, dim, true).map_or(0.0, left);
+        }
+        // (The other half of one that begins in the upper planes of an even number begins in the lower ones.)
+        let starts = match (grid.wrap[dim], size.is_multiple_of(2)) {
+            (false, _) => 1,
+            (true, true) => size / 2,
+            (true, false) => size,
+        };
+        for start in 0..starts {
+            let (last, before) = ((start + size / 2 - 1) % size, (start + size - 1) % size);
+            let forth = up[last as usize] + down[before as usize];
+            let back = down[last as usize] + up[before as usize];
+            if forth.min(back) < weakest.0 {
+                weakest = (forth.min(back), dim, start);
+            }
+        }
+    }
+    let (_, dim, start) = weakest;
+    let (size, stride) = (grid.dims[dim], grid.stride(dim));
+    let from_start = |node: u32| (node / stride % size + size - start) % size;
+    (0..fabric.nodes()).map(|node| from_start(node) < size / 2).collect()
 }

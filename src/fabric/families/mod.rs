@@ -53,12 +53,17 @@ fn instead(small: &[u32], dims: &[u32]) -> String {
     format!("a small member of the family, {} nodes instead of {}", times(small), times(dims))
 }
 
+/// The dimensions along which halves are taken: those of even size; where none is, those of more than one plane, whose
+/// halves differ by a plane.
+fn halved(dims: &[u32]) -> impl Iterator<Item = usize> {
+    let even = dims.iter().any(|size| size.is_multiple_of(2));
+    (0..dims.len()).filter(move |&dim| if even { dims[dim].is_multiple_of(2) } else { dims[dim] > 1 })
+}
+
 /// The cheapest cut across one dimension. `cut` gives what is carried from `left` planes to `right` planes of it.
 fn plane_cut(nodes: u32, dims: &[u32], cut: impl Fn(usize, u32, u32) -> f64) -> Bisection {
-    let even = dims.iter().any(|size| size.is_multiple_of(2));
-    let candidates = (0..dims.len()).filter(|&dim| if even { dims[dim].is_multiple_of(2) } else { dims[dim] > 1 });
     let forth = |dim: usize| cut(dim, dims[dim] / 2, dims[dim].div_ceil(2));
-    let best = candidates.min_by(|&a, &b| forth(a).total_cmp(&forth(b))).unwrap_or(0);
+    let best = halved(dims).min_by(|&a, &b| forth(a).total_cmp(&forth(b))).unwrap_or(0);
     let stride: u32 = dims[..best].iter().product();
     Bisection {
         bandwidth: Bandwidth::from_bytes_per_second(forth(best)),

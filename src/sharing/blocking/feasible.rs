@@ -9,10 +9,11 @@ use crate::sharing::policy::Change;
 /// x(f) = w(f) min over its links l of min(1, c(l) / W(l))
 /// ```
 /// So the flows of a link get `c(l) / W(l)` of `w` each at most, and together c(l) at most, however far the solver is from
-/// its fixed point, at which all of these factors are 1. The answer does not depend on the order of flows.
+/// its fixed point, at which all of these factors are 1. No flow has more than its narrowest link carries, whatever its
+/// source had before. The answer does not depend on the order of flows.
 ///
 /// What comes free is given back at once; what is too much is taken away when rates are worked out again
-/// ([`Feasible::tell`] with `tightens`). Until then buffers hold it: a message that comes a moment before another one has
+/// ([`Feasible::tell`] with `tightens`). Until then buffers hold it, for which messages arrive later: a message that comes a moment before another one has
 /// left is no reason to hold both back.
 ///
 /// Cost: the flows of links that carry too much, or did; the links of flows whose w changes.
@@ -87,6 +88,17 @@ impl Feasible {
     pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.links[link as usize].capacity = capacity;
         self.note(link);
+        let Self { links, flows, due, .. } = self;
+        for &flow in &links[link as usize].flows {
+            if !std::mem::replace(&mut flows[flow as usize].is_due, true) {
+                due.push(flow);
+            }
+        }
+    }
+
+    /// The links of a flow.
+    pub(super) fn links(&self, flow: u32) -> &[u32] {
+        &self.flows[flow as usize].links
     }
 
     /// w of a flow.
@@ -145,8 +157,10 @@ impl Feasible {
         for flow in due.drain(..) {
             let state = &mut flows[flow as usize];
             state.is_due = false;
-            let factor = state.links.iter().map(|&link| links[link as usize].factor).fold(1.0, f64::min);
-            let (old, new) = (state.rate, state.wanted * factor);
+            let of = || state.links.iter().map(|&link| &links[link as usize]);
+            let factor = of().map(|link| link.factor).fold(1.0, f64::min);
+            let narrowest = of().map(|link| link.capacity).fold(f64::INFINITY, f64::min);
+            let (old, new) = (state.rate, (state.wanted * factor).min(narrowest));
             if new > 0.0 && new != old {
                 state.rate = new;
                 changes.push(Change { flow, old, new });

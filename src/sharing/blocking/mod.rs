@@ -35,6 +35,9 @@ pub trait Renewed: Sharing {
 
     /// Whether a flow has come whose source has never sent, so that nothing is known of its rate.
     fn is_fresh(&self) -> bool;
+
+    /// The links of a flow.
+    fn links(&self, flow: u32) -> &[u32];
 }
 
 /// Blocking: first-in-first-out queues at the inputs, outputs that serve them in turn, and backpressure.
@@ -217,5 +220,9 @@ impl Renewed for Blocking {
 
     fn is_fresh(&self) -> bool {
         self.is_fresh
+    }
+
+    fn links(&self, flow: u32) -> &[u32] {
+        self.feasible.links(flow)
     }
 }

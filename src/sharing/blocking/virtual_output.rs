@@ -236,4 +236,8 @@ impl Renewed for VirtualOutput {
     fn is_fresh(&self) -> bool {
         self.touched.iter().any(|&flow| self.feasible.wanted(flow) == 0.0)
     }
+
+    fn links(&self, flow: u32) -> &[u32] {
+        self.feasible.links(flow)
+    }
 }

@@ -1,5 +1,6 @@
 //! Flow-level transport under `blocking`: rates that are renewed now and then.
 
+use super::carried::Carried;
 use super::finish_queue::FinishQueue;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{FlowId, IdVec, LinkId};
@@ -19,6 +20,9 @@ use crate::units::{Bandwidth, Time};
 /// Where a solve stops before its end the rest is due as much later again; where that is at once, `REST` times the time
 /// by itself of the message that came or went: queues that hold each other up in a circle may never settle.
 ///
+/// What rates that are not renewed yet let come over a link beyond what it carries waits in the buffers before it: a
+/// message arrives when its links can have carried it ([`Carried`]).
+///
 /// With packets of s bytes a message arrives later than its last byte has left: by the time that its last packet is
 /// stored and forwarded, the sum of s / c over its links but the narrowest. Alone that is what the packet models say.
 #[derive(Debug)]
@@ -29,7 +33,10 @@ pub struct BlockingFlows {
     capacities: IdVec<LinkId, f64>,
     latencies: IdVec<LinkId, Time>,
     finish: FinishQueue,
-    /// When what has left its links arrives, the last packet's way behind it.
+    carried: Carried,
+    /// Messages that have started since the last settling.
+    started: Vec<u32>,
+    /// When what has left its source arrives later: behind what waits in buffers, or the last packet's way behind it.
     tails: FinishQueue,
     /// By flow: bytes, 0 once they have left; its time by itself, and that of its last packet behind it \[ps\].
     bytes: Vec<f64>,
@@ -62,10 +69,13 @@ impl BlockingFlows {
             Some(BlockingChannels::Voq) => Box::new(VirtualOutput::new(capacities.clone(), tolerance)),
             written => Box::new(Blocking::new(capacities.clone(), channels(fabric, router, written), tolerance)),
         };
+        let capacities: IdVec<LinkId, f64> = capacities.into_iter().collect();
         Self {
             sharing,
             count: 0,
-            capacities: capacities.into_iter().collect(),
+            carried: Carried::new(&capacities),
+            started: Vec::new(),
+            capacities,
             latencies: fabric.links().iter().map(|link| link.latency).collect(),
             finish: FinishQueue::default(),
             tails: FinishQueue::default(),
@@ -165,11 +175,13 @@ impl Transport for BlockingFlows {
         self.alone[place] = Bandwidth::from_bytes_per_second(self.narrowest(route)).time_for(bytes as f64).ps();
         self.behind[place] = self.behind(route, bytes as f64);
         self.count += 1;
+        self.started.push(flow.0);
         self.note(place);
     }
 
     fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
         self.capacities[link] = capacity.bytes_per_second();
+        self.carried.set_capacity(link, capacity.bytes_per_second());
         self.sharing.set_capacity(link.0, capacity.bytes_per_second());
         // What else moves is not asked how long it takes: rates are due at once.
         self.shortest = 0.0;
@@ -179,6 +191,10 @@ impl Transport for BlockingFlows {
         if self.bytes[flow.0 as usize] == 0.0 {
             return self.tails.remove(flow.0);
         }
+        match self.started.iter().position(|&started| started == flow.0) {
+            Some(place) => drop(self.started.swap_remove(place)),
+            None => self.carried.cancel(self.sharing.links(flow.0)),
+        }
         self.sharing.remove(flow.0);
         self.finish.remove(flow.0);
         self.count -= 1;
@@ -186,6 +202,9 @@ impl Transport for BlockingFlows {
     }
 
     fn settle(&mut self, now: Time) {
+        for flow in self.started.drain(..) {
+            self.carried.come(self.sharing.links(flow), now.ps());
+        }
         if self.shortest < f64::INFINITY {
             let shortest = std::mem::replace(&mut self.shortest, f64::INFINITY);
             let put_off = self.renewal * shortest;
@@ -228,13 +247,14 @@ impl Transport for BlockingFlows {
         while self.finish.earliest() <= until.ps() {
             let left = self.finish.earliest();
             let Some(flow) = self.finish.pop() else { break };
+            let bytes = std::mem::take(&mut self.bytes[flow as usize]);
+            let carried = self.carried.leave(self.sharing.links(flow), bytes, left);
             self.sharing.remove(flow);
             self.count -= 1;
             self.note(flow as usize);
-            self.bytes[flow as usize] = 0.0;
-            let behind = self.behind[flow as usize];
-            if behind > 0.0 {
-                self.tails.set(flow, left + behind);
+            let arrival = carried + self.behind[flow as usize];
+            if arrival > left {
+                self.tails.set(flow, arrival);
             } else {
                 flows.push(FlowId(flow));
             }

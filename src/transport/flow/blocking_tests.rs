@@ -82,6 +82,60 @@ fn a_packet_is_stored_and_forwarded_before_the_rest_follows() {
     assert!((alone.ps() / 1e6 - expected).abs() < 1e-6);
 }
 
+/// Whatever rates are until they are renewed: no message is faster than its narrowest link, and what has come over a link
+/// has taken its bytes over its capacity.
+#[test]
+fn no_message_arrives_before_its_links_can_have_carried_it() {
+    const UNEQUAL: &str = "fat-tree = { down = [4, 4], up = [1, 1], bandwidth = ['10 GB/s', '1 GB/s'] }";
+    let mut random = Stream::new(1, "messages");
+    let mut later = 0;
+    for topology in [TORUS, DRAGONFLY, TREE, UNEQUAL] {
+        let (fabric, router) = network(topology);
+        let capacities = fabric.shared_capacities();
+        for channels in [BlockingChannels::Dateline, BlockingChannels::Bubble, BlockingChannels::Voq] {
+            for renewal in [0.0, 0.2, 1.0, 10.0] {
+                let spec =
+                    BlockingSpec { channels: Some(channels), renewal: renewal.into(), ..BlockingSpec::default() };
+                let mut at = 0.0;
+                let starts: Vec<Start> = (0..200)
+                    .map(|_| {
+                        at += random.unit() * 1e8;
+                        let from = random.below(u64::from(fabric.nodes())) as u32;
+                        let to = (from + 1 + random.below(u64::from(fabric.nodes()) - 1) as u32) % fabric.nodes();
+                        (at, from, to, [10_000, 1_000_000][random.below(2) as usize])
+                    })
+                    .collect();
+                let ends = play(&*router, &starts, &mut BlockingFlows::new(&fabric, &*router, &spec));
+                let mut over: Vec<Vec<(f64, f64, f64)>> = vec![Vec::new(); capacities.len()];
+                for (&(start, from, to, bytes), &end) in starts.iter().zip(&ends) {
+                    let links = route(&*router, from, to);
+                    let ps = |link: &LinkId| bytes as f64 / capacities[link.0 as usize] * 1e12;
+                    let alone = links.iter().map(ps).fold(0.0, f64::max);
+                    assert!(
+                        end - start >= alone * (1.0 - 1e-9),
+                        "{topology}, renewal {renewal}: {start} to {end}, {alone}"
+                    );
+                    later += u32::from(end - start > 1.01 * alone);
+                    links.iter().for_each(|link| over[link.0 as usize].push((end, start, ps(link))));
+                }
+                for messages in &mut over {
+                    messages.sort_by(|a, b| a.0.total_cmp(&b.0));
+                    let first = messages.iter().map(|message| message.1).fold(f64::INFINITY, f64::min);
+                    let mut carried = 0.0;
+                    for &(end, _, time) in &*messages {
+                        carried += time;
+                        assert!(
+                            end - first >= carried * (1.0 - 1e-9),
+                            "{topology}, renewal {renewal}: {carried} by {end}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(later > 1000, "{later} messages met others");
+}
+
 /// Messages of one node share what its queue lets through; the one that is left has all of it.
 #[test]
 fn messages_of_one_node_are_served_in_turn() {

@@ -5,6 +5,7 @@ mod blocking;
 #[cfg(test)]
 mod blocking_tests;
 mod built;
+mod carried;
 mod crowds;
 mod finish_queue;
 mod flows;
