@@ -115,6 +115,31 @@ fn a_long_pattern_is_cut_and_says_how_to_see_more() {
     assert!(shown.lines().count() < 80 && shown.ends_with("...\n"), "{shown}");
 }
 
+/// Eight nodes, every other one on one of two switches that one cable joins; a torus whose halves differ by a plane.
+#[test]
+fn a_bisection_does_not_depend_on_the_order_of_nodes() {
+    let nodes = (0..8).map(|i| format!("{{\"id\": \"n{i}\", \"kind\": \"node\"}}"));
+    let switches = ["A", "B"].map(|id| format!("{{\"id\": \"{id}\", \"kind\": \"switch\"}}"));
+    let link =
+        |from: &str, to: &str| format!("{{\"source\": \"{from}\", \"target\": \"{to}\", \"bandwidth\": \"1 GB/s\"}}");
+    let links = (0..8).map(|i| link(&format!("n{i}"), ["A", "B"][i % 2])).chain([link("A", "B")]);
+    let graph = format!(
+        "{{\"directed\": false, \"nodes\": [{}], \"links\": [{}]}}",
+        nodes.chain(switches).collect::<Vec<_>>().join(", "),
+        links.collect::<Vec<_>>().join(", ")
+    );
+    let desk = Desk::new().file("two.json", &graph);
+    let output = desk.hayase("topology show two.json").output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        told.contains("bisection         1 GB/s each way, 250 MB/s per node\noversubscription  4.00 : 1"),
+        "{told}"
+    );
+    let output = desk.hayase("topology show").arg("torus:dims=[3,5],bandwidth=1 GB/s").output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("bisection         5 GB/s each way, 1 GB/s per node\noversubscription  1.00 : 1"), "{told}");
+}
+
 #[test]
 fn the_schema_is_json() {
     let assert = Desk::new().hayase("schema").assert().success();
