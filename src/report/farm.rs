@@ -122,18 +122,31 @@ pub struct FarmBounds {
     pub longest_s: f64,
     /// What the master spends on messages.
     pub master_s: f64,
+    /// What goes over the links of the master's node, over what they carry; `null` without a fabric, where workers are on
+    /// that node, and with several masters.
+    pub network_s: Option<f64>,
 }
 
 impl FarmBounds {
-    /// Which of them is the largest, in words.
-    pub fn limit(&self) -> &'static str {
-        let bounds = [
+    /// Each with what it is a limit by.
+    fn all(&self) -> [(f64, &'static str); 5] {
+        [
             (self.work_s, "workers"),
             (self.exchange_s, "workers"),
             (self.longest_s, "longest task"),
             (self.master_s, "master"),
-        ];
-        bounds.into_iter().fold((f64::NEG_INFINITY, ""), |a, b| if b.0 > a.0 { b } else { a }).1
+            (self.network_s.unwrap_or(0.0), "network"),
+        ]
+    }
+
+    /// The largest \[s\].
+    pub fn largest(&self) -> f64 {
+        self.all().into_iter().fold(0.0, |largest, (bound, _)| largest.max(bound))
+    }
+
+    /// Which of them is the largest, in words.
+    pub fn limit(&self) -> &'static str {
+        self.all().into_iter().fold((f64::NEG_INFINITY, ""), |a, b| if b.0 > a.0 { b } else { a }).1
     }
 }
 

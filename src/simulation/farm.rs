@@ -7,15 +7,16 @@ use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processor
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Stop, Watch};
+use crate::ids::RankId;
 use crate::noise::Added;
 use crate::report::{self, Estimated, FarmBounds, Prediction, Status, Utilisation, Waiting};
 use crate::system::System;
-use crate::units::Time;
+use crate::units::{Bandwidth, Time};
 use crate::workload::WorkloadSpec;
 use crate::workload::farm::exchange::Exchange;
 use crate::workload::farm::{
-    self, Bounds, Costs, Dealer, FarmPoint, FarmSpec, MasterSlaveSpec, Order, Outcome, Tasks, Turn, TurnLog, WorkerUse,
-    Workers,
+    self, Bounds, Costs, Dealer, FarmPoint, FarmSpec, MasterSlaveSpec, Masters, Order, Outcome, Tasks, Turn, TurnLog,
+    WorkerUse, Workers,
 };
 
 /// A master that gives out tasks to workers in one way.
@@ -114,6 +115,22 @@ impl FarmWork {
         Bounds::saturation(&self.listed, factor, &self.costs, &self.point.policy, MOST)
     }
 
+    /// What goes over the links of the master's node, over what they carry: of one master on a node without workers.
+    fn network_bound(&self, system: &System) -> Option<Time> {
+        let network = system.network().filter(|_| matches!(self.point.policy.masters, Masters::One))?;
+        let node = network.placement[RankId(0)];
+        if (1..self.ranks()).any(|rank| network.placement[RankId(rank)] == node) {
+            return None;
+        }
+        let (out, back) = network.capacity_of(node);
+        let time = |bytes: u64, over: Bandwidth| match over.bytes_per_second() > 0.0 {
+            true => over.time_for(bytes as f64),
+            false => Time::ZERO,
+        };
+        let [sent, returned] = self.tasks.bytes_each_way();
+        Some(time(sent, out).max(time(returned, back)))
+    }
+
     /// The workers with the speed of their ranks put into their factors: the highest that each ever has.
     fn slowed_workers(&self, system: &System) -> Workers {
         let mut workers = self.point.workers.clone();
@@ -173,7 +190,10 @@ impl Simulated for FarmWork {
         let outcome = self.outcome(system, options.watch, options.added, &mut ());
         let point = FarmPoint { workers: self.slowed_workers(system), ..self.point.clone() };
         FarmOutcome {
-            prediction: outcome.map(|outcome| prediction(&point, &self.tasks, &self.costs, &outcome)),
+            prediction: outcome.map(|outcome| {
+                let network = self.network_bound(system).filter(|_| outcome.undone == 0);
+                prediction(&point, &self.tasks, &self.costs, &outcome, network)
+            }),
             bytes: self.tasks.bytes(),
             wall_s: start.elapsed().as_secs_f64(),
             estimated: estimate::not_of(system, "farms"),
@@ -235,7 +255,7 @@ pub(crate) fn arranged(listed: &Arc<Tasks>, order: Order) -> Arc<Tasks> {
 }
 
 /// What is said of one outcome.
-fn prediction(point: &FarmPoint, tasks: &Tasks, costs: &Costs, outcome: &Outcome) -> Prediction {
+fn prediction(point: &FarmPoint, tasks: &Tasks, costs: &Costs, outcome: &Outcome, network: Option<Time>) -> Prediction {
     let work = tasks.work();
     let time_s = outcome.time.seconds();
     let part = |time: Time| if outcome.time > Time::ZERO { time.ps() / outcome.time.ps() } else { 0.0 };
@@ -250,6 +270,7 @@ fn prediction(point: &FarmPoint, tasks: &Tasks, costs: &Costs, outcome: &Outcome
         exchange_s: bounds.exchange.seconds(),
         longest_s: bounds.longest.seconds(),
         master_s: bounds.master.seconds(),
+        network_s: network.map(Time::seconds),
     };
     Prediction {
         value: point.value.clone(),
@@ -275,7 +296,7 @@ fn prediction(point: &FarmPoint, tasks: &Tasks, costs: &Costs, outcome: &Outcome
         wasted_s: outcome.wasted.seconds(),
         undone: outcome.undone,
         bounds,
-        bound_s: bounds.work_s.max(bounds.exchange_s).max(bounds.longest_s).max(bounds.master_s),
+        bound_s: bounds.largest(),
         seeds: None,
         fingerprint: fingerprint(outcome),
     }

@@ -5,6 +5,7 @@ mod chain;
 mod collectives;
 mod determinism;
 mod documents;
+mod farms;
 mod faults;
 mod interference;
 mod job_weights;

@@ -87,11 +87,17 @@ impl Tasks {
 
     /// What is sent for all of them, there and back \[B\].
     pub fn bytes(&self) -> u64 {
-        let both = |size: &Size| size.input.saturating_add(size.output);
-        match &self.sizes {
-            Sizes::Same(size) => both(size).saturating_mul(self.times.len() as u64),
-            Sizes::Each(each) => each.iter().map(both).fold(0, u64::saturating_add),
-        }
+        let [there, back] = self.bytes_each_way();
+        there.saturating_add(back)
+    }
+
+    /// What is sent to workers for all of them, and what is sent back \[B\].
+    pub fn bytes_each_way(&self) -> [u64; 2] {
+        let of = |way: fn(&Size) -> u64| match &self.sizes {
+            Sizes::Same(size) => way(size).saturating_mul(self.times.len() as u64),
+            Sizes::Each(each) => each.iter().map(way).fold(0, u64::saturating_add),
+        };
+        [of(|size| size.input), of(|size| size.output)]
     }
 
     /// The sum of all times: `A` of the paper, the time on one machine without communication.

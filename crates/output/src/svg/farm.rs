@@ -28,10 +28,11 @@ const SERIES: [Pen; 6] = [
 /// What is drawn of a prediction.
 type Value = fn(&Prediction) -> f64;
 /// Bounds: what each says.
-const BOUNDS: [(&str, Pen, Value); 3] = [
+const BOUNDS: [(&str, Pen, Value); 4] = [
     ("bound: workers", Pen::new(GREY, 1.3).dashed("8 3"), |row| row.bounds.work_s.max(row.bounds.exchange_s)),
     ("bound: master", Pen::new(GREY, 1.3).dashed("2 3"), |row| row.bounds.master_s),
     ("bound: longest task", Pen::new(GREY, 1.3).dashed("1 5"), |row| row.bounds.longest_s),
+    ("bound: network", Pen::new(GREY, 1.3).dashed("8 3 2 3"), |row| row.bounds.network_s.unwrap_or(0.0)),
 ];
 /// How the time of the master is told from that of the workers.
 const MASTER: &str = "3 3";
@@ -108,7 +109,7 @@ pub fn farm(report: &FarmReport) -> String {
         master.trace(&mut canvas, &points(&parts, |row| row.master_utilisation));
     }
     let right = times.right() + 18.0;
-    legend(&mut canvas, right, times.top + 10.0, &names, report.varied.as_deref());
+    legend(&mut canvas, right, times.top + 10.0, &names, report);
     Pen::new(INK, 1.6).key(&mut canvas, right, second + 10.0, "efficiency");
     Pen::new(INK, 1.6).dashed(MASTER).key(&mut canvas, right, second + 28.0, "master busy");
     canvas.finish(width, second + HEIGHT + BELOW + MARGIN, &report.tasks)
@@ -129,17 +130,18 @@ fn positions(report: &FarmReport, by_value: bool) -> (String, Vec<(f64, String)>
     ("workers".to_owned(), rows.iter().map(place).collect())
 }
 
-fn legend(canvas: &mut Canvas, x: f64, y: f64, names: &[Option<String>], varied: Option<&str>) {
+fn legend(canvas: &mut Canvas, x: f64, y: f64, names: &[Option<String>], report: &FarmReport) {
     let mut y = y;
     for (name, pen) in names.iter().zip(SERIES.iter().cycle()) {
-        let text = match (varied, name) {
+        let text = match (report.varied.as_deref(), name) {
             (Some(varied), Some(name)) => format!("{varied} {name}"),
             _ => "predicted time".to_owned(),
         };
         pen.key(canvas, x, y, &fit(&text, 11.0, 125.0));
         y += 18.0;
     }
-    for (text, pen, _) in BOUNDS {
+    let is_drawn = |value: &Value| report.predictions.iter().any(|row| value(row) > 0.0);
+    for (text, pen, _) in BOUNDS.iter().filter(|(_, _, value)| is_drawn(value)) {
         pen.key(canvas, x, y, text);
         y += 18.0;
     }

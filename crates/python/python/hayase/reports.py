@@ -320,6 +320,8 @@ class FarmBounds(TypedDict):
     longest_s: float
     #: What the master spends on messages.
     master_s: float
+    #: What goes over the links of the master's node, over what they carry; `null` without a fabric, where workers are on that node, and with several masters.
+    network_s: float | None
 
 
 class FarmReport(TypedDict):
