@@ -10,7 +10,7 @@ use super::merge::over;
 use super::run::{Ran, RunControl, run};
 use super::store::{Shard, Store, StoreError};
 use super::values::{Number, Unit, Values, json};
-use super::{Counts, Plan};
+use super::{Counts, Plan, columns};
 use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::report::half_width;
 use crate::units::grouped;
@@ -63,6 +63,13 @@ pub struct Means {
     pub rows: Vec<MeanRow>,
     /// How much of the plan is there.
     pub counts: Counts,
+}
+
+impl Means {
+    /// Whether makespans are estimates, but where all had to be simulated.
+    pub fn are_estimates(&self) -> bool {
+        self.kept.iter().any(|key| key == columns::ESTIMATE[0])
+    }
 }
 
 /// Where another value of a key becomes the best.

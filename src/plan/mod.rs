@@ -74,7 +74,7 @@ impl Plan {
     pub fn read(path: &Path, loader: Loader) -> Result<Self, Invalid> {
         let attached = path.to_str().and_then(|name| loader.attached(name)).map(<[u8]>::to_vec);
         let base = Base::new(loader.file(path), &OF_PLANS);
-        let (points, settings) = match read::read(base.apart()) {
+        let (points, mut settings) = match read::read(base.apart()) {
             Ok(read) if base.mistakes().is_empty() => read,
             Ok(_) => return Err(invalid(&base, base.mistakes().to_vec())),
             // Of a file that is not there nothing can be said to be missing.
@@ -83,6 +83,11 @@ impl Plan {
             }
             Err(mistakes) => return Err(invalid(&base, [base.mistakes().to_vec(), mistakes].concat())),
         };
+        if base.says("estimate") || points.keys().any(|key| key.name == "estimate") {
+            let missing = columns::ESTIMATE.into_iter().filter(|name| !settings.keep.iter().any(|key| key == name));
+            let missing: Vec<String> = missing.map(str::to_owned).collect();
+            settings.keep.extend(missing);
+        }
         let text = attached.or_else(|| std::fs::read(path).ok()).unwrap_or_default();
         let digest = blake3::hash(&text).to_hex()[..16].to_owned();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::columns::{ERROR, RESULTS, WALL};
+use super::columns::{ERROR, ESTIMATE, RESULTS, WALL};
 use super::store::{INVALID, hex};
 use super::values;
 use super::{Configuration, Visit};
 use crate::diagnostic::Invalid;
 use crate::engine::Watch;
 use crate::parquet::Kind;
-use crate::report::Status;
+use crate::report::{Estimate, Status};
 use crate::scenario::Scenario;
 use crate::simulation::{Outcome, RunOptions, Summary, Work};
 use crate::units::count;
@@ -108,13 +108,25 @@ fn of_summary(key: &str, summary: Option<&Summary>) -> Option<Value> {
         "bytes" => json!(summary.map(|summary| summary.bytes)),
         "events" => json!(summary.map(|summary| summary.events)),
         "fingerprint" => json!(summary.map(|summary| &summary.fingerprint)),
+        "estimate_low_s" => json!(estimate(summary).map(|estimate| estimate.low_s)),
+        "estimate_high_s" => json!(estimate(summary).map(|estimate| estimate.high_s)),
+        "simulated_part" => json!(estimate(summary).map(|estimate| estimate.simulated_part)),
         _ => return None,
     })
 }
 
+/// The estimate of a complete run, where its makespan is one.
+fn estimate(summary: Option<&Summary>) -> Option<&Estimate> {
+    summary.filter(|summary| summary.status == Status::Complete)?.estimated.as_ref()?.estimate()
+}
+
 /// What such a figure is.
 pub(super) fn kind_of_summary(key: &str) -> Option<Kind> {
-    of_summary(key, None).map(|_| if key == "fingerprint" { Kind::Text } else { Kind::Whole })
+    of_summary(key, None).map(|_| match key {
+        "fingerprint" => Kind::Text,
+        key if ESTIMATE.contains(&key) => Kind::Number,
+        _ => Kind::Whole,
+    })
 }
 
 /// What stands in a report behind names with dots between them.

@@ -94,6 +94,11 @@ impl Base {
         &self.apart
     }
 
+    /// Whether the texts say anything of a key.
+    pub fn says(&self, key: &str) -> bool {
+        self.texts.table.contains_key(key)
+    }
+
     /// What was read.
     pub fn sources(&self) -> &Sources {
         &self.texts.sources

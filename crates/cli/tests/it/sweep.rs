@@ -368,3 +368,33 @@ fn the_script_of_an_engine_names_the_plan_and_its_shards() {
     let (_, error, code) = hayase(&desk, "sweep plan.toml -o out --go");
     assert_eq!(code, 2, "{error}");
 }
+
+/// What is not exact says so: rows by their interval, tables and pictures in words.
+#[test]
+fn a_makespan_by_estimate_is_told_as_one() {
+    let plan = "topology = \"torus-4x4\"\nestimate = \"5 %\"\n[workload.uniform-random]\nmessages = 4000\n\
+                [grid]\nsize = [\"20 KB\", \"40 KB\"]\nseed = [1, 2]\n";
+    let whole = "topology = \"torus-4x4\"\nworkload = \"ring\"\nestimate = \"5 %\"\n[grid]\nseed = [1]\n";
+    let desk = desk().file("estimated.toml", plan).file("whole.toml", whole);
+    let (out, error, code) = hayase(&desk, "sweep estimated.toml -o out --best -o x.svg");
+    assert_eq!(code, 0, "{error}");
+    assert!(out.contains("mean, by estimate"), "{out}");
+    assert!(fs::read_to_string(desk.path().join("x.svg")).unwrap().contains("by estimate"));
+    assert_eq!(hayase(&desk, "sweep estimated.toml -o out --merge rows.csv").2, 0);
+    let csv = fs::read_to_string(desk.path().join("rows.csv")).unwrap();
+    let (header, rows) = csv.split_once('\n').unwrap();
+    let place = |name: &str| header.split(',').position(|column| column == name).unwrap();
+    for row in rows.lines() {
+        let number = |name| row.split(',').nth(place(name)).unwrap().parse::<f64>().unwrap();
+        let makespan = number("makespan_s");
+        assert!(number("estimate_low_s") < makespan && makespan < number("estimate_high_s"), "{row}");
+        assert!(number("simulated_part") < 1.0, "{row}");
+    }
+    // Where all is simulated nothing is estimated.
+    for words in ["sweep whole.toml -o whole", "sweep whole.toml -o whole --merge whole.json"] {
+        let (_, error, code) = hayase(&desk, words);
+        assert_eq!(code, 0, "{error}");
+    }
+    let rows = fs::read_to_string(desk.path().join("whole.json")).unwrap();
+    assert!(rows.contains("\"estimate_low_s\":null"), "{rows}");
+}

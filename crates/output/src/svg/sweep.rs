@@ -317,6 +317,9 @@ fn subtitle(means: &Means, bars: bool) -> String {
     };
     let counts = &means.counts;
     let mut text = format!("{} configurations, {seeds}", means.rows.len());
+    if means.are_estimates() {
+        text += ", by estimate";
+    }
     if counts.missing > 0 {
         text += &format!("; {} points are missing", counts.missing);
     }

@@ -7,7 +7,11 @@ use hayase::plan::{MeanRow, Means};
 /// The configurations with the least mean makespans.
 pub fn best(means: &Means, most: usize) -> Answer {
     let keyed = means.keys.iter().fold(Grid::new(), |grid, key| grid.text(key.name.as_str()));
-    let mut grid = keyed.time("mean").time("+-").number("seeds").keys(means.keys.len());
+    let mut grid = keyed
+        .time(if means.are_estimates() { "mean, by estimate" } else { "mean" })
+        .time("+-")
+        .number("seeds")
+        .keys(means.keys.len());
     for row in means.best(most) {
         let MeanRow { mean_s, half_s, seeds, .. } = *row;
         let half = if seeds > 1 { Cell::from(half_s) } else { Cell::default() };
