@@ -235,10 +235,14 @@ impl Means {
     /// The key of this name.
     ///
     /// # Errors
-    /// There is none; the message says which there are.
+    /// There is none; the message says which there are. Seeds are none: means are over them.
     pub fn key(&self, name: &str) -> Result<usize, Diagnostic> {
         self.keys.iter().position(|key| key.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.keys.iter().map(|key| key.name.as_str()).collect();
+            if name == "seed" {
+                let message = "seeds cannot be one of the two keys: makespans are means over them";
+                return Diagnostic::new("wrong-choice", message).help(format!("there are: {}", names.join(", ")));
+            }
             let diagnostic = Diagnostic::new("unknown-key", format!("`{name}` is not varied"));
             match closest(name, names.iter().copied()) {
                 Some(near) => diagnostic.help(format!("did you mean `{near}`?")),

@@ -47,21 +47,21 @@ impl Understood {
         let on_nodes = needs == Needs::All && on_nodes(&texts);
         let whole = needs == Needs::Both || (needs == Needs::All && !named(&texts) && !on_nodes);
         let sections = match whole {
-            true => read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete),
+            true => read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete, texts.file.as_deref()),
             false => read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete),
         };
         texts.only_first_mistakes();
         let texts_are_incomplete = texts.incomplete;
-        let Texts { sources, mut diagnostics, links, table, .. } = texts;
+        let Texts { sources, mut diagnostics, links, table, file, .. } = texts;
         let works = ["workload", "job"].iter().any(|key| table.contains_key(*key));
         if on_nodes && !works && !texts_are_incomplete {
-            diagnostics.push(read::nothing_chosen("workload"));
+            diagnostics.push(read::nothing_chosen("workload", file.as_deref()));
         }
         if let Needs::Table(key) = needs
             && !table.contains_key(key)
             && diagnostics.is_empty()
         {
-            diagnostics.push(read::nothing_chosen(key));
+            diagnostics.push(read::nothing_chosen(key, file.as_deref()));
         }
         Self { sections, links, sources, diagnostics }
     }

@@ -270,6 +270,8 @@ pub(super) struct Texts {
     pub sources: Sources,
     pub diagnostics: Vec<Diagnostic>,
     pub table: Table,
+    /// The scenario file; the last one of several.
+    pub file: Option<String>,
     /// What links have.
     pub links: Links,
     /// What presets say of choices that others make.
@@ -308,7 +310,12 @@ impl Texts {
 
     fn layer(&mut self, part: Part) -> Option<Table> {
         Some(match part {
-            Part::File(path) => return self.file(&file_names::text_of(&path), None, 0),
+            Part::File(path) => {
+                let name = file_names::text_of(&path);
+                let table = self.file(&name, None, 0);
+                self.file = Some(name);
+                return table;
+            }
             Part::Text { name, text } | Part::Over { name, text } => self.text(name, text, 0),
             Part::Named { shelf, flag, name } => {
                 let at = self.flag(flag, &name);

@@ -109,13 +109,18 @@ pub(super) struct Sections {
     pub shared: Option<Arc<Shared>>,
 }
 
-/// Reads all sections. Where the texts are `incomplete`, nothing is said to be missing.
-pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
+/// Reads all sections. Where the texts are `incomplete`, nothing is said to be missing; what is, is so in this `file`.
+pub(super) fn sections(
+    table: &Table,
+    diagnostics: &mut Vec<Diagnostic>,
+    incomplete: bool,
+    file: Option<&str>,
+) -> Sections {
     let sections = sections_alone(table, diagnostics, incomplete);
     if !incomplete {
         let work = if table.contains_key("job") { "job" } else { "workload" };
         for key in ["topology", work].into_iter().filter(|key| !table.contains_key(*key)) {
-            diagnostics.push(nothing_chosen(key));
+            diagnostics.push(nothing_chosen(key, file));
         }
     }
     sections
@@ -165,14 +170,18 @@ pub(super) fn check_link(link: &Entry, diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.extend(found.into_iter().filter(|mistake| matches!(mistake.code, "unknown-key" | "wrong-type")));
 }
 
-/// The message for a scenario without topology or workload.
-pub(super) fn nothing_chosen(table: &str) -> Diagnostic {
+/// The message for a scenario without topology or workload, which names its file where there is one.
+pub(super) fn nothing_chosen(table: &str, file: Option<&str>) -> Diagnostic {
     let help = match table {
         "topology" => "name one with -t, or write a table like [topology.fat-tree]; `hayase topology list` shows all",
         "node" => "name a machine with -m, or write a table like [node.loggps]",
         _ => "name a pattern with -p, or write a table like [workload.all-to-all]; `hayase pattern list` shows all",
     };
-    Diagnostic::new("missing-key", format!("there is no {table}")).help(help)
+    let diagnostic = Diagnostic::new("missing-key", format!("there is no {table}")).help(help);
+    match file {
+        Some(file) => diagnostic.of_file(file),
+        None => diagnostic,
+    }
 }
 
 struct Reader<'a> {

@@ -250,11 +250,26 @@ pub fn say(known: &KnownAccuracy, words: &str, voice: Voice) {
     }
 }
 
-/// The same of rows of a comparison, each line once.
-pub fn say_of_rows(rows: &[ComparisonRow], voice: Voice) {
-    let known = || rows.iter().filter_map(|row| Some((row, row.accuracy.as_deref()?)));
+/// The words of `hayase accuracy` for the same, as a shell takes them: the scenario file, and options with their lists.
+pub fn words(scenario: Option<&Path>, options: &[(&str, &[String])]) -> String {
+    let mut words: Vec<String> = scenario.iter().map(|path| path.display().to_string()).collect();
+    for (flag, values) in options {
+        // A comma divides rules there.
+        let is_one = |value: &&String| matches!(*flag, "-t" | "-p") || !value.contains(',');
+        let values: Vec<&str> = values.iter().filter(is_one).map(String::as_str).collect();
+        if !values.is_empty() {
+            words.extend([(*flag).to_owned(), values.join(",")]);
+        }
+    }
+    // (What holds a NUL is no word of a command line.)
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}
+
+/// The same of rows of a comparison, each line once; `words` are those of `hayase accuracy` for all of them.
+pub fn say_of_rows(rows: &[ComparisonRow], words: &str, voice: Voice) {
+    let known = || rows.iter().filter_map(|row| row.accuracy.as_deref());
     let mut said: Vec<&str> = Vec::new();
-    for (_, known) in known().filter(|(_, known)| !known.cases.is_empty()) {
+    for known in known().filter(|known| !known.cases.is_empty()) {
         if !said.contains(&known.text.as_str()) {
             said.push(&known.text);
         }
@@ -265,8 +280,8 @@ pub fn say_of_rows(rows: &[ComparisonRow], voice: Voice) {
     if said.len() > MOST_SAID {
         voice.say(format_args!("accuracy: {} more like these are in x.json", said.len() - MOST_SAID));
     }
-    if let Some((row, known)) = known().find(|(_, known)| known.cases.is_empty()) {
-        say(known, &format!("-t {} -p {}", row.topology, row.pattern), voice);
+    if let Some(known) = known().find(|known| known.cases.is_empty()) {
+        say(known, words, voice);
     }
 }
 

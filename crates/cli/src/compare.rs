@@ -174,7 +174,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     for row in &comparison.rows {
         estimate::say_reason_of(&row.pattern, row.estimated.as_ref(), voice);
     }
-    accuracy::say_of_rows(&comparison.rows, voice);
+    accuracy::say_of_rows(&comparison.rows, &measured_by(args), voice);
     for (kind, file) in files {
         // What says of itself that it is incomplete is written; rows of a table cannot, and a chart of nothing is none.
         let marked = matches!(kind, Kind::Json | Kind::Markdown | Kind::Chart | Kind::Faults);
@@ -197,6 +197,18 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     let (table, rows) = (|| table::comparison(&comparison), |w: &mut dyn Write| csv::comparison(&comparison, w));
     args.out.print_rows(table, &comparison, rows)?;
     Ok(if comparison.complete { End::Done } else { End::Interrupted })
+}
+
+/// The words that `hayase accuracy` has for the same.
+fn measured_by(args: &CompareArgs) -> String {
+    let options = [
+        ("-t", args.topology.as_slice()),
+        ("-p", args.pattern.as_slice()),
+        ("--size", args.messages.size.as_slice()),
+        ("--placement", args.placement.as_slice()),
+        ("--routing", args.routing.as_slice()),
+    ];
+    accuracy::words(args.scenario.as_deref(), &options)
 }
 
 /// What fails, and that nothing does: what the others are set against. A comma within brackets, as in the name of a

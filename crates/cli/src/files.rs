@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, PoisonError};
 
 use super::Failure;
@@ -38,14 +38,14 @@ fn overwrites(path: &Path) -> Option<Diagnostic> {
 
 /// Whether two names are of one file, by hard links too.
 #[cfg(unix)]
-fn same_file(a: &Path, b: &Path) -> bool {
+pub fn same_file(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |path: &Path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
     a == b || identity(a).is_some_and(|first| Some(first) == identity(b))
 }
 
 #[cfg(not(unix))]
-fn same_file(a: &Path, b: &Path) -> bool {
+pub fn same_file(a: &Path, b: &Path) -> bool {
     a == b
 }
 
@@ -103,11 +103,24 @@ impl Opened {
 /// is opened.
 pub fn open<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagnostic>) -> Result<Vec<(K, Opened)>, Failure> {
     check_names(paths, &kind)?;
-    if let Some(twice) = paths.iter().enumerate().find_map(|(i, path)| paths[..i].contains(path).then_some(path)) {
-        let message = format!("two outputs would be written to `{}`", twice.display());
-        return Err(Diagnostic::new("output-twice", message).help("give each a name of its own").into());
+    if let Some(mistake) = twice(paths) {
+        return Err(mistake.into());
     }
     paths.iter().map(|path| Ok((kind(path)?, Opened::new(path)?))).collect()
+}
+
+/// The mistake of giving two outputs the same name, however it is spelled.
+pub fn twice<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Option<Diagnostic> {
+    let mut seen: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        let whole = absolute(path).unwrap_or_else(|_| path.clone());
+        if seen.contains(&whole) {
+            let message = format!("two outputs would be written to `{}`", path.display());
+            return Some(Diagnostic::new("output-twice", message).help("give each a name of its own"));
+        }
+        seen.push(whole);
+    }
+    None
 }
 
 /// Checks the names of files without opening them.

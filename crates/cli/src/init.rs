@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::files::{Opened, text};
-use super::{End, Failure, Voice, print};
+use super::{End, Failure, Voice, extension, print};
 use hayase::diagnostic::Diagnostic;
 use hayase::scenario;
 
@@ -44,7 +44,16 @@ pub fn init(args: &InitArgs, voice: Voice) -> Result<End, Failure> {
             .help("choose another name, or remove the file")
             .into());
     }
+    // What has another extension would be read as something else.
+    if !matches!(extension(path).as_str(), "" | "toml") {
+        return Err(Diagnostic::new("unknown-output", format!("`{}` is no name of a scenario file", path.display()))
+            .help("a scenario file is x.toml")
+            .into());
+    }
     Opened::new(path)?.write(text(&page))?;
-    voice.hint(format_args!("edit `{0}`, then `hayase run {0}`", path.display()));
+    let name = path.display().to_string();
+    // (What holds a NUL is no name of a file.)
+    let word = shlex::try_quote(&name).unwrap_or_default();
+    voice.hint(format_args!("edit `{word}`, then `hayase run {word}`"));
     Ok(End::Done)
 }

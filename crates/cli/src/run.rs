@@ -256,24 +256,17 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
     })
 }
 
-/// The words that `hayase accuracy` has for the same, as a shell takes them.
+/// The words that `hayase accuracy` has for the same.
 fn measured_by(args: &RunArgs) -> String {
     let ScenarioArgs { scenario, pattern, system, messages, .. } = &args.scenario;
     let options = [
-        ("-t", &system.topology),
-        ("-p", pattern),
-        ("--size", &messages.size),
-        ("--placement", &system.placement),
-        ("--routing", &system.routing),
+        ("-t", system.topology.as_slice()),
+        ("-p", pattern.as_slice()),
+        ("--size", messages.size.as_slice()),
+        ("--placement", system.placement.as_slice()),
+        ("--routing", system.routing.as_slice()),
     ];
-    // A comma divides rules there.
-    let is_one = |flag: &str, value: &str| matches!(flag, "-t" | "-p") || !value.contains(',');
-    let options = options.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
-    let options = options.filter(|(flag, value)| is_one(flag, value));
-    let options = options.flat_map(|(flag, value)| [flag.to_owned(), value.to_owned()]);
-    let words: Vec<String> = scenario.iter().map(|path| path.display().to_string()).chain(options).collect();
-    // (What holds a NUL is no word of a command line.)
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+    accuracy::words(scenario.as_deref(), &options)
 }
 
 /// A timeline keeps every message, so its size is checked before the run.

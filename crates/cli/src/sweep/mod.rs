@@ -7,7 +7,7 @@ mod views;
 
 use std::path::{Path, PathBuf};
 
-use super::files::{Opened, text};
+use super::files::{Opened, same_file, text, twice};
 use super::progress::{self, PointsMonitor};
 use super::{End, Failure, Voice, asked, extension, interrupt, options, print, show};
 use hayase::diagnostic::{Diagnostic, Invalid};
@@ -37,7 +37,13 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
     }
     let needed = || {
         let diagnostic = Diagnostic::new("missing-option", "nothing says where the results are to be kept");
-        folder.ok_or_else(|| diagnostic.help("write -o DIR"))
+        let help = match args.merge.iter().chain(&views).next() {
+            Some(path) => {
+                format!("`{}` is made of results that are kept, and needs a folder besides: -o DIR", path.display())
+            }
+            None => "write -o DIR".to_owned(),
+        };
+        folder.ok_or_else(|| diagnostic.help(help))
     };
     if let Some(engine) = args.submit {
         return submit::submit(engine, args, &plan, needed()?, voice);
@@ -101,7 +107,28 @@ fn outputs(args: &SweepArgs) -> Result<(Option<&Path>, Vec<PathBuf>), Failure> {
         let message = format!("results are kept in one folder, and `{}` is another", second.display());
         diagnostics.push(Diagnostic::new("output-twice", message).help("write -o once with a folder"));
     }
+    if let Some(path) = folder.filter(|path| path.is_file()) {
+        diagnostics.push(not_a_folder(path, &args.plan));
+    }
+    diagnostics.extend(twice(args.merge.iter().chain(&views)));
+    let has_pareto = args.merge.iter().chain(&views).any(|path| Kind::of(path).is_ok_and(|kind| kind == Kind::Pareto));
+    if args.cost.is_some() && !has_pareto {
+        let diagnostic = Diagnostic::new("wrong-choice", "--cost is of pareto.svg, and none is written");
+        diagnostics.push(diagnostic.help("write one: -o pareto.svg"));
+    }
     if diagnostics.is_empty() { Ok((folder, views)) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
+}
+
+/// The mistake of naming a file where a folder is expected.
+fn not_a_folder(path: &Path, plan: &Path) -> Diagnostic {
+    let diagnostic = match same_file(path, plan) {
+        true => Diagnostic::new("output-is-input", format!("`{}` is the plan itself", path.display())),
+        false => {
+            let message = format!("`{}` is a file; results are kept in a folder", path.display());
+            Diagnostic::new("wrong-choice", message)
+        }
+    };
+    diagnostic.help("write -o DIR")
 }
 
 /// Writes rows or a picture.

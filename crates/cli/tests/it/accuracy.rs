@@ -170,3 +170,26 @@ fn where_no_case_is_near_the_command_that_measures_it_is_said() {
     assert_eq!(error.matches("no case of the map is near").count(), 1, "{error}");
     assert!(json(&out)["rows"].as_array().unwrap().iter().all(|row| row["accuracy"]["model"] == "max-min"));
 }
+
+#[test]
+fn the_command_that_measures_what_was_compared_can_be_copied() {
+    let desk = Desk::new().file("base.toml", "workload = \"ring\"\n");
+    let measures = |words: &[&str]| {
+        let output = desk.hayase("compare").args(words).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{error}");
+        let line =
+            error.lines().find(|line| line.contains("near: hayase accuracy")).unwrap_or_else(|| panic!("{error}"));
+        let command = line.split_once("near: hayase ").unwrap().1.strip_suffix(" measures it").unwrap().to_owned();
+        let counted = desk.hayase("").args(shlex::split(&command).unwrap()).arg("--count").output().unwrap();
+        assert_eq!(counted.status.code(), Some(0), "{command}: {}", String::from_utf8_lossy(&counted.stderr));
+        command
+    };
+    let torus = "torus:dims=[3,3],bandwidth=1 GB/s";
+    let command = measures(&["-t", torus, "-p", "ring", "--size", "1 MB", "--placement", "0-8,random"]);
+    let expected = ["accuracy", "-t", torus, "-p", "ring", "--size", "1 MB", "--placement", "0-8,random"];
+    assert_eq!(shlex::split(&command).unwrap(), expected);
+    let command = measures(&["base.toml", "-t", "slim-fly-200", "--routing", "minimal,valiant-switches"]);
+    let expected = ["accuracy", "base.toml", "-t", "slim-fly-200", "--routing", "minimal,valiant-switches"];
+    assert_eq!(shlex::split(&command).unwrap(), expected);
+}

@@ -50,7 +50,7 @@ error[unknown-choice]: unknown sharing `maxmin`
   |
   = help: did you mean `max-min`?
 
-error[missing-key]: there is no workload
+error[missing-key]: scenario.toml: there is no workload
  |
  = help: name a pattern with -p, or write a table like [workload.all-to-all]; `hayase pattern list` shows all
 
@@ -175,4 +175,40 @@ error[file-exists]: `messages.csv` exists already
 "#
     ]]);
     assert_eq!(desk.read("messages.csv"), MESSAGES);
+}
+
+#[test]
+fn a_scenario_is_written_under_a_name_that_runs() {
+    let desk = Desk::new();
+    for name in ["y.json", "y.csv", "y.txt"] {
+        let assert = desk.hayase(&format!("init {name}")).assert().code(2).stdout_eq("");
+        let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(error.contains("error[unknown-output]") && error.contains("a scenario file is x.toml"), "{error}");
+    }
+    assert_eq!(desk.names(), [""; 0]);
+    desk.hayase("init").arg("it is mine.toml").assert().success().stderr_eq(str![[r#"
+hint: edit `'it is mine.toml'`, then `hayase run 'it is mine.toml'`
+
+"#]]);
+    desk.hayase("run -q").arg("it is mine.toml").assert().success();
+    desk.hayase("init plain").assert().success();
+    desk.hayase("run plain -q").assert().success();
+}
+
+#[test]
+fn what_is_missing_is_missing_in_a_file() {
+    let desk = Desk::new().file("empty.toml", "").file("nodes.toml", "[node.loggps]\nL = \"10 us\"\n");
+    let said = |words: &str| {
+        let assert = desk.hayase(words).assert().code(2);
+        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    };
+    for words in ["run empty.toml", "compare empty.toml --seeds 2", "run empty.toml --jitter 1us"] {
+        let error = said(words);
+        assert!(error.contains("error[missing-key]: empty.toml: there is no topology"), "{words}: {error}");
+        assert!(error.contains("error[missing-key]: empty.toml: there is no workload"), "{words}: {error}");
+    }
+    assert!(said("run nodes.toml").contains("nodes.toml: there is no workload"));
+    assert!(said("check empty.toml nodes.toml").contains("empty.toml: there is no topology"));
+    // Without a file there is nothing to name.
+    assert!(said("run -t torus-4x4").contains("error[missing-key]: there is no workload"));
 }

@@ -384,3 +384,11 @@ fn a_report_runs_again_in_another_folder() {
     std::fs::remove_file(desk.path().join("fabrics/cables.csv")).unwrap();
     desk.hayase("run out/r.json -q").assert().code(2);
 }
+
+#[test]
+fn two_outputs_of_one_name_are_refused_however_it_is_spelled() {
+    let desk = desk();
+    let error = said(&desk, "run -t ./fabric.toml -p ring -o links.csv -o ./links.csv", 2);
+    assert!(error.contains("error[output-twice]"), "{error}");
+    assert!(!desk.path().join("links.csv").exists());
+}

@@ -398,3 +398,35 @@ fn a_makespan_by_estimate_is_told_as_one() {
     let rows = fs::read_to_string(desk.path().join("whole.json")).unwrap();
     assert!(rows.contains("\"estimate_low_s\":null"), "{rows}");
 }
+
+#[test]
+fn what_cannot_be_written_as_it_is_asked_for_is_refused_before_anything_is_run() {
+    let desk = desk().file("notes", "mine\n");
+    let before = desk.names();
+    let refused = |words: &str, said: &[&str]| {
+        let (stdout, error, code) = hayase(&desk, words);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{words}: {error}");
+        assert!(said.iter().all(|part| error.contains(part)), "{words}: {error}");
+        assert_eq!(desk.names(), before, "{words}");
+    };
+    refused("sweep small.toml -o out --merge p.csv --merge p.csv", &["output-twice", "`p.csv`"]);
+    refused("sweep small.toml -o out -o p.csv --merge ./p.csv", &["output-twice"]);
+    let besides = "`m1.csv` is made of results that are kept, and needs a folder besides: -o DIR";
+    refused("sweep small.toml -o m1.csv", &["nothing says where the results are to be kept", besides]);
+    refused("sweep small.toml --merge m1.csv", &[besides]);
+    refused("sweep small.toml -o ./small.toml", &["output-is-input", "is the plan itself"]);
+    refused("sweep small.toml -o notes", &["`notes` is a file; results are kept in a folder"]);
+    let cost = "--cost is of pareto.svg, and none is written";
+    refused("sweep small.toml -o out --cost size", &["wrong-choice", cost]);
+    refused("sweep small.toml -o out -o lines.svg --cost size", &[cost]);
+    assert_eq!(desk.read("notes"), "mine\n");
+}
+
+#[test]
+fn seeds_are_no_key_over_which_lines_cross() {
+    let plan = SMALL.to_owned() + "seed = [1, 2]\n";
+    let desk = Desk::new().file("seeds.toml", &plan);
+    let (_, error, code) = hayase(&desk, "sweep seeds.toml -o out --crossings size,seed");
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("seeds cannot be one of the two keys") && !error.contains("not varied"), "{error}");
+}
