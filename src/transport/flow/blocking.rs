@@ -21,7 +21,7 @@ use crate::units::{Bandwidth, Time};
 /// by itself of the message that came or went: queues that hold each other up in a circle may never settle.
 ///
 /// What rates that are not renewed yet let come over a link beyond what it carries waits in the buffers before it: a
-/// message arrives when its links can have carried it ([`Carried`]).
+/// message arrives when its links can have carried it (`Carried`).
 ///
 /// With packets of s bytes a message arrives later than its last byte has left: by the time that its last packet is
 /// stored and forwarded, the sum of s / c over its links but the narrowest. Alone that is what the packet models say.
