@@ -1,5 +1,6 @@
 //! What links can carry of what flows are to have: rates that are told.
 
+use super::queues::take_out;
 use crate::sharing::policy::Change;
 
 /// Flows with the rates that a solver has for them, and rates of which no link carries more than it can.
@@ -48,6 +49,16 @@ struct Flow {
     is_due: bool,
 }
 
+impl Flow {
+    /// The rate of this flow, whose number is told, is to be worked out.
+    #[inline]
+    fn fall_due(&mut self, flow: u32, due: &mut Vec<u32>) {
+        if !std::mem::replace(&mut self.is_due, true) {
+            due.push(flow);
+        }
+    }
+}
+
 /// A sum within this part of what a link carries is added up anew: rounding would decide.
 const CLOSE: f64 = 1e-6;
 
@@ -77,10 +88,7 @@ impl Feasible {
         let state = &mut self.flows[flow as usize];
         state.rate = 0.0;
         for &link in &state.links {
-            let flows = &mut self.links[link as usize].flows;
-            if let Some(place) = flows.iter().position(|&other| other == flow) {
-                flows.swap_remove(place);
-            }
+            take_out(&mut self.links[link as usize].flows, flow);
         }
         self.flows[flow as usize].links.clear();
     }
@@ -89,11 +97,7 @@ impl Feasible {
         self.links[link as usize].capacity = capacity;
         self.note(link);
         let Self { links, flows, due, .. } = self;
-        for &flow in &links[link as usize].flows {
-            if !std::mem::replace(&mut flows[flow as usize].is_due, true) {
-                due.push(flow);
-            }
-        }
+        links[link as usize].flows.iter().for_each(|&flow| flows[flow as usize].fall_due(flow, due));
     }
 
     /// The links of a flow.
@@ -111,13 +115,20 @@ impl Feasible {
         self.flows[flow as usize].rate
     }
 
+    /// From now on a flow is to have this rate, if that is off by more than this part of what it was to have; one that is
+    /// gone has none.
+    pub(super) fn follow(&mut self, flow: u32, rate: f64, tolerance: f64) {
+        let old = self.wanted(flow);
+        if rate > 0.0 && (rate - old).abs() > tolerance * old {
+            self.want(flow, rate);
+        }
+    }
+
     /// From now on a flow is to have this rate.
-    pub(super) fn want(&mut self, flow: u32, rate: f64) {
+    fn want(&mut self, flow: u32, rate: f64) {
         let state = &mut self.flows[flow as usize];
         let more = rate - std::mem::replace(&mut state.wanted, rate);
-        if !std::mem::replace(&mut state.is_due, true) {
-            self.due.push(flow);
-        }
+        state.fall_due(flow, &mut self.due);
         for hop in 0..self.flows[flow as usize].links.len() {
             let link = self.flows[flow as usize].links[hop];
             let state = &mut self.links[link as usize];
@@ -146,11 +157,7 @@ impl Feasible {
             }
             state.is_changed = false;
             if factor != std::mem::replace(&mut state.factor, factor) {
-                for &flow in &state.flows {
-                    if !std::mem::replace(&mut flows[flow as usize].is_due, true) {
-                        due.push(flow);
-                    }
-                }
+                state.flows.iter().for_each(|&flow| flows[flow as usize].fall_due(flow, due));
             }
             false
         });

@@ -133,10 +133,7 @@ impl Blocking {
         for flow in self.touched.drain(..) {
             let state = &mut self.queues.flows[flow as usize];
             state.is_touched = false;
-            let (old, new) = (self.feasible.wanted(flow), state.rate);
-            if new > 0.0 && (new - old).abs() > TOLD * self.tolerance * old {
-                self.feasible.want(flow, new);
-            }
+            self.feasible.follow(flow, state.rate, TOLD * self.tolerance);
         }
     }
 }

@@ -269,7 +269,8 @@ fn put<T>(all: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
     }
 }
 
-fn take_out(list: &mut Vec<u32>, item: u32) {
+/// Takes an entry out of a list whose order says nothing.
+pub(super) fn take_out(list: &mut Vec<u32>, item: u32) {
     if let Some(place) = list.iter().position(|&other| other == item) {
         list.swap_remove(place);
     }

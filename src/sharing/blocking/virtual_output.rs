@@ -108,10 +108,7 @@ impl VirtualOutput {
         for flow in self.touched.drain(..) {
             let state = &mut self.flows[flow as usize];
             state.is_touched = false;
-            let old = self.feasible.wanted(flow);
-            if !state.links.is_empty() && (state.rate - old).abs() > super::TOLD * self.tolerance * old {
-                self.feasible.want(flow, state.rate);
-            }
+            self.feasible.follow(flow, state.rate, super::TOLD * self.tolerance);
         }
     }
 
