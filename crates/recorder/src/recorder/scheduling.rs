@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-use super::Recorder;
+use super::{Process, threads};
 use crate::clock;
 
 /// Most moments that are kept beside start and end: regions may be entered millions of times.
@@ -73,7 +73,7 @@ fn waited(text: &[u8]) -> Option<u64> {
     (turns > 0).then_some(waited)
 }
 
-impl Recorder {
+impl Process {
     /// Notes how long this rank has lacked a core up to here, and where that is: `start`, `end`, or what a border is
     /// called.
     ///
@@ -81,9 +81,8 @@ impl Recorder {
     pub(crate) fn note_scheduling(&mut self, place: &str) {
         let number = self.number();
         let scheduling = &mut self.scheduling;
-        let thread = super::PLACE.with(|place| std::ptr::from_ref(place) as usize);
         let border = !matches!(place, "start" | "end");
-        if thread != scheduling.thread || (border && scheduling.lines >= MOST) {
+        if threads::this_thread() != scheduling.thread || (border && scheduling.lines >= MOST) {
             return;
         }
         let Some(Counts { waited, involuntary }) = scheduling.counts() else { return };
