@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{How, MPIS, Run, Stream, TOKEN, run, run_compiled};
-use hayase_trace::{Call, Event};
+use hayase_trace::{Call, Event, Flags};
 
 const OPTIONS: &str = "gcc -g -O1 -fopenmp";
 
@@ -118,6 +118,20 @@ fn regions_of_openmp_are_recorded() {
             assert_eq!(exchanges, (0..4).map(|thread| (thread, 10)).collect(), "{mpi}");
             assert_eq!(by_thread(stream, |event| event.call == Call::Barrier), [(0, 10)].into(), "{mpi}");
         }
+    }
+}
+
+#[test]
+fn a_thread_that_waited_outside_of_mpi_says_so() {
+    for mpi in MPIS {
+        let Some(streams) = streams(mpi, &["requests"]) else { continue };
+        let blocked = |event: &&Event| event.flags.has(Flags::BLOCKED);
+        // The first waits for the thread that waits for its requests: once before each receive but the first.
+        let joins = streams[0].events.iter().filter(|event| event.call == Call::Irecv).skip(1).filter(blocked).count();
+        assert!(joins >= 5, "{mpi}: {joins}");
+        // What follows at once on another call did not wait.
+        let sends = streams[0].events.iter().filter(|event| event.call == Call::Isend).filter(blocked).count();
+        assert!(sends < joins, "{mpi}: {sends}");
     }
 }
 

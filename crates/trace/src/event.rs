@@ -164,6 +164,8 @@ impl Flags {
     pub const GAPS: Self = Self(32);
     /// The bytes of a datatype that is not basic are known to follow each other.
     pub const DENSE: Self = Self(64);
+    /// Of several threads: this one gave its core away before the call, to wait for something outside MPI.
+    pub const BLOCKED: Self = Self(128);
 
     /// Both.
     #[must_use]

@@ -76,6 +76,8 @@ pub struct Recorder {
     cpu: u64,
     thread: usize,
     last_end: u64,
+    /// How often the thread had given its core away then, where there are several; none: it has not called yet.
+    blocked: Option<u64>,
 }
 
 impl Deref for Recorder {
@@ -137,6 +139,7 @@ impl Recorder {
             cpu: 0,
             thread: threads::this_thread(),
             last_end: 0,
+            blocked: None,
         }
     }
 
@@ -156,12 +159,13 @@ impl Recorder {
         }
         let site = self.site(caller);
         let (start, reads_cpu, thread) = (self.start, self.reads_cpu, self.number as u32);
+        let blocked = self.threads.len() > 1 && self.blocked.is_none_or(|before| scheduling::blocked() > before);
         let event = &mut self.event;
         event.call = call;
         event.begin = now.time.saturating_sub(start);
         event.cpu = reads_cpu.then(|| (now.cpu.saturating_sub(self.cpu) + self.marks.cpu).max(self.marks.since));
         event.thread = thread;
-        event.flags = Flags::default();
+        event.flags = if blocked { Flags::BLOCKED } else { Flags::default() };
         event.site = site;
         event.comm = 0;
         event.op = Op::NONE;
@@ -233,8 +237,11 @@ impl Recorder {
             // SAFETY: the function is the runtime's, with this signature.
             unsafe { (memory.back)(self.back as u64) };
         }
-        let reads_cpu = self.reads_cpu;
+        let (reads_cpu, several) = (self.reads_cpu, self.threads.len() > 1);
         threads::unlock();
+        if several {
+            self.blocked = Some(scheduling::blocked());
+        }
         if reads_cpu {
             self.cpu = clock::thread();
         }

@@ -55,13 +55,21 @@ impl Scheduling {
         // SAFETY: the room is as large as is said.
         let got = unsafe { libc::pread(file.as_raw_fd(), text.as_mut_ptr().cast(), text.len(), 0) };
         let waited = waited(text.get(..usize::try_from(got).ok()?)?)?;
-        // SAFETY: zeros are a valid structure, which the call fills in.
-        let involuntary = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
-            usage.ru_nivcsw as u64
-        };
-        Some(Counts { waited, involuntary })
+        Some(Counts { waited, involuntary: usage().ru_nivcsw as u64 })
+    }
+}
+
+/// How often this thread has given its core away to wait for something.
+pub(super) fn blocked() -> u64 {
+    usage().ru_nvcsw as u64
+}
+
+fn usage() -> libc::rusage {
+    // SAFETY: zeros are a valid structure, which the call fills in.
+    unsafe {
+        let mut usage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+        usage
     }
 }
 

@@ -162,6 +162,7 @@ impl Process {
         let recorder = unsafe { &mut *self.threads[number] };
         recorder.thread = this_thread();
         recorder.stack = Stack::of_this_thread();
+        recorder.blocked = None;
         // Its clock counts from its creation, which may be before that of the trace.
         recorder.cpu = now.cpu.saturating_sub(now.time.saturating_sub(self.start));
         NUMBER.set(number + 1);
