@@ -40,6 +40,7 @@ mod run;
 mod simgrid;
 mod sweep;
 mod tables;
+mod threads;
 mod throughput;
 mod trace;
 mod units;
