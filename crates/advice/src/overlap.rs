@@ -11,6 +11,10 @@
 //! after the communications that are open on it, which ends them. A buffer that was not watched yet looks back through
 //! the last intervals instead. Both ends are found inside a nest of loops in closed form ([`crate::address`]).
 //!
+//! **What no access shows.** A call takes its arguments by value, and is made or not: both may depend on what came and
+//! was read before. So nothing is posted before a call whose results were read since ([`Dependence::Control`]); how
+//! far it could go otherwise is kept beside it ([`Spread::beyond`]), for a person to check.
+//!
 //! Besides data, order: messages between two ranks on one communicator with one tag do not overtake each other, so none
 //! is posted before its predecessor; neither is a receive from anyone before another receive, or a collective operation
 //! before the one before it. Completing later is free of this.
@@ -30,7 +34,8 @@ use smallvec::SmallVec;
 
 use crate::accesses::Accesses;
 use crate::address::End;
-use crate::calls::{Communication, Doubts, communications, may_be_length};
+use crate::calls::{Communication, Doubts, communications};
+use crate::fold::Arguments;
 use crate::model::{CallPart, Dependence};
 use crate::past::{Past, Share};
 use crate::stream::{Known, Step};
@@ -38,6 +43,7 @@ use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Stamp, Through, Watch};
 
 // The other half of `Search`: order works on its fields, which nobody else sees.
 mod order;
+mod results;
 
 pub(crate) use order::needed;
 
@@ -60,6 +66,8 @@ pub struct Spread {
     pub part: CallPart,
     /// Payload \[B\].
     pub bytes: u64,
+    /// Arguments of the call; of a receive that leaves its source or tag open, those that it leaves open are alike.
+    pub arguments: Arguments,
     /// What must be checked by eye.
     pub doubts: Doubts,
     /// What it must stay behind.
@@ -77,12 +85,29 @@ pub struct Spread {
     pub accesses: (u64, u64),
     /// Lines of it, and which of their iterations: before and after.
     pub lines: [Vec<Share>; 2],
-    /// Whether it could be posted before a few integers come that are read before it is called: they may be its length.
-    pub before_length: bool,
+    /// Set if it could be posted before something is read that had come: its arguments may depend on that.
+    pub before_reading: bool,
+    /// How early it could be posted if neither its arguments nor whether it is made depend on what came before.
+    pub beyond: Option<Box<Reach>>,
     /// Whether lines were looked for.
     pub detailed: bool,
     /// Earlier communications that must be complete when it is posted, and could end behind [`before`](Self::before).
     pub needs: SmallVec<[Through; 2]>,
+}
+
+/// How early a communication could be posted.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    /// What it must stay behind.
+    pub before: Block,
+    /// Where: interval, and the share of it that has gone by.
+    pub post: (u64, f32),
+    /// Computation from there to the place where it is \[ns\].
+    pub time: u64,
+    /// The same in accesses.
+    pub accesses: u64,
+    /// Lines of it, and which of their iterations.
+    pub lines: Vec<Share>,
 }
 
 /// What a search tells, as it goes.
@@ -114,6 +139,8 @@ pub struct Posted<'a> {
     pub order: Block,
     /// The last thing that nothing passes.
     pub fence: Block,
+    /// The last call whose results were read before this one: it may decide what this one does.
+    pub control: Block,
     /// Earlier communications that its data depends on, and that could end behind [`data`](Self::data).
     pub needs: &'a [Through],
     /// The buffers in use.
@@ -166,8 +193,11 @@ pub struct Search {
     fence: Block,
     /// The present call is made by code without instrumentation.
     foreign: bool,
-    /// When the last few integers came that have been read since: sizes may depend on them.
-    length: Stamp,
+    /// The last call whose results have been read, and the last such reading.
+    control: Block,
+    reading: Stamp,
+    /// From here on memory may change unseen: what has to be checked of everything.
+    hazards: Doubts,
     /// Without memory: the open send of a line.
     sent: FxHashMap<u32, u64>,
     /// By line, how many communications there were.
@@ -195,7 +225,9 @@ impl Search {
             receives: FxHashMap::default(),
             fence: Block::nowhere((0, 0), Dependence::Program),
             foreign: false,
-            length: (0, 0),
+            control: Block::nowhere((0, 0), Dependence::Program),
+            reading: (0, 0),
+            hazards: Doubts::default(),
             sent: FxHashMap::default(),
             details: Vec::new(),
             found: Vec::new(),
@@ -213,6 +245,13 @@ impl Search {
         self.past.begin(number, gap, accesses, known);
         self.expire(number, listener, known);
         self.accessed(number, listener, known);
+        self.endangered(known);
+        let shared = self.hazards.has(Doubts::WINDOW) && event.call.kind() != Kind::Local;
+        let here = Block::at_call(number, event.call, line);
+        if shared {
+            self.close_all(here.of(Dependence::Opaque), listener, known);
+        }
+        let told = self.past.take_effects();
         listener.call(&Called { number, gap, event, line, known });
         match event.call.kind() {
             Kind::Opaque => self.fenced(Dependence::Opaque, number, event.call, line, listener, known),
@@ -237,22 +276,40 @@ impl Search {
             }
             _ => {}
         }
+        let first = self.base + self.open.len() as u64;
         for begun in self.requests.begun(event) {
-            self.begin(number, &begun, line, listener, known);
+            self.begin(number, &begun, line, &told, listener, known);
         }
         if event.call.completes_requests() {
             self.complete(number, event, line, listener, known);
         }
+        self.tell(here, &told, first);
+        if shared {
+            self.fence = here.of(Dependence::Opaque);
+        }
     }
 
     /// A call begins a communication, or several.
-    fn begin(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
+    fn begin(
+        &mut self,
+        number: u64,
+        event: &Event,
+        line: u32,
+        told: &[Span],
+        listener: &mut impl Listener,
+        known: &Known,
+    ) {
         // What is buffered is away already.
         if event.call == Call::Bsend {
             return;
         }
-        let parts = communications(event, known);
+        let mut parts = communications(event, known);
         if !parts.is_empty() {
+            let reads = told.iter().copied().filter(|span| !span.result);
+            match parts.first_mut() {
+                Some(part) if reads.clone().next().is_some() => part.spans.extend(reads),
+                _ => self.counted(number, event, line, listener, known),
+            }
             self.post(number, event, line, parts, listener, known);
         } else if event.call.kind() == Kind::Collective {
             // A barrier moves no data, but no collective operation passes it.
@@ -264,9 +321,7 @@ impl Search {
     /// The rank has ended.
     pub fn finish(&mut self, listener: &mut impl Listener, known: &Known) {
         let end = Block::nowhere((self.past.number() + 1, 0), Dependence::Program);
-        for serial in self.base..self.base + self.open.len() as u64 {
-            self.close(serial, end, listener, known);
-        }
+        self.close_all(end, listener, known);
     }
 
     /// Applies the accesses of the interval to the buffers that are watched.
@@ -284,15 +339,16 @@ impl Search {
             for &buffer_number in &found {
                 let Some(buffer) = self.watch.get(buffer_number) else { continue };
                 let span = buffer.span;
-                let Some(before) = span.dependence(site.write, true) else { continue };
-                let reads = span.write && !site.write && buffer.read != number;
-                if reads && piece.hit(span.low, span.high, End::First).is_some() {
+                if let Some(brought) = buffer.brought.filter(|_| !site.write)
+                    && (buffer.read != number || self.reading < (number, piece.last()))
+                    && piece.hit(span.low, span.high, End::First).is_some()
+                {
                     buffer.read = number;
-                    if may_be_length(span.high - span.low) {
-                        self.length = self.length.max((buffer.used, AT_EVENT));
-                    }
+                    self.control = self.control.max(brought);
+                    self.reading = self.reading.max((number, piece.last()));
                 }
-                if buffer.last.stamp < (number, piece.last())
+                if let Some(before) = span.dependence(site.write, true)
+                    && buffer.last.stamp < (number, piece.last())
                     && let Some(hit) = piece.hit(span.low, span.high, End::Last)
                     && buffer.last.stamp < (number, hit.position)
                 {
@@ -373,8 +429,12 @@ impl Search {
         listener: &mut impl Listener,
         known: &Known,
     ) {
-        let block = Block { call: Some(call), line, ..Block::nowhere((number, AT_EVENT), dependence) };
-        self.fence = block;
+        self.fence = Block::at_call(number, call, line).of(dependence);
+        self.close_all(self.fence, listener, known);
+    }
+
+    /// Ends all communications here.
+    fn close_all(&mut self, block: Block, listener: &mut impl Listener, known: &Known) {
         for serial in self.base..self.base + self.open.len() as u64 {
             self.close(serial, block, listener, known);
         }
@@ -390,9 +450,9 @@ impl Search {
         listener: &mut impl Listener,
         known: &Known,
     ) {
-        self.counted(number, event, line, listener, known);
         let mut opened: SmallVec<[Box<Open>; 2]> = SmallVec::new();
         for mut part in parts {
+            part.doubts.and(self.hazards);
             if self.foreign {
                 part.doubts.and(Doubts::FOREIGN);
             }
@@ -437,6 +497,7 @@ impl Search {
                 data,
                 order,
                 fence: self.fence,
+                control: self.control,
                 needs: &needs,
                 watch: &self.watch,
                 known,
@@ -451,25 +512,15 @@ impl Search {
                 (_, true) => Block { dependence: Dependence::Anti, ..here },
                 _ => before,
             };
-            let stays = ready || replaces;
-            let post = if stays { Some((number, 1.0)) } else { self.past.after(&before, self.limits.back) };
-            let (post, before) = match post {
-                Some(post) => (post, before),
-                None => {
-                    let post = (number.saturating_sub(self.limits.back), 0.0);
-                    (post, Block::nowhere((post.0, 0), Dependence::Limit))
-                }
-            };
-            // Nothing is posted later than it is.
-            let post = if post.0 > number { (number, 1.0) } else { post };
-            let (from, to) = (self.past.until(post), self.past.until((number, 1.0)));
-            let (time, accesses) = (to.0 - from.0, to.1 - from.1);
             let detailed = self.detailed(line);
-            let lines = if detailed && known.memory && accesses > 0 {
-                self.past.shares_before(&before, self.limits.named, known)
+            let reach = if ready || replaces {
+                Reach { before, post: (number, 1.0), time: 0, accesses: 0, lines: Vec::new() }
             } else {
-                Vec::new()
+                self.reach(number, before.max(self.control), detailed, known)
             };
+            let held = !ready && !replaces && known.memory && self.control.stamp > before.stamp;
+            let beyond = held.then(|| Box::new(self.reach(number, before, detailed, known)));
+            let Reach { before, post, time, accesses, lines } = reach;
             let spread = Spread {
                 event: number,
                 completion: number,
@@ -478,6 +529,7 @@ impl Search {
                 waits: None,
                 part: part.part,
                 bytes: part.bytes,
+                arguments: if part.wildcard { (0, 0, 0) } else { (part.peer, part.tag, part.bytes) },
                 doubts,
                 before,
                 after: Block::nowhere((number, AT_EVENT), Dependence::Program),
@@ -486,7 +538,8 @@ impl Search {
                 time: (time, 0),
                 accesses: (accesses, 0),
                 lines: [lines, Vec::new()],
-                before_length: before.stamp < self.length,
+                before_reading: before.stamp < self.reading,
+                beyond,
                 detailed,
                 needs: needs.into_iter().filter(|need| need.until > before.stamp).collect(),
             };
@@ -509,6 +562,25 @@ impl Search {
             None if event.call.makes_request() => {}
             None => opened.into_iter().for_each(|open| self.open(number, open, listener, known)),
         }
+    }
+
+    /// Returns how early a communication of the newest event could be posted that must stay behind `before`.
+    fn reach(&mut self, number: u64, before: Block, detailed: bool, known: &Known) -> Reach {
+        let back = self.limits.back;
+        let (post, before) = match self.past.after(&before, back) {
+            Some(post) => (post, before),
+            None => {
+                let post = (number.saturating_sub(back), 0.0);
+                (post, Block::nowhere((post.0, 0), Dependence::Limit))
+            }
+        };
+        // Nothing is posted later than it is.
+        let post = if post.0 > number { (number, 1.0) } else { post };
+        let (from, to) = (self.past.until(post), self.past.until((number, 1.0)));
+        let (time, accesses) = (to.0 - from.0, to.1 - from.1);
+        let named = detailed && known.memory && accesses > 0;
+        let lines = if named { self.past.shares_before(&before, self.limits.named, known) } else { Vec::new() };
+        Reach { before, post, time, accesses, lines }
     }
 
     /// Requests are complete.
@@ -544,9 +616,15 @@ impl Search {
         let overwritten = open.spread.call == Call::SendrecvReplace && open.spread.part == CallPart::Send;
         let not_seen = blind && (open.spread.part != CallPart::Send || open.spread.doubts.has(Doubts::ADDRESS));
         open.since = self.past.until((number, 1.0));
+        open.spread.doubts.and(self.hazards);
+        let (call, at) = open.spread.waits.unwrap_or((open.spread.call, open.spread.line));
+        let brought = Block::at_call(number, call, at).of(Dependence::Control);
         for &buffer in &open.buffers {
             if let Some(buffer) = self.watch.get(buffer) {
                 buffer.used = number;
+                if buffer.span.write {
+                    buffer.brought = Some(brought);
+                }
                 buffer.open.push(serial);
                 // Those that have ended for another reason.
                 if buffer.open.len() >= 64 && buffer.open.len().is_power_of_two() {
@@ -614,11 +692,12 @@ impl Search {
             }
         }
         while let Some(&(buffer, since)) = self.idle.front() {
-            if since + self.limits.ahead >= number {
+            // What came is known as long as anything can be posted before it.
+            let ahead = self.limits.ahead.max(self.limits.back);
+            if since + ahead >= number {
                 break;
             }
             self.idle.pop_front();
-            let ahead = self.limits.ahead;
             let base = self.base;
             let is_idle = self
                 .watch
@@ -648,7 +727,12 @@ impl Block {
         Self { line, call: Some(call), ..Self::nowhere((number, AT_EVENT), Dependence::Order) }
     }
 
-    /// The later one.
+    /// Returns the same for another reason.
+    fn of(self, dependence: Dependence) -> Self {
+        Self { dependence, ..self }
+    }
+
+    /// Returns the later one.
     fn max(self, other: Self) -> Self {
         if other.stamp > self.stamp { other } else { self }
     }

@@ -79,9 +79,14 @@ impl Past {
 
     /// The accesses of the newest interval.
     pub fn accesses(&self) -> &Accesses {
-        static NONE: Accesses =
-            Accesses { pieces: Vec::new(), frames: Vec::new(), opaque: Vec::new(), count: 0, weight: 0 };
+        static NONE: Accesses = Accesses::none();
         self.entries.back().and_then(|entry| entry.accesses.as_ref()).unwrap_or(&NONE)
+    }
+
+    /// Takes what the call behind the newest interval reads and writes beside its message.
+    pub fn take_effects(&mut self) -> Vec<Span> {
+        let newest = self.entries.back_mut().and_then(|entry| entry.accesses.as_mut());
+        newest.map_or_else(Vec::new, |accesses| std::mem::take(&mut accesses.effects))
     }
 
     /// The next interval.

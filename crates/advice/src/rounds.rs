@@ -120,6 +120,9 @@ impl Rounds {
                 && number < u64::from(u32::MAX)
             {
                 round.doubts.and(doubts);
+                if at.control.stamp >= (open.head, AT_EVENT) {
+                    round.doubts.and(Doubts::CONTENT);
+                }
                 if free {
                     round.behind = round.behind.max(behind);
                     round.needs.extend(at.needs);

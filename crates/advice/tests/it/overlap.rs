@@ -17,10 +17,24 @@ fn spread_of(recorded: &Recorded, limits: Limits, event: u64) -> Spread {
     run_of(recorded, limits).into_iter().find(|spread| spread.event == event).expect("the event communicates")
 }
 
-/// Position of what stands before and behind: an access of an interval, or `None` for an event.
+/// Position of what stands before and behind: an access of an interval, or `None` for an event; as the paper has it,
+/// which asks neither for arguments nor for branches.
 fn ends(spread: &Spread) -> Spreads {
     let position = |stamp: (u64, u64)| (stamp.0, (stamp.1 != u64::MAX).then_some(stamp.1));
-    ((spread.before.dependence, position(spread.before.stamp)), (spread.after.dependence, position(spread.after.stamp)))
+    let before = spread.beyond.as_ref().map_or(spread.before, |beyond| beyond.before);
+    ((before.dependence, position(before.stamp)), (spread.after.dependence, position(spread.after.stamp)))
+}
+
+/// The last receive before an event of whose bytes some are read between the two.
+fn last_read(recorded: &Recorded, event: u64) -> Option<u64> {
+    let is_read = |receive: &Event, one: &Access| {
+        !one.write && one.address < receive.buffer + receive.bytes && receive.buffer < one.address + one.size
+    };
+    (1..event).rev().find(|&number| {
+        let receive = &recorded.events[number as usize];
+        let between = recorded.intervals[number as usize + 1..=event as usize].iter().flatten();
+        receive.call == Call::Recv && between.into_iter().any(|one| is_read(receive, one))
+    })
 }
 
 /// When, what is accessed, and by which event if by one.
@@ -121,6 +135,12 @@ proptest! {
             if before.1 == expected.0.1 { before.0 = expected.0.0; }
             if after.1 == expected.1.1 { after.0 = expected.1.0; }
             prop_assert_eq!((before, after), expected, "event {} of {:?}", spread.event, recorded);
+            let read = last_read(&recorded, spread.event).map_or((0, 0), |number| (number, u64::MAX));
+            let beyond = spread.beyond.as_ref().map(|beyond| beyond.before.stamp);
+            match beyond {
+                Some(stamp) => prop_assert!(stamp < read && spread.before.stamp == read, "{:?}", spread),
+                None => prop_assert!(spread.before.stamp >= read, "{:?} {:?}", spread, read),
+            }
         }
     }
 
