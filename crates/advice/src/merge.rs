@@ -138,6 +138,9 @@ impl Merges {
     /// apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, communication: part, known, .. } = *at;
+        if event.flags.neighbourhood().is_some() {
+            return;
+        }
         self.sized(part.part, at.line, part.bytes);
         let collective = part.part == CallPart::Collective;
         let counted = !event.counts.is_empty() || !event.counts2.is_empty();

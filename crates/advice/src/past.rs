@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use hayase_trace::Call;
 use smallvec::SmallVec;
 
 use crate::accesses::Accesses;
@@ -48,7 +47,7 @@ struct Entry {
     /// Lines and how often each was executed.
     profile: Vec<(u32, u64)>,
     /// What the event uses.
-    used: SmallVec<[(Span, Call, u32); 2]>,
+    used: SmallVec<[(Span, &'static str, u32); 2]>,
 }
 
 /// The last intervals.
@@ -121,7 +120,7 @@ impl Past {
     }
 
     /// The event after the newest interval uses these bytes.
-    pub fn used(&mut self, spans: &[Span], call: Call, line: u32) {
+    pub fn used(&mut self, spans: &[Span], call: &'static str, line: u32) {
         if let Some(entry) = self.entries.back_mut() {
             entry.used.extend(spans.iter().map(|&span| (span, call, line)));
         }

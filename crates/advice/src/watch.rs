@@ -73,8 +73,8 @@ pub struct Block {
     pub dependence: Dependence,
     /// Line, [`NO_LINE`]: none.
     pub line: u32,
-    /// The call, if it is one.
-    pub call: Option<hayase_trace::Call>,
+    /// Name of the call, if it is one.
+    pub call: Option<&'static str>,
     /// Address of the conflict; 0: none.
     pub address: u64,
 }

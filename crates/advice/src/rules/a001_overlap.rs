@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hayase_trace::{Call, Kind};
-
 use super::Rule;
 use crate::calls::Doubts;
 use crate::fold::Folded;
 use crate::model::{Action, CallPart, Dependence, Finding, Iterations, Location, Point, Role, RuleId, Side};
-use crate::overlap::{Reach, Spread, needed};
+use crate::overlap::{Spread, needed};
 use crate::past::Share;
 use crate::watch::{Block, NO_LINE};
 
@@ -54,7 +52,7 @@ Source: Gordini, sections 2.1 and 4.1.
 };
 
 /// What makes two communications the same advice: line, call, part, and where they are waited for.
-pub type Key<L> = (L, Call, CallPart, Option<(L, Call)>);
+pub type Key<L> = (L, &'static str, CallPart, Option<(L, &'static str)>);
 
 /// Communications that can be spread, by place: as far as is known, and as far as they go if they do not depend on what
 /// came before.
@@ -72,16 +70,14 @@ impl<L> Default for Overlap<L> {
 impl Overlap<u32> {
     /// Adds a communication of a rank; without memory accesses, it must save at least `least` \[ns\] of computation.
     pub fn add(&mut self, rank: u32, memory: bool, spread: &Spread, least: u64) {
-        let key = (spread.line, spread.call, spread.part, spread.waits.map(|(call, line)| (line, call)));
+        let part = if spread.neighbour.is_some() { CallPart::Collective } else { spread.part };
+        let key = (spread.line, spread.name, part, spread.waits.map(|(name, line)| (line, name)));
         let [folded, beyond] = self.folded.entry(key).or_default();
         add(folded, rank, memory, spread, least);
         match &spread.beyond {
             None => add(beyond, rank, memory, spread, least),
-            Some(reach) => {
-                let Reach { before, post, time, accesses, ref lines } = **reach;
-                let lines = [lines.clone(), spread.lines[1].clone()];
-                let (time, accesses) = ((time, spread.time.1), (accesses, spread.accesses.1));
-                let spread = Spread { before, post, time, accesses, lines, beyond: None, ..spread.clone() };
+            Some(early) => {
+                let spread = Spread { early: (**early).clone(), beyond: None, ..spread.clone() };
                 add(beyond, rank, memory, &spread, least);
             }
         }
@@ -98,33 +94,45 @@ impl Overlap<u32> {
     }
 }
 
-/// Adds a communication to those of its place.
+/// Adds a communication to those of its place. Messages of a neighbourhood collective count once.
 fn add(folded: &mut Folded<u32>, rank: u32, memory: bool, spread: &Spread, least: u64) {
-    folded.executions += 1;
-    folded.given(spread.arguments);
+    let (early, late) = (&spread.early, &spread.late);
+    let counts = spread.neighbour.is_none_or(|place| place == 0);
+    if counts {
+        folded.executions += 1;
+        folded.given(spread.arguments);
+    }
     let worth = if memory {
         // Accesses of the line that forbids more are no computation that could be moved.
-        let moves = !spread.detailed || spread.lines.iter().any(|lines| !lines.is_empty());
-        spread.accesses.0 + spread.accesses.1 > 0 && moves
+        let moves = !spread.detailed || !early.lines.is_empty() || !late.lines.is_empty();
+        early.accesses + late.accesses > 0 && moves
     } else {
-        spread.time.0.saturating_add(spread.time.1) >= least.max(1)
+        early.time.saturating_add(late.time) >= least.max(1)
     };
     if !worth {
         return;
     }
+    let relative =
+        |(interval, fraction): (u64, f32)| Point { interval: interval as i64 - spread.event as i64, fraction };
+    let (post, wait) = (relative(early.point), relative(late.point));
+    let action = Action::Overlap { part: spread.part, post, wait, needs: needed(&spread.needs, spread.event) };
+    folded.edits.push(rank, spread.event, action);
+    folded.bytes += spread.bytes;
+    folded.doubts.and(spread.doubts);
+    if !counts {
+        return;
+    }
     folded.found += 1;
     folded.ranks.insert(rank);
-    folded.bytes += spread.bytes;
-    folded.time += spread.time.0 + spread.time.1;
-    folded.doubts.and(spread.doubts);
+    folded.time += early.time + late.time;
     folded.before_reading |= spread.before_reading;
-    folded.place(Role::Communication, spread.line, spread.call.name(), None);
+    folded.place(Role::Communication, spread.line, spread.name, None);
     if let Some((call, line)) = spread.waits {
-        folded.place(Role::Completion, line, call.name(), None);
+        folded.place(Role::Completion, line, call, None);
     }
     let sides = [
-        (Side::Before, Role::OverlapBefore, spread.before, &spread.lines[0]),
-        (Side::After, Role::OverlapAfter, spread.after, &spread.lines[1]),
+        (Side::Before, Role::OverlapBefore, early.block, &early.lines),
+        (Side::After, Role::OverlapAfter, late.block, &late.lines),
     ];
     for (side, role, block, shares) in sides {
         for share in shares {
@@ -133,17 +141,8 @@ fn add(folded: &mut Folded<u32>, rank: u32, memory: bool, spread: &Spread, least
         }
         let line = (block.line != NO_LINE).then_some(block.line);
         let rest = rest(&block, side, shares);
-        folded.blocker(side, block.dependence, line, block.call.map(Call::name), block.address, rest);
+        folded.blocker(side, block.dependence, line, block.call, block.address, rest);
     }
-    let relative =
-        |(interval, fraction): (u64, f32)| Point { interval: interval as i64 - spread.event as i64, fraction };
-    let action = Action::Overlap {
-        part: spread.part,
-        post: relative(spread.post),
-        wait: relative(spread.wait),
-        needs: needed(&spread.needs, spread.event),
-    };
-    folded.edits.push(rank, spread.event, action);
 }
 
 /// The iterations of a blocking line that do not belong to its share.
@@ -175,18 +174,19 @@ impl Overlap<Location> {
 
     /// The findings, by place.
     pub fn findings(self, ranks: u32) -> Vec<Finding> {
-        let one = |((line, call, _, waits), [folded, mut beyond]): (Key<Location>, [Folded<Location>; 2])| {
+        let one = |((line, call, part, waits), [folded, mut beyond]): (Key<Location>, [Folded<Location>; 2])| {
             beyond.doubts.and(Doubts::CONTENT);
             let mut folded = if folded.found > 0 { folded } else { beyond };
-            let does = if call.kind() == Kind::Sendrecv {
-                format!("a part of {}", call.name())
-            } else {
-                call.name().to_owned()
+            let does = match part {
+                CallPart::Collective => call.to_owned(),
+                _ if !call.starts_with("Sendrecv") && !call.starts_with("Start") => call.to_owned(),
+                CallPart::Send => format!("the send of {call}"),
+                CallPart::Receive => format!("the receive of {call}"),
             };
             let title = match &waits {
                 None => format!("{does} at {line} could be under way during computation"),
                 Some((wait, how)) => {
-                    format!("{does} at {line}, completed by {} at {wait}, could be under way longer", how.name())
+                    format!("{does} at {line}, completed by {how} at {wait}, could be under way longer")
                 }
             };
             // Called in the same way each time, it depends on nothing that comes.

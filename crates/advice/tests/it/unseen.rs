@@ -92,11 +92,11 @@ fn a_variable_is_no_buffer_before_its_function_begins_and_after_it_has_ended() {
     let intervals = [(2, vec![elsewhere(), frame(4)]), (3, vec![elsewhere(), frame(6)])];
     let (heard, _) = heard(&calls(send), &intervals);
     let [spread] = heard.spreads.as_slice() else { panic!("{:?}", heard.spreads) };
-    assert_eq!((spread.before.dependence, spread.before.stamp), (Dependence::Flow, (2, 4)));
-    assert_eq!((spread.after.dependence, spread.after.stamp), (Dependence::Anti, (3, 6)));
+    assert_eq!((spread.early.block.dependence, spread.early.block.stamp), (Dependence::Flow, (2, 4)));
+    assert_eq!((spread.late.block.dependence, spread.late.block.stamp), (Dependence::Anti, (3, 6)));
     // Beginning and ending is no computation: what can overlap are the reads behind the one and before the other.
-    assert_eq!(spread.accesses, (5, 6));
-    for (lines, range) in spread.lines.iter().zip([(6, 10), (1, 6)]) {
+    assert_eq!((spread.early.accesses, spread.late.accesses), (5, 6));
+    for (lines, range) in [&spread.early.lines, &spread.late.lines].into_iter().zip([(6, 10), (1, 6)]) {
         assert_eq!(lines.len(), 1);
         assert_eq!((lines[0].first, lines[0].last, lines[0].of), (range.0, range.1, 10));
     }
@@ -111,8 +111,8 @@ fn calls_of_code_that_is_not_instrumented_are_in_doubt_and_nothing_passes_it() {
     let (heard, known) = self::heard(&calls(receive.clone()), &intervals);
     assert!(heard.doubts[0].has(Doubts::FOREIGN) && heard.doubts[0] != Doubts::default(), "{:?}", heard.doubts);
     let spread = &heard.spreads[0];
-    assert_eq!((spread.before.dependence, spread.before.stamp), (Dependence::Opaque, (2, 10)));
-    assert_eq!((spread.after.dependence, spread.after.stamp), (Dependence::Opaque, (3, 0)));
+    assert_eq!((spread.early.block.dependence, spread.early.block.stamp), (Dependence::Opaque, (2, 10)));
+    assert_eq!((spread.late.block.dependence, spread.late.block.stamp), (Dependence::Opaque, (3, 0)));
     // Files are named without their folders.
     assert_eq!(known.foreign.keys().collect::<Vec<_>>(), ["libother.so.3", "program"]);
 
@@ -120,7 +120,7 @@ fn calls_of_code_that_is_not_instrumented_are_in_doubt_and_nothing_passes_it() {
     let intervals = [(2, vec![elsewhere(), unknown(3, 10)])];
     let (heard, _) = self::heard(&calls(receive), &intervals);
     assert!(heard.doubts[0] == Doubts::default(), "{:?}", heard.doubts);
-    assert_eq!(heard.spreads[0].before.dependence, Dependence::Opaque);
+    assert_eq!(heard.spreads[0].early.block.dependence, Dependence::Opaque);
 }
 
 /// A receive or a send of eight bytes that nobody else touches.
@@ -146,17 +146,17 @@ fn what_reads_a_status_stays_behind_the_call_that_writes_it() {
     let intervals = [(2, vec![elsewhere(), status]), (3, vec![elsewhere(), read])];
     let (told, _) = heard(&events(Event { buffer: 0x2000, ..message(Call::Recv) }), &intervals);
     let receive = told.spreads.iter().find(|spread| spread.event == 2).unwrap();
-    assert_eq!((receive.after.dependence, receive.after.stamp), (Dependence::Flow, (3, 10)));
-    assert_eq!(receive.accesses, (10, 10), "arguments are no computation");
+    assert_eq!((receive.late.block.dependence, receive.late.block.stamp), (Dependence::Flow, (3, 10)));
+    assert_eq!((receive.early.accesses, receive.late.accesses), (10, 10), "arguments are no computation");
     let send = told.spreads.iter().find(|spread| spread.event == 3).unwrap();
-    assert_eq!((send.before.dependence, send.before.stamp), (Dependence::Control, (2, u64::MAX)));
-    assert!(send.beyond.as_ref().unwrap().accesses > send.accesses.0, "to be checked: before the receive");
+    assert_eq!((send.early.block.dependence, send.early.block.stamp), (Dependence::Control, (2, u64::MAX)));
+    assert!(send.beyond.as_ref().unwrap().accesses > send.early.accesses, "to be checked: before the receive");
     // A status that is written again, or whose variable ends, holds nobody up.
     let ends = Nest::new(1, 0x100, 0x4f80, 3, &[]);
     let again = [(2, vec![elsewhere(), status]), (3, vec![elsewhere(), ends, status])];
     let (told, _) = heard(&events(Event { buffer: 0x2000, ..message(Call::Recv) }), &again);
     let receive = told.spreads.iter().find(|spread| spread.event == 2).unwrap();
-    assert_eq!(receive.after.dependence, Dependence::Program);
+    assert_eq!(receive.late.block.dependence, Dependence::Program);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn a_probe_that_is_read_decides_what_follows() {
     events.insert(3, message(Call::Send));
     let read = Nest::new(0, 8, 0x5000, 4, &[]);
     let (told, _) = heard(&events, &[(2, vec![elsewhere(), one(4, 0x5000, 10)]), (3, vec![read])]);
-    assert_eq!((told.spreads[0].before.dependence, told.spreads[0].before.stamp.0), (Dependence::Control, 2));
+    assert_eq!((told.spreads[0].early.block.dependence, told.spreads[0].early.block.stamp.0), (Dependence::Control, 2));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn counts_are_read_when_the_call_is_posted() {
     };
     let writes = Nest::new(6, 8, 0x5000, 7, &[]);
     let (told, _) = heard(&calls(event), &[(2, vec![elsewhere(), writes, one(5, 0x5000, 10)])]);
-    assert_eq!(told.spreads[0].before.stamp, (2, 7), "the counts are there by then");
+    assert_eq!(told.spreads[0].early.block.stamp, (2, 7), "the counts are there by then");
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn a_block_is_no_buffer_once_it_is_freed() {
     let frees = Nest::new(6, 0x100, 0xf80, 6, &[]);
     let (told, _) = heard(&calls(message(Call::Send)), &[(3, vec![elsewhere(), frees])]);
     let [spread] = told.spreads.as_slice() else { panic!("{:?}", told.spreads) };
-    assert_eq!((spread.after.dependence, spread.after.stamp), (Dependence::Anti, (3, 6)));
-    assert_eq!(spread.accesses.1, 6);
+    assert_eq!((spread.late.block.dependence, spread.late.block.stamp), (Dependence::Anti, (3, 6)));
+    assert_eq!(spread.late.accesses, 6);
 }
 
 #[test]
@@ -209,11 +209,11 @@ fn nothing_passes_a_call_while_others_may_write_memory_of_this_rank() {
         assert!(spread.doubts.has(Doubts::WINDOW), "{spread:?}");
     }
     let send = told.spreads.iter().find(|spread| spread.event == 3).unwrap();
-    assert_eq!((send.before.dependence, send.before.stamp), (Dependence::Opaque, (2, u64::MAX)));
-    assert_eq!((send.after.dependence, send.after.stamp), (Dependence::Opaque, (4, u64::MAX)));
+    assert_eq!((send.early.block.dependence, send.early.block.stamp), (Dependence::Opaque, (2, u64::MAX)));
+    assert_eq!((send.late.block.dependence, send.late.block.stamp), (Dependence::Opaque, (4, u64::MAX)));
     // Once it is freed, all is as before.
     let freed = [(1, vec![window(7)]), (2, vec![window(8)]), (3, vec![elsewhere()])];
     let (told, _) = heard(&events(receive), &freed);
     let send = told.spreads.iter().find(|spread| spread.event == 3).unwrap();
-    assert_eq!((send.doubts, send.after.dependence), (Doubts::default(), Dependence::Program));
+    assert_eq!((send.doubts, send.late.block.dependence), (Doubts::default(), Dependence::Program));
 }
