@@ -467,7 +467,7 @@ impl Playing<'_> {
             regions: Vec::new(),
             operations: self.work.program.operations(),
             unreceived: played.unreceived,
-            breakdown: breakdown(&played.ranks),
+            breakdown: breakdown(&played.ranks, (status != Status::Complete).then_some(played.last)),
             waits: waits.longest(),
             open_receives: None,
             critical_path: None,

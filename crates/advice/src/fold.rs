@@ -262,10 +262,8 @@ impl Folded<Location> {
             ));
         }
         if self.ranks.len() < u64::from(ranks) {
-            notes.push(format!(
-                "seen on ranks {} of {ranks} only: others take another way through the program",
-                self.ranks
-            ));
+            let (some, _) = self.ranks.in_words();
+            notes.push(format!("seen on {some} only, of {ranks}: the others take another way through the program"));
         }
         let mut blockers: Vec<Blocker> = self
             .blockers

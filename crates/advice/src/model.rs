@@ -341,6 +341,12 @@ impl Ranks {
         self.0.iter().map(|&(first, last)| u64::from(last - first) + 1).sum()
     }
 
+    /// Returns the ranks with their noun, and the end of a verb of which they are the subject: `rank 3`, `s`; `ranks
+    /// 0-2`, none.
+    pub fn in_words(&self) -> (String, &'static str) {
+        if self.len() == 1 { (format!("rank {self}"), "s") } else { (format!("ranks {self}"), "") }
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -177,6 +177,9 @@ struct Open {
     since: (u64, u64),
 }
 
+/// Most accesses of one instruction that are taken for reading the arguments of a call at the same line.
+const ARGUMENTS: u64 = 4;
+
 /// Searches a rank.
 #[derive(Debug)]
 pub struct Search {
@@ -420,10 +423,10 @@ impl Search {
             let early = if ready || replaces {
                 Reach::none(before, (number, 1.0))
             } else {
-                self.reach(number, before.max(self.control), detailed, known)
+                self.reach(number, line, before.max(self.control), detailed, known)
             };
             let held = !ready && !replaces && known.memory && self.control.stamp > before.stamp;
-            let beyond = held.then(|| Box::new(self.reach(number, before, detailed, known)));
+            let beyond = held.then(|| Box::new(self.reach(number, line, before, detailed, known)));
             let spread = Spread {
                 event: number,
                 completion: number,
@@ -465,7 +468,7 @@ impl Search {
     }
 
     /// Returns how early a communication of the newest event could be posted that must stay behind `before`.
-    fn reach(&mut self, number: u64, before: Block, detailed: bool, known: &Known) -> Reach {
+    fn reach(&mut self, number: u64, line: u32, before: Block, detailed: bool, known: &Known) -> Reach {
         let back = self.limits.back;
         let (post, before) = match self.past.after(&before, back) {
             Some(post) => (post, before),
@@ -479,7 +482,9 @@ impl Search {
         let (from, to) = (self.past.until(post), self.past.until((number, 1.0)));
         let (time, accesses) = (to.0 - from.0, to.1 - from.1);
         let named = detailed && known.memory && accesses > 0;
-        let lines = if named { self.past.shares_before(&before, self.limits.named, known) } else { Vec::new() };
+        let mut lines = if named { self.past.shares_before(&before, self.limits.named, known) } else { Vec::new() };
+        // A line that only reads the arguments of its call does nothing that could be behind it.
+        lines.retain(|share| share.line != line || share.of > ARGUMENTS);
         Reach { block: before, point: post, time, accesses, lines }
     }
 

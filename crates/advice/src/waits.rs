@@ -181,7 +181,7 @@ impl Waits {
             if folded.time < least.max(1) {
                 continue;
             }
-            let (times, time, waiting) = (folded.found, folded.time, folded.ranks.to_string());
+            let (times, time, (waiting, s)) = (folded.found, folded.time, folded.ranks.in_words());
             folded.places(Role::Communication, at.clone(), name, times, None);
             let role = if rule == RuleId::A106 { Role::Partner } else { Role::Cause };
             let mut who: BTreeMap<u32, u64> = BTreeMap::new();
@@ -217,15 +217,18 @@ impl Waits {
                 }
             };
             let who: crate::model::Ranks = who.keys().copied().collect();
-            let mut text =
-                vec![format!("ranks {waiting} wait {waited} in {times} calls, for ranks {who}, most for rank {worst}")];
+            let most = if who.len() > 1 { format!(", most for rank {worst}") } else { String::new() };
+            let (who, _) = who.in_words();
+            let calls = if times == 1 { "call" } else { "calls" };
+            let mut text = vec![format!("{waiting} wait{s} {waited} in {times} {calls}, for {who}{most}")];
             if let (RuleId::A106, Some(eager)) = (rule, options.eager) {
                 text.push(format!("messages above {eager} B wait for their receivers"));
             } else if causes.len() > 1 {
                 let named = causes.iter().take(MOST_CAUSES);
                 text.extend(named.map(|(place, cause)| {
                     let of: crate::model::Ranks = cause.ranks.keys().copied().collect();
-                    format!("{} of it while ranks {of} compute {}", unit.write(cause.time() as f64), between(place))
+                    let (of, s) = of.in_words();
+                    format!("{} of it while {of} compute{s} {}", unit.write(cause.time() as f64), between(place))
                 }));
                 let more = causes.len().saturating_sub(MOST_CAUSES);
                 text.extend((more > 0).then(|| format!("and {more} other places")));

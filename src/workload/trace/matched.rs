@@ -4,9 +4,10 @@ use rustc_hash::FxHashMap;
 
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
+use crate::units::grouped;
 use crate::workload::program::{ANY_SOURCE, ANY_TAG, Op, OpKind, Program};
 
-/// Mistakes that are reported at most.
+/// Largest number of mistakes that are listed; the others are counted.
 const MOST: usize = 20;
 
 /// Receives of a certain source and tag for which nobody sends a message, and messages that nobody receives, with where
@@ -27,7 +28,7 @@ pub fn unmatched(program: &Program) -> Vec<Diagnostic> {
             }
         }
     }
-    let mut mistakes = Vec::new();
+    let mut mistakes = Mistakes::default();
     for (rank, ops) in program.iter() {
         let mut sent: FxHashMap<(u32, u32, u32), (u32, u32)> = FxHashMap::default();
         let arriving = std::mem::take(&mut arriving[rank.0 as usize]);
@@ -50,7 +51,7 @@ pub fn unmatched(program: &Program) -> Vec<Diagnostic> {
                     *count -= 1;
                     left -= 1;
                 }
-                _ => mistakes.push(mistake(program, rank, at as u32, op, "no message is sent for it")),
+                _ => mistakes.add(|| mistake(program, rank, at as u32, op, "no message is sent for it")),
             }
         }
         if wildcards < left {
@@ -65,20 +66,34 @@ pub fn unmatched(program: &Program) -> Vec<Diagnostic> {
                     1 => "it or another of this kind is never received".to_owned(),
                     more => format!("it or others: {more} messages to rank {rank} are never received"),
                 };
-                mistakes.push(mistake(program, RankId(src), at, op, &why));
+                mistakes.add(|| mistake(program, RankId(src), at, op, &why));
             }
         } else if left < wildcards {
             let message = format!(
                 "rank {rank} receives {wildcards} messages from any rank or of any tag, and {left} are left for it"
             );
-            mistakes.push(Diagnostic::new("unmatched-receive", message));
-        }
-        if mistakes.len() >= MOST {
-            mistakes.truncate(MOST);
-            break;
+            mistakes.add(|| Diagnostic::new("unmatched-receive", message));
         }
     }
-    mistakes
+    let Mistakes { mut list, more } = mistakes;
+    if more > 0 {
+        list.push(Diagnostic::new("unmatched", format!("{} more mistakes of this kind", grouped(more))));
+    }
+    list
+}
+
+/// Mistakes up to a number, and how many more there are.
+#[derive(Default)]
+struct Mistakes {
+    list: Vec<Diagnostic>,
+    more: u64,
+}
+
+impl Mistakes {
+    /// Adds a mistake, or counts it.
+    fn add(&mut self, mistake: impl FnOnce() -> Diagnostic) {
+        if self.list.len() < MOST { self.list.push(mistake()) } else { self.more += 1 }
+    }
 }
 
 fn mistake(program: &Program, rank: RankId, at: u32, op: &Op, why: &str) -> Diagnostic {

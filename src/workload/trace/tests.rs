@@ -304,6 +304,11 @@ fn receives_without_a_message_are_found_with_their_places() {
         text.contains("event 2: send of 100 B to rank 1, tag 7 of rank 1: it or another of this kind is never"),
         "{text}"
     );
+    // The first of many are listed, the others counted.
+    let many = vec![message(Call::Recv, 1, None); 50];
+    let text = text_of(unmatched(&program(&[&many, &[]]).unwrap()));
+    assert_eq!(text.matches("no message is sent for it").count(), 20);
+    assert!(text.contains("30 more mistakes of this kind"), "{text}");
     let open = Event { flags: Flags::ANY_SOURCE, ..message(Call::Recv, -1, None) };
     let text = text_of(unmatched(&program(&[&[open]]).unwrap()));
     assert!(text.contains("rank 0 receives 1 messages from any rank or of any tag, and 0 are left"), "{text}");

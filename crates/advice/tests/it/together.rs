@@ -336,7 +336,7 @@ fn a_receive_waits_for_the_computation_of_its_sender() {
         let causes: Vec<u32> =
             finding.places.iter().filter(|place| place.role == Role::Cause).map(|place| place.location.line).collect();
         assert!(causes.contains(&110), "the computation before line 110 of rank 0 is the longest: {causes:?}");
-        assert!(finding.text[0].contains("for ranks 0"), "{:?}", finding.text);
+        assert!(finding.text[0].contains("for rank 0"), "{:?}", finding.text);
     }
     assert!(waits(&ranks, RuleId::A102, Some(4)).is_empty(), "no sender waits: the receivers are there first");
 }
@@ -373,7 +373,7 @@ fn ranks_that_come_early_to_a_barrier_wait_for_the_last() {
     let findings = waits(&ranks, RuleId::A103, None);
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!((finding.time_ns, finding.ranks.to_string().as_str()), (12_000_000, "0-1, 3"));
-    assert!(finding.text[0].contains("for ranks 2"));
+    assert!(finding.text[0].contains("for rank 2"));
     // Even work, no finding.
     let even: Vec<Program> =
         (0..4).map(|_| Program::default().after(1_000_000, Event::new(Call::Barrier, 0, 0))).collect();

@@ -79,6 +79,9 @@ fn a_deadlock_says_when_nothing_moved_any_more_and_what_was_delivered() {
         let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
         assert_eq!((&report["stopped"]["messages"], &report["stopped"]["bytes"]), (&1.into(), &8.into()), "{on}");
         times.push(report["stopped"]["at_s"].as_f64().unwrap() * 1e6);
+        let parts = report["breakdown"].as_array().unwrap().iter().map(|kind| kind["part"].as_f64().unwrap());
+        let part: f64 = parts.sum();
+        assert!(part > 0.0 && part <= 1.0 + 1e-12, "{on}: ranks spend {part} of the time until the run stopped");
         let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
         assert!(stderr.contains("us, with 1 message (8 B) delivered: 2 ranks wait for what never comes"), "{stderr}");
     }

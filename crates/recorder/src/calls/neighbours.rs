@@ -45,11 +45,8 @@ pub struct Neighbours {
     destinations: Vec<Neighbour>,
 }
 
-/// Blocks that go to or come from neighbours.
-struct Blocks {
-    buffer: *const c_void,
-    sizes: Sizes,
-}
+/// Blocks that go to or come from neighbours: their buffer, and what lies where in it.
+struct Blocks(*const c_void, Sizes);
 
 /// Sizes and places of the blocks of neighbours.
 enum Sizes {
@@ -119,18 +116,16 @@ impl Recorder {
         let far = |elements: isize, datatype| elements * self.distance_of(datatype);
         // SAFETY: the program gives a count and a place for each neighbour, and a datatype if these differ.
         let (place, count, datatype) = unsafe {
-            match blocks.sizes {
+            match blocks.1 {
                 Sizes::One(count, datatype) => (0, count, datatype),
                 Sizes::Same(count, datatype) => (far(i as isize * count as isize, datatype), count, datatype),
                 Sizes::Counts(counts, places, datatype) => {
                     (far(*places.add(i) as isize, datatype), *counts.add(i), datatype)
                 }
-                Sizes::Types(counts, places, types) => {
-                    (*places.add(i), *counts.add(i), self.abi.read_handle(types, i))
-                }
+                Sizes::Types(counts, places, types) => (*places.add(i), *counts.add(i), self.abi.read_handle(types, i)),
             }
         };
-        (blocks.buffer.wrapping_byte_offset(place), count, datatype)
+        (blocks.0.wrapping_byte_offset(place), count, datatype)
     }
 
     /// Writes the operation down as its messages; returns their numbers.
@@ -190,8 +185,7 @@ macro_rules! neighbours {
             pub unsafe extern "C" fn $name($($argument: $type,)* comm: Handle, site: usize) -> c_int {
                 let recorder = enter!(Call::Waitall, site, else $name($($argument,)* comm));
                 recorder.on(comm);
-                let [sent, received] = [Blocks { buffer: from, sizes: $from }, Blocks { buffer: to, sizes: $to }];
-                let numbers = recorder.messages(concat!("N", $text), comm, &sent, &received);
+                let numbers = recorder.messages(concat!("N", $text), comm, &$from, &$to);
                 // Waiting for them is no matter of the communicator.
                 recorder.event.comm = 0;
                 recorder.event.requests.extend(numbers);
@@ -226,8 +220,7 @@ macro_rules! neighbours {
             ) -> c_int {
                 let recorder = enter!(Call::Waitall, site, else $iname($($argument,)* comm, request));
                 recorder.on(comm);
-                let [sent, received] = [Blocks { buffer: from, sizes: $from }, Blocks { buffer: to, sizes: $to }];
-                let numbers = recorder.messages(concat!("In", $text), comm, &sent, &received);
+                let numbers = recorder.messages(concat!("In", $text), comm, &$from, &$to);
                 let result = pass_on!(recorder.$iname($($argument,)* comm, request));
                 let count = (numbers.end - numbers.start) as u32;
                 // SAFETY: MPI has written the handle.
@@ -242,20 +235,20 @@ macro_rules! neighbours {
 neighbours! {
     neighbor_allgather "eighbor_allgather" ineighbor_allgather(
         from: *const c_void, count: c_int, datatype: Handle, to: *mut c_void, to_count: c_int, to_type: Handle,
-    ) Sizes::One(count, datatype), Sizes::Same(to_count, to_type);
+    ) Blocks(from, Sizes::One(count, datatype)), Blocks(to, Sizes::Same(to_count, to_type));
     neighbor_allgatherv "eighbor_allgatherv" ineighbor_allgatherv(
         from: *const c_void, count: c_int, datatype: Handle, to: *mut c_void, to_counts: *const c_int,
         to_places: *const c_int, to_type: Handle,
-    ) Sizes::One(count, datatype), Sizes::Counts(to_counts, to_places, to_type);
+    ) Blocks(from, Sizes::One(count, datatype)), Blocks(to, Sizes::Counts(to_counts, to_places, to_type));
     neighbor_alltoall "eighbor_alltoall" ineighbor_alltoall(
         from: *const c_void, count: c_int, datatype: Handle, to: *mut c_void, to_count: c_int, to_type: Handle,
-    ) Sizes::Same(count, datatype), Sizes::Same(to_count, to_type);
+    ) Blocks(from, Sizes::Same(count, datatype)), Blocks(to, Sizes::Same(to_count, to_type));
     neighbor_alltoallv "eighbor_alltoallv" ineighbor_alltoallv(
         from: *const c_void, counts: *const c_int, places: *const c_int, datatype: Handle, to: *mut c_void,
         to_counts: *const c_int, to_places: *const c_int, to_type: Handle,
-    ) Sizes::Counts(counts, places, datatype), Sizes::Counts(to_counts, to_places, to_type);
+    ) Blocks(from, Sizes::Counts(counts, places, datatype)), Blocks(to, Sizes::Counts(to_counts, to_places, to_type));
     neighbor_alltoallw "eighbor_alltoallw" ineighbor_alltoallw(
         from: *const c_void, counts: *const c_int, places: *const isize, datatypes: *const c_void, to: *mut c_void,
         to_counts: *const c_int, to_places: *const isize, to_types: *const c_void,
-    ) Sizes::Types(counts, places, datatypes), Sizes::Types(to_counts, to_places, to_types);
+    ) Blocks(from, Sizes::Types(counts, places, datatypes)), Blocks(to, Sizes::Types(to_counts, to_places, to_types));
 }
