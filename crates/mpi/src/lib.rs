@@ -15,6 +15,7 @@
 compile_error!("handles are passed in registers of 64 bits");
 
 mod abi;
+pub mod arguments;
 mod functions;
 mod library;
 mod status;
