@@ -73,21 +73,20 @@ pub enum Count {
     },
     /// Characters up to a zero, that one included.
     Text,
-    /// A limit of the library.
-    Limit(Limit),
+    /// One of [`LIMITS`].
+    #[allow(missing_docs, reason = "they are the names of libraries")]
+    Limit { open_mpi: u16, mpich: u16 },
 }
 
-/// Limits of texts that MPI writes: `MPI_MAX_...`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "they are the names of MPI")]
-pub enum Limit {
-    ObjectName,
-    ProcessorName,
-    ErrorString,
-    InfoKey,
-    PortName,
-    LibraryVersion,
-}
+/// Longest texts that MPI writes, with the zero behind them, in Open MPI and MPICH \[B\]: `MPI_MAX_...`.
+pub const LIMITS: [(&str, u16, u16); 6] = [
+    ("OBJECT_NAME", 64, 128),
+    ("PROCESSOR_NAME", 256, 128),
+    ("ERROR_STRING", 256, 512),
+    ("INFO_KEY", 37, 256),
+    ("PORT_NAME", 1024, 256),
+    ("LIBRARY_VERSION_STRING", 256, 8192),
+];
 
 /// Directions of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,6 +97,8 @@ pub enum Access {
     Writes,
     /// INOUT.
     Updates,
+    /// The call ends the life of the block at this address, whose size MPI does not say.
+    Frees,
 }
 
 /// Use of an argument by a call.
@@ -109,10 +110,6 @@ pub enum Use {
     Memory(Access, Extent),
     /// Buffer of a message, which the recorded event describes.
     Buffer(Access),
-    /// Memory that MPI accesses after the call.
-    Keeps,
-    /// Memory that ends with the call.
-    Frees,
     /// A function that MPI calls later.
     Callback,
     /// Not known.
@@ -171,8 +168,7 @@ impl Use {
 
     /// True if the argument is a choice buffer, which [`Language::Descriptors`] passes as a descriptor.
     pub fn is_choice(self) -> bool {
-        matches!(self, Self::Buffer(_) | Self::Keeps | Self::Frees)
-            || matches!(self, Self::Memory(_, Extent { item: Item::Byte | Item::Element(_), .. }))
+        matches!(self, Self::Buffer(_) | Self::Memory(_, Extent { item: Item::Byte | Item::Element(_), .. }))
     }
 }
 
@@ -246,8 +242,7 @@ fn read_use(text: &str, index: &dyn Fn(&str) -> Option<usize>) -> Option<Use> {
         "inout" => Access::Updates,
         "" => return Some(Use::Value(Item::Int)),
         "8" => return Some(Use::Value(Item::Address)),
-        "keep" => return Some(Use::Keeps),
-        "free" => return Some(Use::Frees),
+        "free" => Access::Frees,
         "callback" => return Some(Use::Callback),
         _ => return None,
     };
@@ -296,18 +291,11 @@ fn read_count(text: &str, index: &dyn Fn(&str) -> Option<u8>) -> Option<Count> {
             _ => return None,
         });
     }
-    Some(match text {
-        "OBJECT_NAME" => Count::Limit(Limit::ObjectName),
-        "PROCESSOR_NAME" => Count::Limit(Limit::ProcessorName),
-        "ERROR_STRING" => Count::Limit(Limit::ErrorString),
-        "INFO_KEY" => Count::Limit(Limit::InfoKey),
-        "PORT_NAME" => Count::Limit(Limit::PortName),
-        "LIBRARY_VERSION_STRING" => Count::Limit(Limit::LibraryVersion),
-        _ => {
-            let (times, name) = text.split_once('*').unwrap_or(("1", text));
-            Count::Argument(index(name)?, times.parse().ok()?)
-        }
-    })
+    if let Some(&(_, open_mpi, mpich)) = LIMITS.iter().find(|(name, ..)| *name == text) {
+        return Some(Count::Limit { open_mpi, mpich });
+    }
+    let (times, name) = text.split_once('*').unwrap_or(("1", text));
+    Some(Count::Argument(index(name)?, times.parse().ok()?))
 }
 
 #[cfg(test)]
