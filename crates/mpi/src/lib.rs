@@ -15,11 +15,14 @@
 compile_error!("handles are passed in registers of 64 bits");
 
 mod abi;
+mod accesses;
+pub mod arguments;
 mod functions;
 mod library;
 mod status;
 
 pub use abi::{Abi, Family, OPERATORS, Statuses};
+pub use accesses::Calls;
 pub use functions::{Functions, Handle};
 pub use library::{Library, NotFound};
 pub use status::{Status, StatusLayout};
