@@ -139,7 +139,7 @@ pub struct Function {
     /// True if the result is a value and, in Fortran, no error code follows the arguments.
     pub returns_value: bool,
     /// True if arguments are those of Fortran alone.
-    fortran: bool,
+    pub fortran: bool,
 }
 
 /// Conventions by which a function is called.
@@ -184,19 +184,23 @@ impl Function {
 
 /// Finds the function behind a symbol (`MPI_Wait`, `PMPI_Wait`, `mpi_wait_`, `mpi_wait_f08_`), and how it is called.
 pub fn function(symbol: &str) -> Option<(&'static Function, Language)> {
-    if let Some(name) = symbol.strip_prefix("MPI_").or_else(|| symbol.strip_prefix("PMPI_")) {
-        let found = TABLE.iter().find(|function| function.name == name && !function.fortran);
-        if let Some(found) = found {
-            return Some((found, Language::C));
-        }
+    let c = |name: &str| TABLE.iter().find(|function| function.name == name && !function.fortran);
+    if let Some(found) = symbol.strip_prefix("MPI_").or_else(|| symbol.strip_prefix("PMPI_")).and_then(c) {
+        return Some((found, Language::C));
     }
+    // `pmpir_`: MPICH's beneath `mpi_f08`.
     let lower = symbol.to_ascii_lowercase();
-    let name = lower.strip_prefix("mpi_").or_else(|| lower.strip_prefix("pmpi_"))?.trim_end_matches('_');
+    let name = ["mpi_", "pmpi_", "pmpir_"].iter().find_map(|prefix| lower.strip_prefix(prefix))?.trim_end_matches('_');
+    // Procedures behind one generic name: `mpi_sizeof_real64_r1_`, `mpi_alloc_mem_cptr_`.
+    let name = if name.starts_with("sizeof_") { "sizeof" } else { name };
+    // `_large`: counts of 8 bytes, which functions of C with `_c` have.
+    let (name, large) = name.strip_suffix("_large").map_or((name, ""), |name| (name, "_c"));
     let (name, language) = match name.strip_suffix("_f08ts") {
         Some(name) => (name, Language::Descriptors),
         None => (name.strip_suffix("_f08").unwrap_or(name), Language::Fortran),
     };
-    let rows = || TABLE.iter().filter(|function| function.name.eq_ignore_ascii_case(name));
+    let name = format!("{}{large}", name.strip_suffix("_cptr").unwrap_or(name));
+    let rows = || TABLE.iter().filter(|function| function.name.eq_ignore_ascii_case(&name));
     rows().find(|function| function.fortran).or_else(|| rows().next()).map(|function| (function, language))
 }
 
