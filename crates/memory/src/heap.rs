@@ -6,10 +6,10 @@
 
 use std::ffi::{CStr, c_void};
 
-use crate::hazards;
 use crate::recorder::Place;
 use crate::state;
 use crate::stubs::Call;
+use crate::{hazards, sections};
 
 /// Effect of a function on blocks of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +26,10 @@ pub(crate) enum Function {
     Map,
     /// `munmap`.
     Unmap,
+    /// `_gfortran_internal_pack`: the result is a new block with a copy of an array, or the array.
+    Pack,
+    /// `_gfortran_internal_unpack`: copies such a block back.
+    Unpack,
 }
 
 impl Function {
@@ -38,6 +42,8 @@ impl Function {
             "free" => Self::Free,
             "mmap" | "mmap64" => Self::Map,
             "munmap" => Self::Unmap,
+            "_gfortran_internal_pack" => Self::Pack,
+            "_gfortran_internal_unpack" => Self::Unpack,
             _ if name.starts_with("_Znw") || name.starts_with("_Zna") => Self::Allocate,
             _ if name.starts_with("_Zdl") || name.starts_with("_Zda") => Self::Free,
             _ => return None,
@@ -51,6 +57,10 @@ impl Function {
             return true;
         }
         let Some((base, file)) = object(address) else { return false };
+        if name.starts_with("_gfortran_") {
+            // Before this version descriptors of arrays are others.
+            return file.contains("libgfortran.so.5");
+        }
         if name.starts_with("_Z") {
             return file.contains("libstdc++") || file.contains("libc++");
         }
@@ -61,7 +71,7 @@ impl Function {
 
     /// True if the function tells of its effect by its result.
     pub(crate) fn has_result(self) -> bool {
-        !matches!(self, Self::Free | Self::Unmap)
+        !matches!(self, Self::Free | Self::Unmap | Self::Unpack)
     }
 
     /// Takes a call that is about to be made.
@@ -73,7 +83,9 @@ impl Function {
                 note(place, false, low, Some(size));
                 hazards::unmapped(place.address, low, size);
             }
-            Self::Allocate | Self::AllocateInto | Self::Map => {}
+            // SAFETY: the program's own call.
+            Self::Unpack => unsafe { sections::unpacked(place, call.argument(0), call.argument(1)) },
+            Self::Allocate | Self::AllocateInto | Self::Map | Self::Pack => {}
         }
     }
 
@@ -84,6 +96,14 @@ impl Function {
             // SAFETY: the function has written the address there.
             Self::AllocateInto if result as i32 == 0 => {
                 note(place, true, unsafe { *(call.argument(0) as *const u64) }, None)
+            }
+            Self::Pack if state::is_recorded() => {
+                // SAFETY: the first word of a descriptor is the address of the array.
+                if result != unsafe { *(call.argument(0) as *const u64) } {
+                    note(place, true, result, None);
+                    // SAFETY: the program's own call.
+                    unsafe { sections::packed(place, call.argument(0), result) };
+                }
             }
             Self::Map if result != libc::MAP_FAILED as u64 => note(place, true, result, Some(call.argument(1))),
             _ => {}

@@ -16,6 +16,7 @@
 //! * `stubs`: code that stands before such functions.
 //! * `arguments`: what functions of MPI read and write besides messages.
 //! * `heap`: blocks of memory that begin and end.
+//! * `sections`: copies that Fortran makes of arrays for calls.
 //! * `hazards`: threads, handlers of signals, shared memory and more, by which memory changes unseen.
 //!
 //! A program that was linked with this library runs without Hayase too: before `hayase_memory_start` an access costs a
@@ -42,6 +43,8 @@ mod heap;
 mod library;
 mod module;
 mod opaque;
+#[cfg(target_arch = "x86_64")]
+mod sections;
 mod state;
 #[cfg(target_arch = "x86_64")]
 mod stubs;
