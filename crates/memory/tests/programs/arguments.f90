@@ -8,7 +8,7 @@ program arguments
 
     call MPI_Init(e)
     call showk("s", status); call showk("t", statuses); call showk("q", requests); call showk("n", n)
-    call show("x", x); call show("y", y); call showk("b", b)
+    call show("x", x); call show("y", y); call show("b", b)
     call begin()
     call next()
     call MPI_Irecv(y, 10, MPI_DOUBLE_PRECISION, 0, 0, MPI_COMM_SELF, requests(1), e) ! interval 1
@@ -27,7 +27,7 @@ program arguments
     call next()
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, e) ! 8
     call next()
-    call MPI_Reduce_local(b(1:last:2, 3:5), y, 15, MPI_DOUBLE_PRECISION, MPI_SUM, e) ! 9
+    call MPI_Send(b(1:last:2, 3:5), 15, MPI_DOUBLE_PRECISION, MPI_PROC_NULL, 0, MPI_COMM_SELF, e) ! 9
     call next()
     call end()
     call MPI_Finalize(e)
