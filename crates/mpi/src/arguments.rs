@@ -173,11 +173,12 @@ impl Use {
 }
 
 impl Function {
-    /// Returns the uses of all words that a call passes, in order. In Fortran the last is that of the error code; the
-    /// lengths of texts follow it.
+    /// Returns the uses of all words that a call passes, in order; nothing if the function is opaque.
+    ///
+    /// In Fortran the last is that of the error code; the lengths of texts follow it.
     pub fn words(&self, language: Language) -> impl Iterator<Item = Use> {
         let error = Use::Memory(Access::Writes, Extent { item: Item::Int, count: Count::Constant(1) });
-        let behind = (language != Language::C && !self.returns_value).then_some(error);
+        let behind = (language != Language::C && !self.returns_value && !self.opaque).then_some(error);
         self.arguments.iter().map(move |argument| argument.used.within(language)).chain(behind)
     }
 }
