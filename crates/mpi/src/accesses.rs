@@ -129,7 +129,7 @@ impl<'a> Calls<'a> {
         known
     }
 
-    /// Size of one item \[B\].
+    /// Returns the size of one item \[B\].
     fn size(&self, item: Item, language: Language) -> usize {
         match item {
             Item::Byte | Item::Character | Item::Element(_) => 1,
@@ -175,7 +175,7 @@ impl<'a> Calls<'a> {
         usize::try_from(number).unwrap_or(0)
     }
 
-    /// Processes of a communicator, of the larger group.
+    /// Counts the processes of a communicator, of its larger group.
     unsafe fn processes(&self, comm: Handle) -> c_int {
         let (mut size, mut remote) = (0, 0);
         // SAFETY: promised by the caller of `accesses`.
@@ -195,7 +195,7 @@ impl<'a> Calls<'a> {
         inter != 0
     }
 
-    /// Numbers of neighbours that send and that receive.
+    /// Counts the neighbours that send and those that receive.
     unsafe fn neighbours(&self, comm: Handle) -> (c_int, c_int) {
         let (mut kind, mut sources, mut destinations, mut other) = (0, 0, 0, 0);
         // SAFETY: promised by the caller of `accesses`.
@@ -216,7 +216,7 @@ impl<'a> Calls<'a> {
         (sources, destinations)
     }
 
-    /// Offset and length of the memory that elements of a datatype lie in \[B\].
+    /// Returns offset and length of the memory that elements of a datatype lie in \[B\].
     unsafe fn hull(&self, call: &Words<'_>, datatype: u8, count: usize) -> (isize, usize) {
         let Ok(more) = isize::try_from(count.wrapping_sub(1)) else { return (0, 0) };
         if count == 0 {
@@ -238,7 +238,7 @@ impl<'a> Calls<'a> {
         unsafe { self.handle(call, index, self.comm_of_fortran) }
     }
 
-    /// Handle in an argument, as the library has it in C.
+    /// Returns the handle in an argument, as the library has it in C.
     unsafe fn handle(
         &self,
         call: &Words<'_>,
@@ -258,7 +258,7 @@ impl<'a> Calls<'a> {
 }
 
 impl Words<'_> {
-    /// Number in an argument.
+    /// Returns the number in an argument.
     unsafe fn number(&self, index: u8) -> i64 {
         let (i, word) = (usize::from(index), (self.word)(usize::from(index)));
         match self.function.arguments[i].used.within(self.language) {
@@ -271,7 +271,7 @@ impl Words<'_> {
         }
     }
 
-    /// Numbers of an array.
+    /// Returns the numbers of an array.
     unsafe fn numbers(&self, array: u8, length: u8) -> &[c_int] {
         let address = (self.word)(usize::from(array)) as *const c_int;
         // SAFETY: promised by the caller of `accesses`.
@@ -283,7 +283,7 @@ impl Words<'_> {
     }
 }
 
-/// Address in a descriptor of Fortran (`CFI_cdesc_t`), unless its elements are apart.
+/// Returns the address in a descriptor of Fortran (`CFI_cdesc_t`), unless there are gaps between the elements.
 unsafe fn contiguous(descriptor: usize) -> Option<usize> {
     let at = descriptor as *const usize;
     // SAFETY: the caller promises a descriptor: address, size of an element, four bytes of version, one of rank; from byte
@@ -306,7 +306,7 @@ mod tests {
     use super::*;
     use crate::arguments::function;
 
-    /// Accesses of a call of MPICH, which is not there, and if they are all.
+    /// Returns accesses of a call of MPICH, which is not there, and true if they are all.
     fn accesses(symbol: &str, words: &[usize]) -> (Vec<(Access, usize, usize)>, bool) {
         let (abi, none) = (Abi::mpich(), Functions::find("MPI_", |_| std::ptr::null_mut()));
         // Objects of Fortran, each at an address of its own.

@@ -43,7 +43,7 @@ fn info(handle: Handle) -> Value {
     Value::Handle("Info", handle)
 }
 
-/// A request in memory.
+/// Returns a request in memory.
 fn request(handle: Handle) -> Value {
     Value::Handles("Request", vec![handle])
 }
@@ -52,7 +52,7 @@ fn requests(handles: Vec<Handle>) -> Value {
     Value::Handles("Request", handles)
 }
 
-/// Bytes of a buffer.
+/// Returns bytes of a buffer.
 fn bytes(count: usize) -> Value {
     Value::Bytes((0..count).map(|i| i as u8 | 1).collect(), 0)
 }
@@ -89,14 +89,14 @@ fn text(text: &'static str) -> Value {
     Value::Text(text)
 }
 
-/// Room for the longest text of this kind.
+/// Returns room for the longest text of this kind.
 fn room(w: &World<'_>, name: &str) -> Value {
     let (_, open_mpi, mpich) = LIMITS.into_iter().find(|(limit, ..)| *limit == name).unwrap();
     let with_zero = if w.abi.family == hayase_mpi::Family::OpenMpi { open_mpi } else { mpich };
     Value::Room(usize::from(with_zero))
 }
 
-/// A communicator of its own, with errors that are returned.
+/// Returns a communicator of its own, with errors that are returned.
 fn copy(w: &World<'_>) -> Handle {
     let copy = w.made("Comm_dup", &[w.abi.comm_self]);
     w.c("Comm_set_errhandler", &[copy, w.errors_return()]);
@@ -107,7 +107,7 @@ fn datatype_copy(w: &World<'_>) -> Handle {
     w.made("Type_dup", &[w.vector])
 }
 
-/// Key of an attribute of communicators, datatypes or windows.
+/// Returns key of an attribute of communicators, datatypes or windows.
 fn keyval(w: &World<'_>, kind: &str) -> i32 {
     extern "C" fn nothing() -> i32 {
         0
@@ -117,21 +117,21 @@ fn keyval(w: &World<'_>, kind: &str) -> i32 {
     keyval
 }
 
-/// Key of an attribute that is set on an object.
+/// Returns key of an attribute that is set on an object.
 fn attribute(w: &World<'_>, kind: &str, object: Handle) -> Value {
     let keyval = keyval(w, kind);
     w.c(&format!("{kind}_set_attr"), &[object, keyval as usize, 0x1234_5678]);
     int(keyval)
 }
 
-/// Information with the value `value` of `key`.
+/// Returns information with the value `value` of `key`.
 fn information(w: &World<'_>) -> Handle {
     let info = w.made("Info_create", &[]);
     w.c("Info_set", &[info, c"key".as_ptr() as usize, c"value".as_ptr() as usize]);
     info
 }
 
-/// Error class that the program has added.
+/// Returns error class that the program has added.
 fn error_class(w: &World<'_>) -> i32 {
     let mut class = 0;
     w.c("Add_error_class", &[&raw mut class as usize]);
@@ -146,7 +146,7 @@ fn other(w: &World<'_>) -> i32 {
     1 - w.rank
 }
 
-/// Neighbours of a process in the uneven graph that send to it, and that receive from it.
+/// Returns neighbours of a process in the uneven graph that send to it, and that receive from it.
 fn degrees(w: &World<'_>) -> (usize, usize) {
     if w.rank == 0 { (3, 2) } else { (2, 3) }
 }
@@ -159,31 +159,31 @@ fn kinds(w: &World<'_>, count: usize) -> Value {
     Value::Handles("Type", vec![w.abi.int; count])
 }
 
-/// Arguments of a send to this process itself, whose receive is under way.
+/// Returns arguments of a send to this process itself, whose receive is under way.
 fn send(w: &World<'_>) -> Vec<Value> {
     w.receive();
     vec![bytes(12), int(3), datatype(w.abi.int), int(0), int(7), comm(w.abi.comm_self)]
 }
 
-/// Arguments of a receive of a message that has been sent.
+/// Returns arguments of a receive of a message that has been sent.
 fn receive(w: &World<'_>) -> Vec<Value> {
     w.send();
     vec![bytes(12), int(3), datatype(w.abi.int), int(0), int(7), comm(w.abi.comm_self)]
 }
 
-/// Arguments of a request to nobody.
+/// Returns arguments of a request to nobody.
 fn nobody(w: &World<'_>) -> Vec<Value> {
     let nobody = int(w.abi.proc_null);
     vec![bytes(12), int(3), datatype(w.abi.int), nobody, int(7), comm(w.abi.comm_self), handle()]
 }
 
-/// Arguments of collective operations with a block for each process, `more` behind the first.
+/// Returns arguments of collective operations with a block for each process, `more` behind the first.
 fn blocks(w: &World<'_>, more: Vec<Value>) -> Vec<Value> {
     let start = [bytes(8), int(1), datatype(w.abi.int), bytes(8), int(1), datatype(w.abi.int)];
     start.into_iter().chain(more).collect()
 }
 
-/// Arguments of reductions.
+/// Returns arguments of reductions.
 fn reduction(w: &World<'_>, more: Vec<Value>) -> Vec<Value> {
     let start = [bytes(8), bytes(8), int(2), datatype(w.abi.int), sum(w)];
     start.into_iter().chain(more).collect()
@@ -194,7 +194,7 @@ fn with(mut values: Vec<Value>, more: Value) -> Vec<Value> {
     values
 }
 
-/// Numbers that are significant in the root alone; elsewhere memory is not accessed.
+/// Returns numbers that are significant in the root alone; elsewhere memory is not accessed.
 fn at_root(w: &World<'_>, root: i32) -> Value {
     if w.rank == root { ints(&[1, 1]) } else { Value::Ints(Vec::new()) }
 }
@@ -232,14 +232,14 @@ fn alltoallw(w: &World<'_>, of: Handle) -> Vec<Value> {
     side().into_iter().chain(side()).chain([comm(of)]).collect()
 }
 
-/// Each process has two neighbours: MPICH and Open MPI's interface of Fortran look at as many types as there are
+/// Returns each process has two neighbours: MPICH and Open MPI's interface of Fortran look at as many types as there are
 /// processes.
 fn neighbor_alltoallw(w: &World<'_>) -> Vec<Value> {
     let side = || [bytes(4), ones(2), longs(&[0, 0]), kinds(w, 2)];
     side().into_iter().chain(side()).chain([comm(w.even)]).collect()
 }
 
-/// Arguments of collective operations on neighbours in the uneven graph.
+/// Returns arguments of collective operations on neighbours in the uneven graph.
 fn neighbours(w: &World<'_>) -> Vec<Value> {
     let (senders, receivers) = degrees(w);
     let (to, from) = (bytes(4 * receivers), bytes(4 * senders));
@@ -255,7 +255,7 @@ macro_rules! cases {
     };
 }
 
-/// All cases, in the order of the table. Both processes make the same calls.
+/// Returns all cases, in the order of the table. Both processes make the same calls.
 #[rustfmt::skip]
 pub fn cases() -> Vec<(&'static str, Arguments)> {
     let mut all = communication();
@@ -571,7 +571,7 @@ fn environment() -> Vec<(&'static str, Arguments)> {
     }
 }
 
-/// A matched message.
+/// Returns a matched message.
 fn message(w: &World<'_>) -> Handle {
     let mut message = 0_u64;
     let words = [0, 7, w.abi.comm_self, &raw mut message as usize, w.abi.status_ignore];

@@ -17,7 +17,7 @@ use hayase_needs::{Need, is_there, missing};
 use crate::cases::{Arguments, cases};
 use crate::world::{Block, Value, World, call};
 
-/// Says which MPI the processes of [`calls_of_a_process`] call.
+/// Variable that names the MPI which the processes of [`calls_of_a_process`] use.
 const VARIABLE: &str = "HAYASE_MPI_ACCESSES";
 
 /// An MPI: its word in the names of commands, its library, and its libraries of Fortran with the ends of symbols.
@@ -130,7 +130,7 @@ fn converts(name: &str) -> bool {
     name.ends_with("_c2f") || name.ends_with("_f2c")
 }
 
-/// Makes the calls of all cases in one language; the functions that were called.
+/// Makes the calls of all cases in one language, and returns the functions that were called.
 fn check_language<'a>(world: &World<'a>, ends: &[&str]) -> BTreeSet<&'a str> {
     let mut called = BTreeSet::new();
     for (name, arguments) in cases() {
@@ -150,8 +150,9 @@ fn check_language<'a>(world: &World<'a>, ends: &[&str]) -> BTreeSet<&'a str> {
     called
 }
 
-/// Makes one call over memory that holds `fill`, and compares what it changes. For each argument, true if the call
-/// changed it or is not said to.
+/// Makes one call over memory that holds `fill`, and compares what it changes with the table.
+///
+/// Returns true for each argument that was changed or is not said to be written.
 fn check_call(world: &World<'_>, symbol: &str, address: usize, arguments: &Arguments, fill: u8) -> Vec<bool> {
     let (function, language) = function(symbol).unwrap();
     let values = arguments(world);

@@ -111,7 +111,7 @@ impl Block {
         Self { word, address: 0, length: 0, start: 0 }
     }
 
-    /// The memory and what is before it.
+    /// Returns the memory and what is before it.
     pub fn contents(&self) -> Vec<u8> {
         if self.start == 0 {
             return Vec::new();
@@ -120,7 +120,7 @@ impl Block {
         unsafe { std::slice::from_raw_parts((self.address - self.start) as *const u8, PAGE) }.to_vec()
     }
 
-    /// Address of a descriptor (`CFI_cdesc_t`) of an array of bytes in the memory.
+    /// Returns address of a descriptor (`CFI_cdesc_t`) of an array of bytes in the memory.
     pub fn descriptor(&self) -> usize {
         // Address, size of an element; version, rank, attribute and type (`CFI_type_signed_char`); lower bound, extent
         // and stride of the dimension.
@@ -228,7 +228,7 @@ impl<'a> World<'a> {
         world
     }
 
-    /// Address of a symbol of the process; 0 if there is none.
+    /// Returns address of a symbol of the process; 0 if there is none.
     pub fn address(&self, symbol: &str) -> usize {
         let name = CString::new(symbol).unwrap();
         // SAFETY: the name ends with a zero.
@@ -251,7 +251,7 @@ impl<'a> World<'a> {
         unsafe { self.abi.read_handle(room.as_ptr().cast::<c_void>(), 0) }
     }
 
-    /// Handle of Fortran.
+    /// Returns handle of Fortran.
     pub fn to_fortran(&self, kind: &str, handle: Handle) -> c_int {
         match self.abi.family {
             Family::Mpich => handle as c_int,
@@ -259,7 +259,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A handle that is a constant: the object of Open MPI, the number of MPICH.
+    /// Returns a handle that is a constant: the object of Open MPI, the number of MPICH.
     pub fn constant(&self, object: &str, number: Handle) -> Handle {
         match self.abi.family {
             Family::Mpich => number,
@@ -267,12 +267,12 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Errors that are returned.
+    /// Returns errors that are returned.
     pub fn errors_return(&self) -> Handle {
         self.constant("ompi_mpi_errors_return", 0x5400_0001)
     }
 
-    /// Requests of receives from this process itself whose messages have come.
+    /// Returns requests of receives from this process itself whose messages have come.
     pub fn requests(&self, count: usize) -> Vec<Handle> {
         let requests: Vec<_> = (0..count).map(|_| self.receive()).collect();
         requests.iter().for_each(|_| self.send());
@@ -285,7 +285,7 @@ impl<'a> World<'a> {
         requests
     }
 
-    /// Request of a receive from this process itself.
+    /// Returns request of a receive from this process itself.
     pub fn receive(&self) -> Handle {
         let buffer = Box::leak(Box::new([0; 3])).as_ptr() as usize;
         self.made("Irecv", &[buffer, 3, self.abi.int, 0, 7, self.abi.comm_self])
@@ -298,7 +298,7 @@ impl<'a> World<'a> {
         self.made("Isend", &[buffer, 3, self.abi.int, 0, 7, self.abi.comm_self]);
     }
 
-    /// Status of three numbers.
+    /// Returns status of three numbers.
     pub fn status(&self) -> Vec<u8> {
         let mut status = vec![0_u8; self.abi.status.size];
         let request = self.receive();
@@ -307,7 +307,7 @@ impl<'a> World<'a> {
         status
     }
 
-    /// An inactive persistent request of a send to nobody.
+    /// Returns an inactive persistent request of a send to nobody.
     pub fn persistent(&self) -> Handle {
         self.made("Send_init", &[0, 0, self.abi.int, self.abi.proc_null as usize, 7, self.abi.comm_self])
     }
