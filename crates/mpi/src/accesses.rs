@@ -286,8 +286,8 @@ impl Words<'_> {
 /// Returns the address in a descriptor of Fortran (`CFI_cdesc_t`), unless there are gaps between the elements.
 unsafe fn contiguous(descriptor: usize) -> Option<usize> {
     let at = descriptor as *const usize;
-    // SAFETY: the caller promises a descriptor: address, size of an element, four bytes of version, one of rank; from byte
-    // 24 on lower bound, extent and stride of each dimension.
+    // SAFETY: the caller promises a descriptor: address, size of an element, four bytes of version, one of rank; from
+    // byte 24 on lower bound, extent and stride of each dimension.
     unsafe {
         let (base, mut wanted, rank) = (*at, *at.add(1), *(at as *const u8).add(20));
         for dimension in 0..usize::from(rank) {

@@ -9,7 +9,8 @@ use hayase_needs::{Need, is_there, missing};
 
 const MPIS: [&str; 2] = ["openmpi", "mpich"];
 
-/// Returns the header of an MPI behind the preprocessor, which also replaces what `text` holds. `None` without this MPI.
+/// Returns the header of an MPI behind the preprocessor, which also replaces what `text` holds.
+/// `None`: there is no such MPI.
 fn preprocessed(mpi: &str, text: &str) -> Option<String> {
     let compiler = format!("mpicc.{mpi}");
     if !is_there(&compiler) {

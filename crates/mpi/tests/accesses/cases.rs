@@ -232,8 +232,9 @@ fn alltoallw(w: &World<'_>, of: Handle) -> Vec<Value> {
     side().into_iter().chain(side()).chain([comm(of)]).collect()
 }
 
-/// Returns each process has two neighbours: MPICH and Open MPI's interface of Fortran look at as many types as there are
-/// processes.
+/// Returns arguments in a graph where each process has two neighbours.
+///
+/// MPICH, and Open MPI's interface of Fortran, look at as many types as there are processes.
 fn neighbor_alltoallw(w: &World<'_>) -> Vec<Value> {
     let side = || [bytes(4), ones(2), longs(&[0, 0]), kinds(w, 2)];
     side().into_iter().chain(side()).chain([comm(w.even)]).collect()
