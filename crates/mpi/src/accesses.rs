@@ -129,7 +129,7 @@ impl<'a> Calls<'a> {
         known
     }
 
-    /// Size of one item \[B\].
+    /// Returns the size of one item \[B\].
     fn size(&self, item: Item, language: Language) -> usize {
         match item {
             Item::Byte | Item::Character | Item::Element(_) => 1,
@@ -175,7 +175,7 @@ impl<'a> Calls<'a> {
         usize::try_from(number).unwrap_or(0)
     }
 
-    /// Processes of a communicator, of the larger group.
+    /// Counts the processes of a communicator, of its larger group.
     unsafe fn processes(&self, comm: Handle) -> c_int {
         let (mut size, mut remote) = (0, 0);
         // SAFETY: promised by the caller of `accesses`.
@@ -195,7 +195,7 @@ impl<'a> Calls<'a> {
         inter != 0
     }
 
-    /// Numbers of neighbours that send and that receive.
+    /// Counts the neighbours that send and those that receive.
     unsafe fn neighbours(&self, comm: Handle) -> (c_int, c_int) {
         let (mut kind, mut sources, mut destinations, mut other) = (0, 0, 0, 0);
         // SAFETY: promised by the caller of `accesses`.
@@ -216,7 +216,7 @@ impl<'a> Calls<'a> {
         (sources, destinations)
     }
 
-    /// Offset and length of the memory that elements of a datatype lie in \[B\].
+    /// Returns offset and length of the memory that elements of a datatype lie in \[B\].
     unsafe fn hull(&self, call: &Words<'_>, datatype: u8, count: usize) -> (isize, usize) {
         let Ok(more) = isize::try_from(count.wrapping_sub(1)) else { return (0, 0) };
         if count == 0 {
@@ -238,7 +238,7 @@ impl<'a> Calls<'a> {
         unsafe { self.handle(call, index, self.comm_of_fortran) }
     }
 
-    /// Handle in an argument, as the library has it in C.
+    /// Returns the handle in an argument, as the library has it in C.
     unsafe fn handle(
         &self,
         call: &Words<'_>,
@@ -258,7 +258,7 @@ impl<'a> Calls<'a> {
 }
 
 impl Words<'_> {
-    /// Number in an argument.
+    /// Returns the number in an argument.
     unsafe fn number(&self, index: u8) -> i64 {
         let (i, word) = (usize::from(index), (self.word)(usize::from(index)));
         match self.function.arguments[i].used.within(self.language) {
@@ -271,7 +271,7 @@ impl Words<'_> {
         }
     }
 
-    /// Numbers of an array.
+    /// Returns the numbers of an array.
     unsafe fn numbers(&self, array: u8, length: u8) -> &[c_int] {
         let address = (self.word)(usize::from(array)) as *const c_int;
         // SAFETY: promised by the caller of `accesses`.
@@ -283,10 +283,10 @@ impl Words<'_> {
     }
 }
 
-/// Address in a descriptor of Fortran (`CFI_cdesc_t`), unless its elements are apart.
+/// Returns the address in a descriptor of Fortran (`CFI_cdesc_t`), unless there are gaps between the elements.
 unsafe fn contiguous(descriptor: usize) -> Option<usize> {
     let at = descriptor as *const usize;
-    // SAFETY: the caller promises a descriptor: address, size of an element, four bytes of version, one of rank, and from
+    // SAFETY: the caller promises a descriptor: address, size of an element, four bytes of version, one of rank; from
     // byte 24 on lower bound, extent and stride of each dimension.
     unsafe {
         let (base, mut wanted, rank) = (*at, *at.add(1), *(at as *const u8).add(20));
@@ -298,5 +298,88 @@ unsafe fn contiguous(descriptor: usize) -> Option<usize> {
             wanted = wanted.wrapping_mul(extent);
         }
         Some(base)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::function;
+
+    /// Returns accesses of a call of MPICH, which is not there, and true if they are all.
+    fn accesses(symbol: &str, words: &[usize]) -> (Vec<(Access, usize, usize)>, bool) {
+        let (abi, none) = (Abi::mpich(), Functions::find("MPI_", |_| std::ptr::null_mut()));
+        // Objects of Fortran, each at an address of its own.
+        let objects = |name: &CStr| match name.to_str() {
+            Ok("mpipriv1_") => 0x1000 as *mut c_void,
+            Ok("mpipriv2_") => 0x2000 as *mut c_void,
+            Ok("MPIR_F08_MPI_STATUS_IGNORE_OBJ") => 0x3000 as *mut c_void,
+            _ => std::ptr::null_mut(),
+        };
+        let (function, language) = function(symbol).unwrap();
+        let mut told = Vec::new();
+        // SAFETY: the tests give words as a program does.
+        let known = unsafe {
+            Calls::new(&abi, &none, objects).accesses(function, language, &|i| words[i], &mut |access, at, bytes| {
+                told.push((access, at, bytes));
+            })
+        };
+        (told, known)
+    }
+
+    #[test]
+    fn a_status_that_is_ignored_is_not_written() {
+        use Access::{Updates, Writes};
+        assert_eq!(accesses("MPI_Wait", &[64, 1]), (vec![(Updates, 64, 4)], true));
+        assert_eq!(accesses("MPI_Wait", &[64, 96]), (vec![(Updates, 64, 4), (Writes, 96, 20)], true));
+        // In Fortran it is an object: the third word of a common block, or a variable of `mpi_f08`.
+        for ignored in [0x1008, 0x3000] {
+            assert_eq!(accesses("mpi_wait_", &[64, ignored, 128]), (vec![(Updates, 64, 4), (Writes, 128, 4)], true));
+        }
+        let count = 2;
+        let at = &raw const count as usize;
+        let (told, _) = accesses("mpi_waitall_", &[at, 64, 0x2000, 128]);
+        assert_eq!(told, [(Access::Reads, at, 4), (Updates, 64, 8), (Writes, 128, 4)]);
+        // The error code of `mpi_f08` may be absent.
+        assert_eq!(accesses("mpi_wait_f08_", &[64, 0x3000, 0]), (vec![(Updates, 64, 4)], true));
+    }
+
+    #[test]
+    fn lengths_follow_from_numbers_arrays_and_texts() {
+        use Access::{Reads, Writes};
+        let (index, edges) = ([2, 3, 7], 4096);
+        let at = index.as_ptr() as usize;
+        let (told, _) = accesses("MPI_Graph_create", &[0, 3, at, edges, 0, 64]);
+        assert_eq!(told, [(Reads, at, 12), (Reads, edges, 28), (Writes, 64, 4)]);
+        let (told, _) = accesses("MPI_Dist_graph_create", &[0, 3, 32, at, edges, 8192, 0, 0, 64]);
+        assert_eq!(told[2..4], [(Reads, edges, 48), (Reads, 8192, 48)]);
+        let (told, _) = accesses("MPI_Group_range_incl", &[0, 2, 32, 64]);
+        assert_eq!(told, [(Reads, 32, 24), (Writes, 64, 4)]);
+        // A negative number is a mistake of the program.
+        assert_eq!(accesses("MPI_Waitall", &[-1_i32 as usize, 64, 96]), (Vec::new(), true));
+
+        let (key, number) = (c"key".as_ptr() as usize, 10);
+        let (told, _) = accesses("MPI_Info_get", &[0, key, 10, 64, 128]);
+        assert_eq!(told, [(Reads, key, 4), (Writes, 64, 11), (Writes, 128, 4)]);
+        // In Fortran the lengths of the texts come behind the error code.
+        let at = &raw const number as usize;
+        let (told, _) = accesses("mpi_info_get_", &[at, key, at, 64, 128, 132, 3, 10]);
+        assert_eq!(told[1..], [(Reads, key, 3), (Reads, at, 4), (Writes, 64, 10), (Writes, 128, 4), (Writes, 132, 4)]);
+    }
+
+    #[test]
+    fn arrays_with_gaps_and_opaque_functions_are_not_all_known() {
+        let number = 16;
+        let size = &raw const number as usize;
+        // Address, size of an element; version, rank and type; lower bound, extent and stride of each dimension.
+        let array = |stride: usize| [64, 4, 2 << 32, 0, 2, 4, 0, 2, stride];
+        let (whole, gaps) = (array(8), array(16));
+        let (told, known) = accesses("mpi_buffer_attach_f08ts_", &[whole.as_ptr() as usize, size, 0]);
+        assert_eq!((told, known), (vec![(Access::Updates, 64, 16), (Access::Reads, size, 4)], true));
+        let (told, known) = accesses("mpi_buffer_attach_f08ts_", &[gaps.as_ptr() as usize, size, 0]);
+        assert_eq!((told, known), (vec![(Access::Reads, size, 4)], false));
+        for symbol in ["MPI_Put", "mpi_put_", "mpi_send_f08ts_large_"] {
+            assert_eq!(accesses(symbol, &[64; 12]), (Vec::new(), false), "{symbol}");
+        }
     }
 }

@@ -9,6 +9,9 @@
 //! on every machine this runs on (64 bits, arguments in registers or in 8 bytes of stack). What comes *from* a program
 //! must be cut to size first ([`Abi::handle`]), since the upper half of the register may hold anything.
 //!
+//! [`arguments`] is the table of all functions with the memory that their arguments point to; [`Calls`] evaluates it
+//! for a call that a program is about to make.
+//!
 //! Known: Open MPI 1.7 to 5, and the MPICH ABI initiative (MPICH 3.1 to 4, Intel MPI, MVAPICH2, Cray MPICH).
 
 #[cfg(not(target_pointer_width = "64"))]

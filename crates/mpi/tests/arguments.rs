@@ -9,7 +9,8 @@ use hayase_needs::{Need, is_there, missing};
 
 const MPIS: [&str; 2] = ["openmpi", "mpich"];
 
-/// The header of an MPI behind the preprocessor, which also replaces what `text` holds. `None` without this MPI.
+/// Returns the header of an MPI behind the preprocessor, which also replaces what `text` holds.
+/// `None`: there is no such MPI.
 fn preprocessed(mpi: &str, text: &str) -> Option<String> {
     let compiler = format!("mpicc.{mpi}");
     if !is_there(&compiler) {
@@ -23,7 +24,7 @@ fn preprocessed(mpi: &str, text: &str) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// Functions that a header declares, without `MPI_`, with the types of their arguments.
+/// Returns functions that a header declares, without `MPI_`, with the types of their arguments.
 fn prototypes(header: &str) -> BTreeMap<String, Vec<String>> {
     let mut found = BTreeMap::new();
     for statement in header.split(';').map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")) {
