@@ -4,6 +4,7 @@
 //! their arguments as accesses of their own kind, since these happen when the call is posted or completes; those of
 //! others happen where the call is.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use hayase_mpi::arguments::{self, Access, Extent, Item, Language, Use};
@@ -30,6 +31,15 @@ const MEMORY: std::ops::Range<usize> = 4096..usize::MAX - 4096;
 
 /// Blocks of `MPI_Alloc_mem`: address and size.
 static BLOCKS: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
+
+/// Address that the last call returns to.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+/// Returns true if the call that returns to `back`, and that is recorded, was seen by its stub. One that is made through
+/// a pointer is not.
+pub(crate) fn was_seen(back: u64) -> bool {
+    LAST.swap(0, Ordering::Relaxed) == back
+}
 
 /// What looks at calls of the MPI library of the process; `None`: there is none that is known.
 fn calls() -> Option<&'static Calls<'static>> {
@@ -62,6 +72,7 @@ impl Function {
 
     /// Takes a call that is about to be made.
     pub(crate) fn called(&self, call: &Call) {
+        LAST.store(call.back, Ordering::Relaxed);
         match self.name {
             "MPI_Comm_set_errhandler" | "MPI_Errhandler_set" | "MPI_Win_set_errhandler" | "MPI_File_set_errhandler" => {
                 hazards::change(Hazard::ErrorsReturn, call.back, true);

@@ -19,8 +19,8 @@ use crate::recorder::{Place, key};
 #[cfg(target_arch = "x86_64")]
 use crate::stubs::{Call, Stubs, redirect, replace};
 #[cfg(target_arch = "x86_64")]
-use crate::{arguments, code, frames, hazards, heap};
-use crate::{module, state};
+use crate::{arguments, code, entry::library_access, frames, hazards, heap};
+use crate::{library, module, state};
 
 /// Functions whose calls are not marked, by the beginnings of their names.
 ///
@@ -55,22 +55,12 @@ const HARMLESS: &[&str] = &[
     "_Zna",
     "_Zdl",
     "_Zda",
-    "clock",
-    "time",
-    "gettimeofday",
     "getpid",
     "getenv",
     "secure_getenv",
     "usleep",
     "sleep",
-    "nanosleep",
     "sched_yield",
-    "rand",
-    "srand",
-    "drand48",
-    "srand48",
-    "random",
-    "srandom",
     "dlsym",
     "exit",
     "_exit",
@@ -90,18 +80,23 @@ const HARMLESS: &[&str] = &[
     "_gfortran_os_error",
     "_gfortran_st_write",
     "_gfortran_st_read",
-    "_gfortran_system_clock",
-    "_gfortran_cpu_time",
     "_gfortran_pow_",
     "_ZGV",
-    "_gfortran_random_r",
-    "_gfortran_random_seed",
     "omp_",
     "GOMP_",
 ];
 
-/// Functions of the mathematical library that take and give numbers; also with `f` and `l` at the end.
-const MATHEMATICAL: &[&str] = &[
+/// Functions that take and give numbers: of the mathematical library, also with `f` and `l` at the end; of clocks and
+/// random numbers.
+const NUMBERS: &[&str] = &[
+    "clock",
+    "rand",
+    "srand",
+    "drand48",
+    "lrand48",
+    "srand48",
+    "random",
+    "srandom",
     "acos",
     "acosh",
     "asin",
@@ -179,9 +174,10 @@ const MATHEMATICAL: &[&str] = &[
 
 /// Whether a function accesses nothing of the program's that is not recorded otherwise.
 pub(crate) fn is_harmless(name: &str) -> bool {
-    let number = |name: &str| MATHEMATICAL.contains(&name);
+    let number = |name: &str| NUMBERS.contains(&name);
     let stem = name.strip_prefix("__").and_then(|name| name.strip_suffix("_finite")).unwrap_or(name);
     HARMLESS.iter().any(|start| name.starts_with(start))
+        || library::results(name).is_some()
         || number(stem)
         || stem.strip_suffix(['f', 'l']).is_some_and(number)
 }
@@ -194,6 +190,7 @@ pub(crate) struct Callee {
     heap: Option<heap::Function>,
     hazard: Option<hazards::Function>,
     mpi: Option<arguments::Function>,
+    results: &'static [(usize, u64)],
     /// Set if nobody knows what else it accesses.
     opaque: bool,
 }
@@ -206,13 +203,9 @@ impl Callee {
         let followed = heap.filter(|heap| heap.is_followed(name, address));
         let opaque = if heap.is_some() { followed.is_none() } else { mpi.is_none() && !is_harmless(name) };
         let hazard = hazards::Function::of(name);
-        (followed.is_some() || mpi.is_some() || hazard.is_some() || opaque).then_some(Self {
-            name,
-            heap: followed,
-            hazard,
-            mpi,
-            opaque,
-        })
+        let results = library::results(name).unwrap_or_default();
+        let is_of_interest = followed.is_some() || mpi.is_some() || hazard.is_some() || !results.is_empty() || opaque;
+        is_of_interest.then_some(Self { name, heap: followed, hazard, mpi, results, opaque })
     }
 
     /// True if calls come back to the stub.
@@ -234,6 +227,12 @@ impl Callee {
         }
         if let Some(mpi) = &self.mpi {
             mpi.called(call);
+        }
+        for &(argument, size) in self.results {
+            match call.argument(argument) {
+                0 => {}
+                address => library_access(call.back, true, address, size, self.name),
+            }
         }
         if self.opaque {
             mark(call.back, self.name);
@@ -311,7 +310,7 @@ fn mark_calls(base: usize, dynamic: usize, all: bool) {
             "a structure that is passed or returned".to_owned()
         };
         // Never freed: calls are noted as long as the process runs.
-        let callee = Callee { name: name.leak(), heap: None, hazard: None, mpi: None, opaque: true };
+        let callee = Callee { name: name.leak(), heap: None, hazard: None, mpi: None, results: &[], opaque: true };
         let Some(stub) = stubs.add(callee, mark.target) else { break };
         // SAFETY: the instruction is a call of five bytes in a function of the part.
         unsafe { redirect(mark.call, stub) };
@@ -348,6 +347,8 @@ mod tests {
             "_gfortran_reshape_r8",
             "sincos",
             "frexp",
+            "random_r",
+            "clock_settime",
         ] {
             assert!(!is_harmless(name), "{name}");
         }

@@ -185,7 +185,10 @@ fn arguments_of_mpi_are_accessed_as_the_standard_says() {
         recorded.check_blocks(9, &[('m', "MPI_Alloc_mem", 5000)]);
         recorded.check_blocks(10, &[('m', "MPI_Free_mem", 5000)]);
         assert_eq!(recorded.hazards(), [(11, "errors return", true)], "{compiler}");
-        for interval in 1..=11 {
+        let marks: Vec<_> = recorded.of(12, Kind::Opaque).iter().map(|mark| &mark.1).collect();
+        assert!(marks.iter().any(|name| name.contains("through a pointer")), "{compiler}: {marks:?}");
+        check(13, Kind::Library, "gettimeofday", &[('z', 0, 16, true)]);
+        for interval in (1..=11).chain([13]) {
             let opaque = recorded.of(interval, Kind::Opaque);
             // Those that show and mark.
             assert!(

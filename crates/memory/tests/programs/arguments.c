@@ -1,7 +1,9 @@
 /* What functions of MPI read and write besides messages. Each between two exchanges of its own. */
 #include <mpi.h>
+#include <sys/time.h>
 
 void begin_(void);
+void at_(int *, void *);
 void mark_(int *);
 void end_(void);
 void show_(const char *, void *);
@@ -9,6 +11,7 @@ void show_(const char *, void *);
 static int number, flag, count, position, index_[3], counts[1] = {10}, places[1];
 static double x[10], y[10];
 static char box[200];
+static struct timeval time_;
 static MPI_Status status, statuses[3];
 static MPI_Request requests[3];
 static MPI_Datatype column;
@@ -18,7 +21,7 @@ static void next(void) { mark_(&number), number++; }
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     show_("s", &status), show_("t", statuses), show_("q", requests), show_("i", index_), show_("c", &count), show_("f", &flag);
-    show_("p", &position), show_("b", box), show_("x", x), show_("y", y), show_("n", counts), show_("d", places);
+    show_("p", &position), show_("b", box), show_("x", x), show_("y", y), show_("n", counts), show_("d", places), show_("z", &time_);
     MPI_Type_vector(2, 1, 3, MPI_DOUBLE, &column), MPI_Type_commit(&column);
     begin_();
     next();
@@ -46,6 +49,10 @@ int main(int argc, char **argv) {
     MPI_Free_mem(memory); /* 10 */
     next();
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* 11 */
+    next();
+here:
+    at_(&number, &&here), number++; /* 12 */
+    gettimeofday(&time_, 0); /* 13 */
     next();
     end_();
     MPI_Finalize();
