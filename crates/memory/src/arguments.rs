@@ -35,13 +35,13 @@ static BLOCKS: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
 /// Address that the last call returns to.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
-/// Returns true if the call that returns to `back`, and that is recorded, was seen by its stub. One that is made through
-/// a pointer is not.
+/// Returns true if a stub has seen the recorded call that returns to `back`. It has not if the call is made through a
+/// pointer.
 pub(crate) fn was_seen(back: u64) -> bool {
     LAST.swap(0, Ordering::Relaxed) == back
 }
 
-/// What looks at calls of the MPI library of the process; `None`: there is none that is known.
+/// Returns the view of calls of the process's MPI library; `None` if there is none that is known.
 fn calls() -> Option<&'static Calls<'static>> {
     static CALLS: OnceLock<Option<Calls<'static>>> = OnceLock::new();
     let find = || {

@@ -151,7 +151,7 @@ impl Function {
     }
 }
 
-/// Returns how many threads a parallel region has that asks for so many; 0: as many as there are.
+/// Returns the number of threads of a parallel region that asks for `asked`; 0 asks for all.
 fn threads(asked: u32) -> u32 {
     if asked == 1 {
         return 1;

@@ -93,17 +93,16 @@ impl Function {
     pub(crate) fn returned(self, call: &Call, place: Place, result: u64) {
         match self {
             Self::Allocate | Self::Reallocate => note(place, true, result, None),
-            // SAFETY: the function has written the address there.
             Self::AllocateInto if result as i32 == 0 => {
-                note(place, true, unsafe { *(call.argument(0) as *const u64) }, None)
+                // SAFETY: the function has written the address there.
+                let low = unsafe { *(call.argument(0) as *const u64) };
+                note(place, true, low, None);
             }
-            Self::Pack if state::is_recorded() => {
-                // SAFETY: the first word of a descriptor is the address of the array.
-                if result != unsafe { *(call.argument(0) as *const u64) } {
-                    note(place, true, result, None);
-                    // SAFETY: the program's own call.
-                    unsafe { sections::packed(place, call.argument(0), result) };
-                }
+            // SAFETY: the first word of a descriptor is the address of the array.
+            Self::Pack if state::is_recorded() && result != unsafe { *(call.argument(0) as *const u64) } => {
+                note(place, true, result, None);
+                // SAFETY: the program's own call.
+                unsafe { sections::packed(place, call.argument(0), result) };
             }
             Self::Map if result != libc::MAP_FAILED as u64 => note(place, true, result, Some(call.argument(1))),
             _ => {}

@@ -1,7 +1,7 @@
 //! `memcpy`, `memmove`, `memset` and their like: accesses of the program that compilers leave to the C library.
 //!
 //! These functions stand in front of those of the C library for the whole process, but only calls from instrumented
-//! code are the program's accesses; the MPI library's copies are its own. Of a few other functions the results are known
+//! code are the program's accesses; the MPI library's copies are its own. A table has other functions with the results
 //! that they write.
 
 use std::ffi::{CStr, c_int, c_void};

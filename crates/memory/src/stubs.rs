@@ -113,8 +113,8 @@ unsafe extern "C" fn common() {
     );
 }
 
-/// What stubs jump to whose functions return to them: as [`common`], and tells of the result. Arguments on the stack are
-/// not handed on. Exceptions pass through.
+/// Makes a call for a stub and tells of its result; else as [`common`]. Arguments on the stack are not handed on.
+/// Exceptions pass through.
 #[unsafe(naked)]
 unsafe extern "C" fn around() {
     core::arch::naked_asm!(

@@ -127,8 +127,8 @@ mod tests {
         let mut blocks = Blocks::default();
         let count = 200_000;
         for i in 0..count {
-            blocks.begin(block(1 << 40 | 64 * i, 48, i));
-            blocks.end(block(1 << 30 | 64 * i, 48, i));
+            blocks.begin(block((1 << 40) + 64 * i, 48, i));
+            blocks.end(block((1 << 30) + 64 * i, 48, i));
         }
         // One block elsewhere stays by itself.
         blocks.end(block(1 << 50, 8, 7));
