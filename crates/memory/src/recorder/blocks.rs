@@ -49,7 +49,9 @@ impl Blocks {
 
     /// Adds a block that ends.
     pub(super) fn end(&mut self, block: Block) {
-        if self.fresh.remove(&block.low).is_some() {
+        // Of a mapping only a part may end.
+        if self.fresh.get(&block.low).is_some_and(|fresh| fresh.high <= block.high) {
+            self.fresh.remove(&block.low);
             return;
         }
         self.ended.push(block);
@@ -76,7 +78,8 @@ impl Blocks {
     }
 
     fn settle(&mut self) {
-        self.begun.extend(self.fresh.drain().map(|(_, block)| block));
+        // Taken as a whole: to clear a table costs what it once had to hold.
+        self.begun.extend(std::mem::take(&mut self.fresh).into_values());
         merge(&mut self.begun);
     }
 }
