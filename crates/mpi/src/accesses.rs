@@ -283,15 +283,22 @@ impl Words<'_> {
     }
 }
 
-/// Returns the address in a descriptor of Fortran (`CFI_cdesc_t`), unless there are gaps between the elements.
+/// Returns the address in a descriptor of gfortran, unless there are gaps between the elements. `mpi_f08` of MPICH is
+/// written in Fortran, so descriptors come as the compiler has them, and not as `CFI_cdesc_t`.
 unsafe fn contiguous(descriptor: usize) -> Option<usize> {
     let at = descriptor as *const usize;
-    // SAFETY: the caller promises a descriptor: address, size of an element, four bytes of version, one of rank; from
-    // byte 24 on lower bound, extent and stride of each dimension.
+    // SAFETY: the caller promises a descriptor: address, offset, size of an element; four bytes of version, one of rank;
+    // from byte 40 on stride in elements, lower and upper bound of each dimension.
     unsafe {
-        let (base, mut wanted, rank) = (*at, *at.add(1), *(at as *const u8).add(20));
+        let (base, element, version, rank) = (*at, *at.add(2), *at.add(3) as u32, *(at as *const u8).add(28));
+        // Descriptors of other compilers have something else there.
+        if !(1..1 << 32).contains(&element) || version != 0 || rank > 15 {
+            return None;
+        }
+        let mut wanted = 1_isize;
         for dimension in 0..usize::from(rank) {
-            let (extent, stride) = (*at.add(4 + 3 * dimension), *at.add(5 + 3 * dimension));
+            let [stride, lower, upper] = *(at.add(5 + 3 * dimension) as *const [isize; 3]);
+            let extent = upper.wrapping_sub(lower).wrapping_add(1);
             if stride != wanted && extent > 1 {
                 return None;
             }
@@ -371,9 +378,10 @@ mod tests {
     fn arrays_with_gaps_and_opaque_functions_are_not_all_known() {
         let number = 16;
         let size = &raw const number as usize;
-        // Address, size of an element; version, rank and type; lower bound, extent and stride of each dimension.
-        let array = |stride: usize| [64, 4, 2 << 32, 0, 2, 4, 0, 2, stride];
-        let (whole, gaps) = (array(8), array(16));
+        // Address, offset, size of an element; version, rank and type; span; stride, lower and upper bound of each
+        // dimension.
+        let array = |stride: usize| [64, 0, 4, 2 << 32 | 1 << 40, 4, 1, 1, 2, stride, 1, 2];
+        let (whole, gaps) = (array(2), array(4));
         let (told, known) = accesses("mpi_buffer_attach_f08ts_", &[whole.as_ptr() as usize, size, 0]);
         assert_eq!((told, known), (vec![(Access::Updates, 64, 16), (Access::Reads, size, 4)], true));
         let (told, known) = accesses("mpi_buffer_attach_f08ts_", &[gaps.as_ptr() as usize, size, 0]);

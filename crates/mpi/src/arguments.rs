@@ -150,7 +150,7 @@ pub enum Language {
     /// Every argument by address: `mpif.h`, `use mpi`, and `use mpi_f08` of Open MPI. The error code may be absent
     /// (a null pointer) in `mpi_f08`.
     Fortran,
-    /// The same, but choice buffers are passed as descriptors (`CFI_cdesc_t`), whose first word is the address:
+    /// The same, but choice buffers are passed as descriptors of arrays, whose first word is the address:
     /// `use mpi_f08` of MPICH.
     Descriptors,
 }

@@ -120,12 +120,11 @@ impl Block {
         unsafe { std::slice::from_raw_parts((self.address - self.start) as *const u8, PAGE) }.to_vec()
     }
 
-    /// Returns address of a descriptor (`CFI_cdesc_t`) of an array of bytes in the memory.
+    /// Returns address of a descriptor of gfortran of an array of bytes in the memory.
     pub fn descriptor(&self) -> usize {
-        // Address, size of an element; version, rank, attribute and type (`CFI_type_signed_char`); lower bound, extent
-        // and stride of the dimension.
-        let head: u64 = 1 | 1 << 32 | 2 << 40 | 0x101 << 48;
-        let words = [self.word, 1, head as usize, 0, self.length, 1];
+        // Address, offset, size of an element; version, rank and type (integer); span; stride and bounds of the dimension.
+        let head: u64 = 1 << 32 | 1 << 40;
+        let words = [self.word, usize::MAX, 1, head as usize, 1, 1, 1, self.length];
         Box::leak(Box::new(words)).as_ptr() as usize
     }
 }
