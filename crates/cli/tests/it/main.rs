@@ -32,6 +32,8 @@ mod outputs;
 mod packet;
 mod paths;
 mod predict;
+#[cfg(target_os = "linux")]
+mod random_programs;
 mod record;
 #[cfg(target_os = "linux")]
 mod regions;
