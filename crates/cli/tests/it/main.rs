@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod advice_cases;
+mod advice_idioms;
 mod advise;
 mod advise_network;
 mod any_work;
