@@ -138,6 +138,9 @@ impl Merges {
     /// apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, communication: part, known, .. } = *at;
+        if event.flags.neighbourhood().is_some() {
+            return;
+        }
         self.sized(part.part, at.line, part.bytes);
         let collective = part.part == CallPart::Collective;
         let counted = !event.counts.is_empty() || !event.counts2.is_empty();
@@ -202,12 +205,12 @@ impl Merges {
         let read = group.brought.iter().filter(|(span, event, _)| at.watch.read(span) > *event);
         let (mut content, mut decides) = (Content::Nothing, false);
         for &(_, _, bytes) in read {
-            let shorter = bytes < part.bytes;
             content = content.max(if may_be_length(bytes) { Content::Length } else { Content::Unknown });
-            decides |= shorter && may_be_length(bytes);
-            if shorter {
-                doubts.and(Doubts::CONTENT);
-            }
+            decides |= bytes < part.bytes && may_be_length(bytes);
+        }
+        // Whatever came with the first of them or behind it, and was read: the later one may depend on it.
+        if at.control.stamp >= (group.head, AT_EVENT) {
+            doubts.and(Doubts::CONTENT);
         }
         if blind && group.lengths {
             content = Content::Length;

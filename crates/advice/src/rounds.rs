@@ -87,7 +87,7 @@ impl Rounds {
     /// A message is posted; without memory accesses, less computation than `least` \[ns\] does not keep messages apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, line, communication: part, known, .. } = *at;
-        if part.part == CallPart::Collective || part.bytes == 0 {
+        if part.part == CallPart::Collective || part.bytes == 0 || event.flags.neighbourhood().is_some() {
             return;
         }
         let Some(peer) = known.communicators.world(event, part.peer) else { return };
@@ -120,6 +120,9 @@ impl Rounds {
                 && number < u64::from(u32::MAX)
             {
                 round.doubts.and(doubts);
+                if at.control.stamp >= (open.head, AT_EVENT) {
+                    round.doubts.and(Doubts::CONTENT);
+                }
                 if free {
                     round.behind = round.behind.max(behind);
                     round.needs.extend(at.needs);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use hayase_trace::callers::{Callers, Gather};
 use rayon::prelude::*;
 
+use crate::calls::Doubts;
 use crate::lines::Names;
 use crate::merge::{Join, Merges};
 use crate::model::{Advice, CallPart, Finding, Location};
@@ -170,7 +171,13 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
     if lost > 0 {
         notes.push(format!("rank {rank}: {lost} accesses were lost"));
     }
-    let Collector { overlap, computation, mut merges, rounds, .. } = collector;
+    let Collector { overlap, computation, mut merges, mut rounds, .. } = collector;
+    let mut overlap = overlap.locate(|line| known.lines.get(line));
+    if elsewhere > 0 {
+        overlap.doubt(Doubts::THREADS);
+        merges.joins.iter_mut().for_each(|join| join.doubts.and(Doubts::THREADS));
+        rounds.rounds.iter_mut().for_each(|round| round.doubts.and(Doubts::THREADS));
+    }
     // A group whose first call lies before the part would reach out of it.
     let inside = |event: u32| options.looks_at(rank, event.into());
     merges.joins.retain(|join| inside(join.event) && inside(join.head) && inside(join.before));
@@ -185,7 +192,7 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
         memory: known.memory,
         notes,
         foreign: known.foreign,
-        overlap: overlap.locate(|line| known.lines.get(line)),
+        overlap,
         joins,
         collective_joins,
         of_several_sizes,

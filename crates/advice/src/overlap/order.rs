@@ -97,7 +97,7 @@ impl Search {
         if most == 0 {
             return;
         }
-        let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Flow) };
+        let here = Block { line, call: Some(self.name), ..Block::nowhere((number, AT_EVENT), Dependence::Flow) };
         let counts = |span: &Span| span.write && span.high - span.low <= most;
         for serial in self.base..self.base + self.open.len() as u64 {
             let at = serial.checked_sub(self.base).and_then(|at| self.open.get(at as usize)?.as_ref());

@@ -473,6 +473,11 @@ impl Recorder {
         known.then_some(Layout { first: first as i64, length: length as i64, distance: distance as i64 })
     }
 
+    /// Returns the distance of elements of a datatype \[B\]; 0 where MPI does not say.
+    pub(crate) fn distance_of(&self, datatype: Handle) -> isize {
+        self.layout(datatype).map_or(0, |layout| layout.distance as isize)
+    }
+
     /// The buffer of a message alone: where it begins and, where its bytes do not follow each other, how far they
     /// reach.
     #[inline]
