@@ -19,6 +19,8 @@ pub struct AccessSite {
     pub foreign: bool,
     /// Set for an argument that a call of MPI reads or writes.
     pub argument: bool,
+    /// Name of the function that makes or ends a block of memory here.
+    pub block: Option<&'static str>,
     /// What begins (`write`) or ends here: what has to be checked as long as it lasts.
     pub hazard: Doubts,
     /// Where: return address less one.
@@ -35,6 +37,7 @@ impl AccessSite {
             opaque,
             foreign: opaque && foreign_file(site).is_some() && !site.name.ends_with(')'),
             argument: site.kind == Kind::Call,
+            block: (site.kind == Kind::Block).then(|| function_of_blocks(&site.name)),
             hazard: if site.kind == Kind::Hazard { Doubts::hazard(&site.name) } else { Doubts::default() },
             address: site.address,
         }
@@ -216,6 +219,19 @@ impl Accesses {
     /// All that keeps messages apart: what was accessed, and variables that begin or end.
     pub fn touching(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.iter().chain(&self.frames)
+    }
+}
+
+/// Returns the name, in its source, of a function that makes or ends blocks of memory.
+fn function_of_blocks(name: &str) -> &'static str {
+    const NAMES: [&str; 8] =
+        ["malloc", "calloc", "realloc", "free", "mmap", "munmap", "posix_memalign", "aligned_alloc"];
+    match NAMES.into_iter().find(|known| *known == name) {
+        Some(known) => known,
+        None if name.starts_with("_Zd") => "delete",
+        None if name.starts_with("_Zn") => "new",
+        None if name.starts_with("_gfortran_internal_") => "copy of an array section",
+        None => "a block of memory",
     }
 }
 

@@ -226,6 +226,10 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
     let sum = |list: &[u64]| list.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
     let all = |block: u64| block.saturating_mul(ranks);
     let Event { bytes, bytes2, .. } = *event;
+    if event.flags.has(Flags::INTER) {
+        // What a rank gives and gets depends on the group of the root.
+        doubts.and(Doubts::ADDRESS);
+    }
     let (sent, received) = match event.call.blocking() {
         Call::Bcast if root => (bytes, 0),
         Call::Bcast => (0, bytes),
@@ -260,7 +264,9 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
     for (address, bytes, write) in [(from, sent, false), (into, received, true)] {
         match (address, bytes) {
             (_, 0) => {}
-            _ if address == 0 || doubts.has(Doubts::GAPS) => doubts.and(Doubts::ADDRESS),
+            _ if address == 0 || doubts.has(Doubts::GAPS) || event.flags.has(Flags::INTER) => {
+                doubts.and(Doubts::ADDRESS);
+            }
             _ => spans.push(Span::new(address, address.saturating_add(bytes), write)),
         }
     }

@@ -222,7 +222,9 @@ impl Merges {
         group.doubts.and(doubts);
         group.brought.extend(new.brought);
         group.lengths |= lengths;
-        let needs = at.needs.iter().filter(|need| need.until > (group.head, AT_EVENT)).copied().collect();
+        let decided_by = at.decided_by.iter().filter(|need| need.event < group.head);
+        let needs =
+            at.needs.iter().chain(decided_by).filter(|need| need.until > (group.head, AT_EVENT)).copied().collect();
         let adjacent = group.high != 0 && group.high == low;
         let (event, head, before) = (number as u32, group.head as u32, group.last as u32);
         self.joins.push(Join { part: part.part, event, head, before, adjacent, doubts: group.doubts, needs, content });

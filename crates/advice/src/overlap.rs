@@ -25,7 +25,7 @@
 //! Cost: O(log B) for each nest and each call with B buffers watched, and a question for each nest and buffer that
 //! overlap.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use hayase_trace::walk::Requests;
@@ -144,6 +144,8 @@ pub struct Posted<'a> {
     pub control: Block,
     /// Earlier communications that its data depends on, and that could end behind [`data`](Self::data).
     pub needs: &'a [Through],
+    /// Earlier communications whose results were read, which may decide this one, and that could end behind `data`.
+    pub decided_by: &'a [Through],
     /// The buffers in use.
     pub watch: &'a Watch,
     /// What is known of the rank.
@@ -204,10 +206,15 @@ pub struct Search {
     /// The last call whose results have been read, and the last such reading.
     control: Block,
     reading: Stamp,
+    /// Communications whose results have been read, and how late they could have ended, as long as others may be posted
+    /// before that.
+    read: VecDeque<Through>,
     /// From here on memory may change unseen: what has to be checked of everything.
     hazards: Doubts,
     /// Without memory: the open send of a line.
     sent: FxHashMap<u32, u64>,
+    /// Lines of calls whose buffer ends at the same line: copies that a compiler makes.
+    copies: BTreeSet<u32>,
     /// By line, how many communications there were.
     details: Vec<u64>,
     found: Vec<u32>,
@@ -236,8 +243,10 @@ impl Search {
             name: "",
             control: Block::nowhere((0, 0), Dependence::Program),
             reading: (0, 0),
+            read: VecDeque::new(),
             hazards: Doubts::default(),
             sent: FxHashMap::default(),
+            copies: BTreeSet::new(),
             details: Vec::new(),
             found: Vec::new(),
             marked: Vec::new(),
@@ -328,6 +337,11 @@ impl Search {
         }
     }
 
+    /// Returns lines of calls whose buffer is a copy that a compiler makes.
+    pub fn copies(&self) -> impl Iterator<Item = u32> + '_ {
+        self.copies.iter().copied()
+    }
+
     /// The rank has ended.
     pub fn finish(&mut self, listener: &mut impl Listener, known: &Known) {
         let end = Block::nowhere((self.past.number() + 1, 0), Dependence::Program);
@@ -395,6 +409,7 @@ impl Search {
                 data = data.max(Block::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
             }
             let needs = self.needs(number, &part, &buffers, data.stamp);
+            let decided_by = self.decided_by(data.stamp);
             let order = self.order(event, &part, here);
             listener.posted(&Posted {
                 number,
@@ -406,6 +421,7 @@ impl Search {
                 fence: self.fence,
                 control: self.control,
                 needs: &needs,
+                decided_by: &decided_by,
                 watch: &self.watch,
                 known,
             });
@@ -440,7 +456,7 @@ impl Search {
                 arguments: if part.wildcard { (0, 0, 0) } else { (part.peer, part.tag, part.bytes) },
                 doubts,
                 before_reading: early.block.stamp < self.reading,
-                needs: needs.into_iter().filter(|need| need.until > early.block.stamp).collect(),
+                needs: needs.into_iter().chain(decided_by).filter(|need| need.until > early.block.stamp).collect(),
                 early,
                 late: Reach::none(Block::nowhere((number, AT_EVENT), Dependence::Program), (number, 1.0)),
                 beyond,
@@ -568,6 +584,17 @@ impl Search {
         }
         self.release(&open.buffers);
         self.ended(&open, block.stamp);
+        if block.dependence == Dependence::Flow && block.call.is_none() {
+            let Spread { event, part, .. } = open.spread;
+            self.was_read(Through { event, part, until: block.stamp });
+        }
+        let ends_there = block.line == open.spread.line && block.stamp.0 == open.spread.completion + 1;
+        if ends_there
+            && block.call.is_some()
+            && known.sites.iter().any(|site| site.line == block.line && site.block == block.call)
+        {
+            self.copies.insert(block.line);
+        }
         let (since, spread) = (open.since, &mut open.spread);
         spread.late.block = block;
         spread.late.point = self.past.at(block.stamp);

@@ -160,7 +160,7 @@ impl Past {
                     && last.is_none_or(|last| last.stamp.1 < hit.position)
                 {
                     let stamp = (entry.number, hit.position);
-                    last = Some(Block { stamp, dependence, line: site.line, call: None, address: hit.address });
+                    last = Some(Block { stamp, dependence, line: site.line, call: site.block, address: hit.address });
                 }
             }
             if let Some(last) = last {

@@ -125,7 +125,7 @@ impl Rounds {
                 }
                 if free {
                     round.behind = round.behind.max(behind);
-                    round.needs.extend(at.needs);
+                    round.needs.extend(at.needs.iter().chain(at.decided_by).copied());
                 }
                 round.one_buffer &= open.lows.first() == Some(&low);
                 round.apart &= open.lows.iter().all(|&other| other.abs_diff(low) >= length);
@@ -141,7 +141,7 @@ impl Rounds {
         (round.part, round.line, round.bytes, round.doubts) = (part.part, line, part.bytes, doubts);
         round.comm = (known.communicators.id(event.comm), known.communicators.size(event.comm));
         (round.one_buffer, round.apart, round.behind) = (true, true, behind);
-        round.needs.extend(at.needs);
+        round.needs.extend(at.needs.iter().chain(at.decided_by).copied());
         round.events.push(number as u32);
         round.peers.push(peer);
         open.lows.push(low);

@@ -6,7 +6,7 @@ use crate::accesses::Accesses;
 use crate::address::End;
 use crate::model::Dependence;
 use crate::stream::Known;
-use crate::watch::{Block, NO_LINE};
+use crate::watch::{Block, NO_LINE, Through};
 
 impl Search {
     /// Applies the accesses of the interval to the buffers that are watched.
@@ -17,6 +17,7 @@ impl Search {
         }
         let mut found = std::mem::take(&mut self.found);
         let mut marked = std::mem::take(&mut self.marked);
+        let mut read: Vec<Through> = Vec::new();
         for piece in accesses.touching() {
             let (low, high) = piece.span();
             self.watch.touching(low, high, &mut found);
@@ -28,7 +29,10 @@ impl Search {
                     && (buffer.read != number || self.reading < (number, piece.last()))
                     && piece.hit(span.low, span.high, End::First).is_some()
                 {
+                    // Only the last that ended there can have ended late.
+                    let ended = buffer.through.back().filter(|_| buffer.read != number).copied();
                     buffer.read = number;
+                    read.extend(ended);
                     self.control = self.control.max(brought);
                     self.reading = self.reading.max((number, piece.last()));
                 }
@@ -39,7 +43,7 @@ impl Search {
                 {
                     let stamp = (number, hit.position);
                     buffer.last =
-                        Block { stamp, dependence: before, line: site.line, call: None, address: hit.address };
+                        Block { stamp, dependence: before, line: site.line, call: site.block, address: hit.address };
                 }
                 if !buffer.open.is_empty()
                     && let Some(hit) = piece.hit(span.low, span.high, End::First)
@@ -50,7 +54,8 @@ impl Search {
                         marked.push(buffer_number);
                     }
                     let stamp = (number, hit.position);
-                    buffer.first = Some(Block { stamp, dependence, line: site.line, call: None, address: hit.address });
+                    buffer.first =
+                        Some(Block { stamp, dependence, line: site.line, call: site.block, address: hit.address });
                 }
             }
         }
@@ -73,6 +78,7 @@ impl Search {
         if let Some(block) = unknown {
             ends.extend((self.base..self.base + self.open.len() as u64).map(|serial| (serial, block)));
         }
+        read.into_iter().for_each(|through| self.was_read(through));
         ends.sort_by_key(|&(serial, block)| (serial, block.stamp));
         for (serial, block) in ends {
             self.close(serial, block, listener, known);

@@ -160,6 +160,26 @@ fn what_reads_a_status_stays_behind_the_call_that_writes_it() {
 }
 
 #[test]
+fn what_may_decide_a_call_is_there_before_it_even_where_both_move() {
+    // Receive; ten reads; the receive's data is read; ten reads; a send of something else, which it may decide.
+    let receive = Event { buffer: 0x2000, ..message(Call::Recv) };
+    let mut events = calls(receive);
+    events.insert(3, message(Call::Send));
+    let reads = [
+        elsewhere(),
+        Nest::new(0, 8, 0x2000, 10, &[]),
+        Nest::new(0, 8, 0xa000, 11, &[Level { count: 10, stride: 8, step: 1 }]),
+    ];
+    let (told, _) = heard(&events, &[(3, reads.to_vec())]);
+    let of = |event| told.spreads.iter().find(|spread| spread.event == event).unwrap();
+    let (receive, send) = (of(2), of(3));
+    // Each by itself may go to where the other still is.
+    assert_eq!((receive.late.block.stamp, send.early.block.stamp), ((3, 10), (2, u64::MAX)));
+    let needs: Vec<u64> = send.needs.iter().map(|need| need.event).collect();
+    assert_eq!(needs, [2], "the two must not cross");
+}
+
+#[test]
 fn a_probe_that_is_read_decides_what_follows() {
     let probe = Event { site: 1, ..Event::new(Call::Probe, 0, 0) };
     let mut events = calls(probe);
