@@ -47,6 +47,7 @@ enum Kind {
     MatrixTable,
     Matrix,
     Timeline,
+    Breakdown,
     Noise,
     NoiseTable,
 }
@@ -63,12 +64,13 @@ impl Kind {
             "csv" if named(path, "path") => Ok(Self::Path),
             "csv" if named(path, "noise") => Ok(Self::NoiseTable),
             "svg" if named(path, "noise") => Ok(Self::Noise),
+            "svg" if named(path, "breakdown") => Ok(Self::Breakdown),
             "svg" if named(path, "timeline") => Ok(Self::Timeline),
             "svg" if named(path, "matrix") => Ok(Self::Matrix),
             "svg" => {
                 let message = format!("the name `{}` does not say which picture to draw", path.display());
                 Err(Diagnostic::new("unknown-output", message)
-                    .help("an SVG file with `timeline` or `matrix` in its name holds these"))
+                    .help("an SVG file with `timeline`, `breakdown` or `matrix` in its name holds these"))
             }
             "csv" => {
                 let message = format!("the name `{}` does not say which table to write", path.display());
@@ -78,7 +80,7 @@ impl Kind {
             }
             _ => Err(unknown(
                 path,
-                "x.json, trace.json, ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv, matrix.svg or timeline.svg",
+                "x.json, trace.json, ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv, matrix.svg, breakdown.svg or timeline.svg",
             )),
         }
     }
@@ -368,6 +370,11 @@ fn write(
         Kind::NoiseTable => file.write(|w| pictures::noise_table(&report.head, w)),
         Kind::MatrixTable => file.write(|w| csv::matrix(matrix, w)),
         Kind::Matrix => file.write(files::text(&svg::matrix(matrix, ranks, &report.program, &amount))),
+        Kind::Breakdown => {
+            let region = report.region.as_ref().map_or(String::new(), |region| format!(" (region {region})"));
+            let title = format!("{}{region}", report.program);
+            file.write(files::text(&svg::breakdown(&report.ranks, &title, &played_on)))
+        }
         Kind::Timeline => {
             let Some(history) = history else { return Ok(()) };
             let named = report.regions.iter().filter_map(|region| {

@@ -44,6 +44,7 @@ Files (-o), by name:
   matrix.csv       messages and bytes by sender and receiver
   matrix.svg       the same as a picture
   noise.svg        how far the delay of slow ranks travels (--straggler, --noise); also noise.csv
+  breakdown.svg    where the time of each rank went, as bars
   timeline.svg     what ranks did, messages between them and the critical path
   trace.json       for Perfetto (ui.perfetto.dev); also x.trace.json, x.perfetto.json";
 
