@@ -15,7 +15,7 @@ use super::trace::TraceArgs;
 use super::window::WindowArgs;
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, noise, pictures};
 use hayase::atomic_file::AtomicFile;
-use hayase::diagnostic::{Diagnostic, Invalid, file_names};
+use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::ids::RankId;
 use hayase::player::{Activity, Stuck, Transfer};
 use hayase::record::Matrix;
@@ -114,7 +114,7 @@ pub(super) fn begin(verb: &'static str, out: &OutputArgs, window: &WindowArgs) -
 /// Replays a program.
 pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     let window = begin("replay", &args.out, &args.window)?;
-    let work = program(&args.input, &args.on, voice)?;
+    let work = program(&args.input, &args.on, args.fragment, voice)?;
     let work = args.on.regions.ask(work, voice)?;
     let scenario = args.on.loader().on_read(progress::reading(voice.show)).load_program(work)?;
     say_links(&scenario, voice);
@@ -166,23 +166,32 @@ pub(super) fn play(
 }
 
 /// The program that is named, as a scenario says it.
-fn workload(input: &TraceArgs, on: &PlayedOn) -> ProgramSpec {
+fn workload(input: &TraceArgs, on: &PlayedOn, fragment: Option<Bytes>) -> ProgramSpec {
     let mut workload = ProgramSpec::named(file_names::text_of(&input.trace).into());
+    let fragment = fragment.map(Located::from);
     if let ProgramSpec::Trace(spec) = &mut workload {
+        spec.fragment = fragment;
         spec.truncated = input.truncated;
         spec.flop_rate = (input.flop_rate != Options::default().flop_rate).then(|| input.flop_rate.into());
         spec.wildcards = on.wildcards.into();
+    } else if let ProgramSpec::Program(spec) = &mut workload {
+        spec.fragment = fragment;
     }
     workload.set_cpu_speed(on.cpu_speed);
     workload.set_part(&on.regions.part());
     workload
 }
 
-/// Reads the program that is named.
-pub(super) fn program(input: &TraceArgs, on: &PlayedOn, voice: Voice) -> Result<ProgramWork, Failure> {
+/// Reads the program that is named; messages longer than `fragment` go in pieces.
+pub(super) fn program(
+    input: &TraceArgs,
+    on: &PlayedOn,
+    fragment: Option<Bytes>,
+    voice: Voice,
+) -> Result<ProgramWork, Failure> {
     let sources = progress::sources(voice.show);
     let text = file_names::text_of(&input.trace);
-    let workload = workload(input, on);
+    let workload = workload(input, on, fragment);
     let read = workload.read(&sources);
     let read = read.map_err(|diagnostics| diagnostics.into_iter().map(|mistake| with_hint(mistake, &text)).collect());
     let ReadProgram { program, name, start_up } = read.map_err(|diagnostics| Invalid { diagnostics, sources })?;
