@@ -191,6 +191,10 @@ impl Simulated for ProgramWork {
     type Outcome = ProgramOutcome;
 
     fn fits(&self, system: &System) -> Result<(), Diagnostic> {
+        if !system.node().facts().knows_receives && self.program.has_threads() {
+            let what = format!("ranks of `{}` have several threads, which this node model does not know", self.name);
+            return Err(Diagnostic::new("several-threads", what).help("replay it with loggps, loggp or ideal"));
+        }
         fits_noise(system, self.program.ranks(), &[])?;
         fits_places(&self.name, self.program.ranks(), system)
     }

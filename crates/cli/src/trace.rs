@@ -52,6 +52,9 @@ struct Info {
     lost: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     call_sites: Option<u32>,
+    /// Threads that call, of the rank that has most; of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads: Option<u32>,
     /// What is replayed; nothing where the trace makes no sense.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<ProgramInfo>,
@@ -203,6 +206,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
         }),
         lost: has_calls.then_some(tally.lost),
         call_sites: has_calls.then_some(tally.sites),
+        threads: (tally.threads > 1).then_some(tally.threads),
         program: program.as_ref().map(ProgramInfo::of),
         regions: program.as_ref().map(RegionInfo::all).unwrap_or_default(),
         accesses: accesses::of(&args.input.trace)?.map(|accesses| AccessInfo {
@@ -250,6 +254,9 @@ fn page(info: &Info, tally: &Tally) -> Answer {
     if let Some(clock) = info.clock {
         fact("calls", grouped(tally.events));
         fact("call sites", grouped(tally.sites.into()));
+        if let Some(threads) = info.threads {
+            fact("threads", format!("{threads}, of the rank that has most"));
+        }
         fact(
             "times",
             match clock {

@@ -13,8 +13,11 @@ pub struct Event {
     pub begin: u64,
     /// When it returned \[ns since the start of the stream\].
     pub end: u64,
-    /// Processor time since the call before returned \[ns\], as measured: the clock's own cost is still in it.
+    /// Processor time since the call before returned \[ns\], as measured: the clock's own cost is still in it. Of
+    /// several threads: of this one, since its own call before; at first since it was created.
     pub cpu: Option<u64>,
+    /// The thread that called, by number; 0: the one that initialised MPI.
+    pub thread: u32,
     /// What was special.
     pub flags: Flags,
     /// Where it was called from: an index of the table of sites, plus one; 0: not known.
@@ -65,6 +68,7 @@ impl Event {
             begin,
             end,
             cpu: None,
+            thread: 0,
             flags: Flags::default(),
             site: 0,
             comm: 0,
@@ -165,6 +169,8 @@ impl Flags {
     pub const GAPS: Self = Self(32);
     /// The bytes of a datatype that is not basic are known to follow each other.
     pub const DENSE: Self = Self(64);
+    /// Of several threads: this one gave its core away before the call, to wait for something outside MPI.
+    pub const BLOCKED: Self = Self(128);
 
     /// Neighbourhood collectives, by their number in the flags of the messages and waits that they are recorded as.
     const NEIGHBOURHOOD: [&str; 11] = [

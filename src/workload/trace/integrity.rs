@@ -66,9 +66,6 @@ impl Lack {
     }
 }
 
-/// Names of lost calls of a rank at most: there are no more kinds of calls.
-const MOST_NAMES: usize = 256;
-
 /// What is known of a stream.
 #[derive(Clone, Debug, Default)]
 struct Stream {
@@ -77,8 +74,6 @@ struct Stream {
     /// Why it ended, if not as it should.
     ended: Option<String>,
     lost: u64,
-    /// What was lost, by name, where that is known.
-    lost_calls: Vec<(String, u64)>,
     /// Computation is processor time.
     cpu: bool,
     token: bool,
@@ -133,14 +128,6 @@ impl Integrity {
         let Some(stream) = self.streams.get_mut(&rank) else { return };
         match name {
             "ended" => stream.ended = Some(one_line(&String::from_utf8_lossy(content))),
-            "lost" => {
-                let text = String::from_utf8_lossy(content).into_owned();
-                let call = |line: &str| {
-                    let (name, count) = line.rsplit_once(' ')?;
-                    Some((one_line(name), count.parse().ok()?))
-                };
-                stream.lost_calls = text.lines().take(MOST_NAMES).filter_map(call).collect();
-            }
             "scheduling" => {
                 let moments = Moment::read(&String::from_utf8_lossy(content));
                 if let [first, .., last] = moments.as_slice() {
@@ -179,7 +166,7 @@ impl Integrity {
         let lost: u64 = self.streams.values().map(|stream| stream.lost).fold(0, u64::saturating_add);
         if lost > 0 {
             let of = named(&ranks_that(&|stream| stream.lost > 0));
-            facts.push(format!("{lost} calls of {of} were not recorded{}", self.lost_in_words()));
+            facts.push(format!("{lost} calls of {of} were not recorded"));
         }
         let messages_lack = !facts.is_empty();
         let cut = ranks_that(&|stream| !stream.whole);
@@ -203,23 +190,6 @@ impl Integrity {
             false => "times and sums are those of a part of the run, and who waits for the rest waits for ever",
         };
         Some(format!("{}: {follows}", facts.join(", ")))
-    }
-
-    /// What was lost, the most frequent first: ` (70 Recv, 2 Isend, of threads other than the one that initialised
-    /// MPI)`.
-    fn lost_in_words(&self) -> String {
-        let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
-        for (name, count) in self.streams.values().flat_map(|stream| &stream.lost_calls) {
-            let sum = calls.entry(name).or_default();
-            *sum = sum.saturating_add(*count);
-        }
-        let mut calls: Vec<(&str, u64)> = calls.into_iter().collect();
-        calls.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-        let list: Vec<String> = calls.iter().take(8).map(|(name, count)| format!("{count} {name}")).collect();
-        match list.is_empty() {
-            true => String::new(),
-            false => format!(" ({}, of threads other than the one that initialised MPI)", list.join(", ")),
-        }
     }
 
     /// The rank that lacked a core for the largest share of the run, how many others did, and what follows.
@@ -280,7 +250,7 @@ mod tests {
 
     fn stream(ended: Option<&str>, whole: bool, lost: u64, share: f64) -> Stream {
         let lack = Lack { waited: 1_000_000_000, share, involuntary: 7 };
-        Stream { whole, ended: ended.map(str::to_owned), lost, lost_calls: Vec::new(), cpu: true, token: false, lack }
+        Stream { whole, ended: ended.map(str::to_owned), lost, cpu: true, token: false, lack }
     }
 
     fn of(streams: &[Stream], claimed: u32) -> Caveats {

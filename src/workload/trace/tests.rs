@@ -16,6 +16,7 @@ use crate::workload::program::{
 };
 
 mod actions;
+mod threads;
 
 fn text_of(diagnostics: Vec<Diagnostic>) -> String {
     Invalid { diagnostics, sources: Sources::default() }.lines()

@@ -158,6 +158,11 @@ fn advised(
     keeps: bool,
     voice: Voice,
 ) -> Result<Outcome, Failure> {
+    if run.program.has_threads() {
+        let what = "several threads of a rank call MPI: which of their calls could be moved is not known";
+        let help = "hayase replay, trace info and trace sites know them; OMP_NUM_THREADS=1 makes one of several threads of OpenMP";
+        return Err(Diagnostic::new("several-threads", what).help(help).into());
+    }
     let stop = Stop(interrupt::stop_flag());
     let copy = 1e12 / args.copy_rate.bytes_per_second();
     let judge = Judge { replay, copy, watch: Some(&stop), thorough: args.all };

@@ -41,7 +41,7 @@ pub fn page(caught: &Caught, run: &Provenance, sites: &Resolved, output: &Path) 
     fact("call sites", format!("{}, {lines}{}", grouped(count as u64), printable(&remedy)));
     let lost = caught.sum(|stream| stream.lost);
     if lost > 0 {
-        fact("lost", format!("{} calls, of other threads than the one that initialised MPI", grouped(lost)));
+        fact("lost", format!("{} calls could not be recorded", grouped(lost)));
     }
     let opaque = caught.sum(|stream| stream.opaque);
     if opaque > 0 {

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-use super::Recorder;
+use super::{Process, threads};
 use crate::clock;
 
 /// Most moments that are kept beside start and end: regions may be entered millions of times.
@@ -55,13 +55,21 @@ impl Scheduling {
         // SAFETY: the room is as large as is said.
         let got = unsafe { libc::pread(file.as_raw_fd(), text.as_mut_ptr().cast(), text.len(), 0) };
         let waited = waited(text.get(..usize::try_from(got).ok()?)?)?;
-        // SAFETY: zeros are a valid structure, which the call fills in.
-        let involuntary = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
-            usage.ru_nivcsw as u64
-        };
-        Some(Counts { waited, involuntary })
+        Some(Counts { waited, involuntary: usage().ru_nivcsw as u64 })
+    }
+}
+
+/// How often this thread has given its core away to wait for something.
+pub(super) fn blocked() -> u64 {
+    usage().ru_nvcsw as u64
+}
+
+fn usage() -> libc::rusage {
+    // SAFETY: zeros are a valid structure, which the call fills in.
+    unsafe {
+        let mut usage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+        usage
     }
 }
 
@@ -73,7 +81,7 @@ fn waited(text: &[u8]) -> Option<u64> {
     (turns > 0).then_some(waited)
 }
 
-impl Recorder {
+impl Process {
     /// Notes how long this rank has lacked a core up to here, and where that is: `start`, `end`, or what a border is
     /// called.
     ///
@@ -81,9 +89,8 @@ impl Recorder {
     pub(crate) fn note_scheduling(&mut self, place: &str) {
         let number = self.number();
         let scheduling = &mut self.scheduling;
-        let thread = super::PLACE.with(|place| std::ptr::from_ref(place) as usize);
         let border = !matches!(place, "start" | "end");
-        if thread != scheduling.thread || (border && scheduling.lines >= MOST) {
+        if threads::this_thread() != scheduling.thread || (border && scheduling.lines >= MOST) {
             return;
         }
         let Some(Counts { waited, involuntary }) = scheduling.counts() else { return };
