@@ -78,8 +78,6 @@ const HARMLESS: &[&str] = &[
     "_gfortran_runtime_error",
     "_gfortran_error_stop",
     "_gfortran_os_error",
-    "_gfortran_st_write",
-    "_gfortran_st_read",
     "_gfortran_pow_",
     "_ZGV",
     "omp_",

@@ -145,6 +145,7 @@ fn containers_end_with_their_scope_and_exceptions_pass() {
         recorded.check_blocks(2, &[('w', "_Znwm", 800_000), ('v', "_ZdlPv", 8000)]);
         recorded.check_blocks(3, &[('w', "_ZdlPv", 800_000)]);
         assert!(recorded.records.contains_key(&104), "{compiler}: {:?}", recorded.records.keys());
+        assert_eq!(recorded.hazards(), [(105, "thread", true)], "{compiler}");
     }
 }
 
@@ -184,7 +185,9 @@ fn arguments_of_mpi_are_accessed_as_the_standard_says() {
         check(8, Kind::Call, "MPI_Iprobe", &[('f', 0, 4, true)]);
         recorded.check_blocks(9, &[('m', "MPI_Alloc_mem", 5000)]);
         recorded.check_blocks(10, &[('m', "MPI_Free_mem", 5000)]);
-        assert_eq!(recorded.hazards(), [(11, "errors return", true)], "{compiler}");
+        let hazards = [(11, "errors return", true), (14, "window", true), (16, "window", false)];
+        let count = if compiler == "mpicc.mpich" { 3 } else { 1 };
+        assert_eq!(recorded.hazards(), hazards[..count], "{compiler}");
         let marks: Vec<_> = recorded.of(12, Kind::Opaque).iter().map(|mark| &mark.1).collect();
         assert!(marks.iter().any(|name| name.contains("through a pointer")), "{compiler}: {marks:?}");
         check(13, Kind::Library, "gettimeofday", &[('z', 0, 16, true)]);

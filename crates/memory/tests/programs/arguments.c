@@ -54,6 +54,15 @@ here:
     at_(&number, &&here), number++; /* 12 */
     gettimeofday(&time_, 0); /* 13 */
     next();
+#ifndef OPEN_MPI /* which makes no windows in a process that mpirun has not started */
+    MPI_Win windows[2]; /* 14 */
+    for (int i = 0; i < 2; i++) MPI_Win_create(x, sizeof x, 8, MPI_INFO_NULL, MPI_COMM_SELF, &windows[i]);
+    next();
+    MPI_Win_free(&windows[0]); /* 15 */
+    next();
+    MPI_Win_free(&windows[1]); /* 16 */
+    next();
+#endif
     end_();
     MPI_Finalize();
     return 0;

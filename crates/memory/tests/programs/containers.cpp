@@ -1,5 +1,6 @@
-// A vector that grows, and is gone when its scope ends; memory that there is not.
+// A vector that grows, and is gone when its scope ends; memory that there is not; a thread.
 #include <new>
+#include <thread>
 #include <vector>
 
 extern "C" void begin_(void), mark_(int *), end_(void), show_(const char *, void *);
@@ -26,6 +27,9 @@ int main() {
     } catch (const std::bad_alloc &) {
         number += 100; // 4 is 104
     }
+    next();
+    std::thread other([] {}); // 105
+    other.join();
     next();
     end_();
     return 0;
