@@ -9,10 +9,9 @@ use std::ffi::c_int;
 use hayase_trace::Mark;
 use rustc_hash::FxHashMap;
 
-use super::{PLACE, Recorder, take};
+use super::{Recorder, take};
 use crate::clock;
 use crate::entry::Caller;
-use crate::path::Stack;
 
 /// What is known of regions.
 #[derive(Debug, Default)]
@@ -85,11 +84,7 @@ pub unsafe fn control(
 impl Recorder {
     /// Writes a border, and notes how long the rank has lacked a core up to it.
     fn mark(&mut self, name: &str, begins: bool, caller: Caller, now: Moment) {
-        let thread = PLACE.with(|place| std::ptr::from_ref(place) as usize);
-        if thread != self.thread {
-            (self.thread, self.cpu) = (thread, now.cpu);
-            self.stack = Stack::of_this_thread();
-        }
+        let gap = self.gap(now.time, now.cpu);
         // A test that found nothing belongs to what was before: those after the border are a call of their own.
         if let Some(poll) = self.poll.take() {
             self.write(&poll.event);
@@ -97,7 +92,6 @@ impl Recorder {
         let site = self.paths.site(caller, self.stack, self.writer.as_mut());
         self.back = caller.back;
         let region = self.region(name);
-        let gap = now.cpu.saturating_sub(self.cpu);
         let since = (gap + self.marks.cpu).max(self.marks.since);
         self.marks.since = since;
         self.marks.cpu += gap.saturating_sub(self.empty_gap);

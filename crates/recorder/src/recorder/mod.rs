@@ -12,6 +12,7 @@
 pub mod communicators;
 mod finish;
 mod marks;
+mod outside;
 mod peers;
 pub mod queue;
 pub mod requests;
@@ -26,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence};
 
 use hayase_mpi::{Abi, Functions, Handle, SUCCESS, Status, Statuses};
-use hayase_trace::{Call, Event, Flags, Op, Writer};
+use hayase_trace::{Call, Event, Flags, Kind, Op, Writer};
 use rustc_hash::FxHashMap;
 
 use crate::clock;
@@ -34,6 +35,7 @@ use crate::entry::Caller;
 use crate::path::{Paths, Stack};
 use crate::token::Token;
 use communicators::Communicators;
+use outside::Outside;
 use queue::Queue;
 use requests::Requests;
 
@@ -145,6 +147,11 @@ pub struct Recorder {
     /// Start of the stream on the common clock \[ns\].
     start: u64,
     reads_cpu: bool,
+    /// Whether time blocked outside of calls is computation.
+    counts_blocked: bool,
+    outside: Outside,
+    /// When MPI was asked, in a poll \[ns\].
+    asked: Cell<u64>,
     /// Processor time when the last call returned \[ns\], and in which thread.
     cpu: u64,
     thread: usize,
@@ -224,12 +231,7 @@ impl Recorder {
     fn begin(&mut self, call: Call, caller: Caller) {
         let cpu = if self.reads_cpu { clock::thread() } else { 0 };
         let begin = clock::monotonic();
-        let thread = PLACE.with(|place| std::ptr::from_ref(place) as usize);
-        if thread != self.thread {
-            // Another thread's clock says nothing about this one.
-            (self.thread, self.cpu) = (thread, cpu);
-            self.stack = Stack::of_this_thread();
-        }
+        let gap = self.gap(begin, cpu);
         if let Some(memory) = self.memory {
             let number = self.number();
             // SAFETY: the function is the runtime's, with this signature.
@@ -240,7 +242,7 @@ impl Recorder {
         let event = &mut self.event;
         event.call = call;
         event.begin = begin.saturating_sub(self.start);
-        event.cpu = self.reads_cpu.then(|| (cpu.saturating_sub(self.cpu) + self.marks.cpu).max(self.marks.since));
+        event.cpu = self.reads_cpu.then(|| (gap + self.marks.cpu).max(self.marks.since));
         event.flags = Flags::default();
         event.site = site;
         event.comm = 0;
@@ -254,6 +256,24 @@ impl Recorder {
         event.counts2.clear();
     }
 
+    /// Computation since the call or border before, something coming in at this time \[ns\].
+    #[inline]
+    fn gap(&mut self, time: u64, cpu: u64) -> u64 {
+        let thread = PLACE.with(|place| std::ptr::from_ref(place) as usize);
+        if thread != self.thread {
+            // Another thread's clock says nothing about this one.
+            (self.thread, self.cpu) = (thread, cpu);
+            self.stack = Stack::of_this_thread();
+            self.outside.begin();
+            self.outside.returns();
+        }
+        if !self.reads_cpu {
+            return 0;
+        }
+        let blocked = self.outside.enters(time, cpu);
+        cpu.saturating_sub(self.cpu) + if self.counts_blocked { blocked } else { 0 }
+    }
+
     /// Number that the call will have in the stream.
     fn number(&self) -> u64 {
         self.writer.as_ref().map_or(0, Writer::events) + self.queue.len() + u64::from(self.poll.is_some())
@@ -262,6 +282,9 @@ impl Recorder {
     /// Lets MPI do what it was asked to: meanwhile a signal may end the program.
     #[inline]
     pub fn call<R>(&self, action: impl FnOnce(&'static Functions) -> R) -> R {
+        if matches!(self.event.call.kind(), Kind::Test | Kind::Iprobe) {
+            self.asked.set(clock::monotonic());
+        }
         compiler_fence(Ordering::SeqCst);
         BUSY.store(false, Ordering::Relaxed);
         let result = action(self.mpi);
@@ -300,7 +323,7 @@ impl Recorder {
             unsafe { (memory.back)(self.back as u64) };
         }
         if self.reads_cpu {
-            self.cpu = clock::thread();
+            self.cpu = self.outside.returns();
         }
         compiler_fence(Ordering::SeqCst);
         BUSY.store(false, Ordering::Relaxed);
@@ -318,7 +341,7 @@ impl Recorder {
             self.counted += self.event.cpu.unwrap_or(0);
             self.event.begin = self.counted;
             if matches!(self.event.call, Call::Opaque) && self.reads_cpu {
-                self.counted += clock::thread().saturating_sub(self.cpu + self.event.cpu.unwrap_or(0));
+                self.counted += clock::thread().saturating_sub(self.outside.entered());
             }
             self.event.end = self.counted;
         }
@@ -338,32 +361,39 @@ impl Recorder {
     /// A test or probe that found nothing returns.
     ///
     /// One after the other from one place, they become one call: the time between them stays computation, less what
-    /// reading the clock costs each time; the time inside stays inside.
+    /// reading the clock costs each time; the time inside joins it where the rank worked between them.
     pub fn leave_poll(&mut self, result: c_int) -> c_int {
         if self.memory.is_some() {
             return self.leave(result);
         }
-        let end = clock::monotonic().saturating_sub(self.start);
+        let now = clock::monotonic();
+        let end = now.saturating_sub(self.start);
         let gap = self.event.begin.saturating_sub(self.last_end);
+        let since = self.event.cpu.map_or(gap, |cpu| cpu.saturating_sub(self.empty_gap));
+        let work = Outside::poll(since, now.saturating_sub(self.asked.get()), self.empty_gap);
         (self.marks.cpu, self.marks.since) = (0, 0);
         let folds = self.poll.as_ref().is_some_and(|poll| {
             (poll.event.site, poll.event.call, poll.event.comm) == (self.event.site, self.event.call, self.event.comm)
         });
         match &mut self.poll {
             Some(poll) if folds => {
-                let extra = self.event.cpu.unwrap_or(0).saturating_sub(self.empty_gap);
-                poll.event.cpu = poll.event.cpu.map(|cpu| cpu + extra);
+                self.outside.polled(work);
+                poll.event.cpu = poll.event.cpu.map(|cpu| cpu + work);
                 if self.token.is_some() {
-                    self.counted += extra;
+                    self.counted += work;
                     (poll.event.begin, poll.event.end) = (self.counted, self.counted);
                 } else {
-                    poll.event.begin += gap;
+                    poll.event.begin += if self.reads_cpu { gap } else { work };
                     poll.event.end = end;
                 }
                 self.last_end = poll.event.end;
             }
             _ => {
+                // What it takes itself, beside the whole time before it.
+                let own = work.saturating_sub(since);
                 self.event.end = end;
+                self.event.cpu = self.event.cpu.map(|cpu| cpu + own);
+                self.event.begin += if self.reads_cpu { 0 } else { own };
                 if self.token.is_some() {
                     self.counted += self.event.cpu.unwrap_or(0);
                     (self.event.begin, self.event.end) = (self.counted, self.counted);

@@ -1,5 +1,6 @@
 //! The recorder begins: when MPI is initialised, or as soon as a program calls that was initialised unseen.
 
+use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
@@ -92,9 +93,8 @@ fn start(begin: u64, caller: Caller) {
             }
             recorder.scheduling.begin(recorder.thread);
             recorder.note_scheduling("start");
-            if recorder.reads_cpu {
-                recorder.cpu = clock::thread();
-            }
+            recorder.outside.begin();
+            recorder.cpu = recorder.outside.returns();
         }
         Err(what) => {
             if !what.is_empty() {
@@ -131,21 +131,29 @@ fn begin_recording(begin: u64, caller: Caller) -> Result<Recorder, String> {
     MULTIPLE.store(level >= MULTIPLE_LEVEL, Ordering::Relaxed);
 
     let token = std::env::var_os("HAYASE_CAPTURE_TOKEN").is_some_and(|value| value == "1");
-    let wall = std::env::var_os("HAYASE_CAPTURE_CLOCK").is_some_and(|value| value == "wall");
-    let reads_cpu = token || !wall;
-    let empty_gap = if reads_cpu { clock::empty_gap() } else { 0 };
+    let clock = std::env::var_os("HAYASE_CAPTURE_CLOCK").unwrap_or_default();
+    let reads_cpu = token || clock != "wall";
+    let counts_blocked = clock != "cpu";
+    let empty_gap = clock::empty_gap();
     let header = Header {
         // With the token, real time is that of all ranks one after the other.
         clock: if token { Clock::Cpu } else { Clock::Wall },
         tick: TICK,
         start: begin,
-        empty_gap,
+        empty_gap: if reads_cpu { empty_gap } else { 0 },
         ..Header::new(rank, ranks)
     }
     .note("program", &program())
     .note("host", &host())
     .note("mpi", &library.version)
-    .note("clock-source", if reads_cpu { "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID" } else { "CLOCK_MONOTONIC" })
+    .note(
+        "clock-source",
+        match (reads_cpu, counts_blocked) {
+            (false, _) => "CLOCK_MONOTONIC",
+            (true, false) => "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID",
+            (true, true) => "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, schedstat",
+        },
+    )
     .note("recorder", concat!("hayase-recorder ", env!("CARGO_PKG_VERSION")));
     let header = if token { header.note("token", "1") } else { header };
 
@@ -180,6 +188,9 @@ fn begin_recording(begin: u64, caller: Caller) -> Result<Recorder, String> {
         directory,
         start: begin,
         reads_cpu,
+        counts_blocked,
+        outside: super::outside::Outside::default(),
+        asked: Cell::default(),
         cpu: 0,
         thread: PLACE.with(|place| std::ptr::from_ref(place) as usize),
         empty_gap,
