@@ -304,9 +304,9 @@ impl Integrity {
     fn lack_of_cores(&self) -> Option<String> {
         let (rank, worst, share) = self.worst(|stream| stream.lack)?;
         let follows = match (worst.cpu, worst.token) {
-            (_, true) => "other programs had the cores; block times are processor time and hold, but for cold caches",
+            (_, true) => "other programs had the cores; block times leave it out and hold, but for cold caches",
             (true, false) => {
-                "the run and its calls took too long; block times are processor time and hold, but for cold caches; \
+                "the run and its calls took too long; block times leave it out and hold, but for cold caches; \
                  --token runs one rank at a time"
             }
             (false, _) => "block times are too long by as much; record with --token or with --clock cpu",

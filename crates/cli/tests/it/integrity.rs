@@ -154,7 +154,7 @@ fn a_rank_that_is_missing_is_named_where_it_is_no_mistake() {
 #[test]
 fn a_lack_of_cores_is_said_with_what_it_does_to_times() {
     let notes = &[("scheduling", "0 0 0 0 1 start\nnonsense\n1000000000 500000000 410000000 3 20 end\n")];
-    for (wall, follows) in [(false, "block times are processor time and hold"), (true, "block times are too long")] {
+    for (wall, follows) in [(false, "block times leave it out and hold"), (true, "block times are too long")] {
         let desk = Desk::new();
         record(&desk, Wrong { notes, wall, ..Wrong::default() });
         for words in VERBS.iter().chain(&VERBS_OF_DATA).filter(|words| !words.contains("extend")) {

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 
 use super::{BUSY, OFF, Recorder, STATE, calls_of_other_threads, other_threads_in_words, signals};
-use crate::{clock, floating};
+use crate::floating;
 
 /// Why a recording ends that was asked to end early.
 pub(super) const STOPPED: &str = "stopped as asked";
@@ -38,7 +38,6 @@ fn end(recorder: &mut Recorder, why: &str) {
         unsafe { (memory.stop)() };
     }
     recorder.note_scheduling("end");
-    let run = clock::monotonic().saturating_sub(recorder.start);
     let Recorder { queue, poll, writer, opaque, scheduling, outside, lost, .. } = recorder;
     let Some(mut writer) = writer.take() else { return };
     let write = || {
@@ -57,7 +56,7 @@ fn end(recorder: &mut Recorder, why: &str) {
         if !scheduling.text().is_empty() {
             writer.note("scheduling", scheduling.text().as_bytes())?;
         }
-        writer.note("outside", outside.text(run).as_bytes())?;
+        writer.note("outside", outside.text().as_bytes())?;
         if !why.is_empty() {
             writer.note("ended", why.as_bytes())?;
         }

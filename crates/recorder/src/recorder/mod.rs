@@ -358,6 +358,27 @@ impl Recorder {
         }
     }
 
+    /// Measures what the recorder itself takes between polls and inside them: medians of many of nothing.
+    fn measure_polls(&mut self, caller: Caller) {
+        if self.memory.is_some() {
+            return;
+        }
+        let (mut between, mut inside) = ([0; 101], [0; 101]);
+        for (between, inside) in between.iter_mut().zip(&mut inside) {
+            self.begin(Call::Iprobe, caller);
+            self.call(|_| ());
+            let now = clock::monotonic();
+            let gap = self.event.begin.saturating_sub(self.last_end);
+            (*between, *inside) =
+                (self.event.cpu.map_or(gap, |cpu| cpu.saturating_sub(self.empty_gap)), now - self.asked.get());
+            self.last_end = now.saturating_sub(self.start);
+            self.back();
+        }
+        between.sort_unstable();
+        inside.sort_unstable();
+        self.outside.own = (between[50], inside[50]);
+    }
+
     /// A test or probe that found nothing returns.
     ///
     /// One after the other from one place, they become one call: the time between them stays computation, less what
@@ -370,7 +391,7 @@ impl Recorder {
         let end = now.saturating_sub(self.start);
         let gap = self.event.begin.saturating_sub(self.last_end);
         let since = self.event.cpu.map_or(gap, |cpu| cpu.saturating_sub(self.empty_gap));
-        let work = Outside::poll(since, now.saturating_sub(self.asked.get()), self.empty_gap);
+        let work = self.outside.poll(since, now.saturating_sub(self.asked.get()));
         (self.marks.cpu, self.marks.since) = (0, 0);
         let folds = self.poll.as_ref().is_some_and(|poll| {
             (poll.event.site, poll.event.call, poll.event.comm) == (self.event.site, self.event.call, self.event.comm)

@@ -38,6 +38,10 @@ pub(super) struct Outside {
     counts: Counts,
     entered: Reading,
     returned: Reading,
+    /// When counting began \[ns\].
+    began: u64,
+    /// What the recorder itself takes between polls and inside them \[ns\].
+    pub own: (u64, u64),
     /// Blocked \[ns\], and how often.
     blocked: u64,
     times: u64,
@@ -52,6 +56,9 @@ impl Outside {
     pub(super) fn begin(&mut self) {
         self.counter = scheduling::counter();
         self.look();
+        if self.began == 0 {
+            self.began = clock::monotonic();
+        }
     }
 
     /// Looks at what the system has counted: this, and what it had at the look before.
@@ -92,15 +99,14 @@ impl Outside {
         self.entered.cpu
     }
 
-    /// Computation of a poll that found nothing, by the time since the call before and that inside it, and what the
-    /// clock gives for nothing \[ns\].
+    /// Computation of a poll that found nothing, by the time since the call before and that inside it \[ns\].
     ///
     /// A rank that works between polls goes on working: then the time inside counts too. One that only polls waits, and
-    /// so does one whose poll takes long, for MPI then moves messages, or others have the core. Of the time since the
-    /// call before, the recorder itself takes half of what a clock takes; another sixth is what that varies by.
-    pub(super) fn poll(since: u64, inside: u64, empty_gap: u64) -> u64 {
-        let work = since.saturating_sub(empty_gap / 2);
-        if work > empty_gap / 6 && inside < LEAST { work + inside } else { work }
+    /// so does one whose poll takes long, for MPI then moves messages, or others have the core.
+    pub(super) fn poll(&self, since: u64, inside: u64) -> u64 {
+        let work = since.saturating_sub(self.own.0);
+        // A quarter is what the recorder's own part varies by.
+        if work > self.own.0 / 4 && inside < LEAST { work + inside.saturating_sub(self.own.1) } else { work }
     }
 
     /// So much work was between polls that found nothing \[ns\].
@@ -108,9 +114,10 @@ impl Outside {
         self.polled += work;
     }
 
-    /// The note for the stream of a run that took so long \[ns\].
-    pub(super) fn text(&self, run: u64) -> String {
+    /// The note for the stream.
+    pub(super) fn text(&self) -> String {
         let Self { blocked, times, files, polled, .. } = self;
+        let run = clock::monotonic().saturating_sub(self.began);
         format!("run {run}\nblocked {blocked}\ntimes {times}\nfiles {files}\npolled {polled}\n")
     }
 }
@@ -121,9 +128,10 @@ mod tests {
 
     #[test]
     fn a_poll_is_work_where_there_is_work_between_polls() {
-        assert_eq!(Outside::poll(120, 600, 240), 0, "the recorder's own time");
-        assert_eq!(Outside::poll(150, 600, 240), 30, "what that varies by");
-        assert_eq!(Outside::poll(1120, 600, 240), 1600);
-        assert_eq!(Outside::poll(1120, 20_000, 240), 1000, "messages are moved");
+        let outside = Outside { own: (120, 40), ..Outside::default() };
+        assert_eq!(outside.poll(120, 600), 0, "the recorder's own time");
+        assert_eq!(outside.poll(150, 600), 30, "what that varies by");
+        assert_eq!(outside.poll(1120, 640), 1600);
+        assert_eq!(outside.poll(1120, 20_000), 1000, "messages are moved");
     }
 }

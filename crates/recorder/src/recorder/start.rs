@@ -95,6 +95,12 @@ fn start(begin: u64, caller: Caller) {
             recorder.note_scheduling("start");
             recorder.outside.begin();
             recorder.cpu = recorder.outside.returns();
+            recorder.outside.own = (recorder.empty_gap / 2, recorder.empty_gap / 8);
+            if caller.back != 0 {
+                let end = recorder.last_end;
+                recorder.measure_polls(caller);
+                recorder.last_end = end;
+            }
         }
         Err(what) => {
             if !what.is_empty() {
