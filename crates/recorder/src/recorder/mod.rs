@@ -302,7 +302,7 @@ impl Recorder {
         }
     }
 
-    /// What this thread has polled is a call of its own from here on.
+    /// Writes the polls of this thread as a call of their own.
     #[inline]
     fn end_poll(&mut self) {
         let number = self.number;

@@ -1,4 +1,4 @@
-//! What all threads of the program share: the stream, requests, communicators, call paths.
+//! State that all threads of the program share: the stream, requests, communicators, call paths.
 
 use std::cell::UnsafeCell;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ unsafe impl Sync for Slot {}
 
 pub(super) static PROCESS: Slot = Slot(UnsafeCell::new(None));
 
-/// What happens to the program's memory, beside its calls: the runtime of instrumented programs, if it is there.
+/// Runtime of instrumented programs, which records what happens to memory beside calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {
     /// A call with this number comes in from this address.
@@ -35,7 +35,7 @@ pub(super) struct Memory {
     pub stop: unsafe extern "C" fn(),
 }
 
-/// What all threads share.
+/// State that all threads share.
 #[derive(Debug)]
 pub struct Process {
     /// Layouts and constants of the MPI library.
@@ -93,7 +93,7 @@ impl Process {
         self.writer.as_ref().map_or(0, Writer::events) + self.queue.len() + polls
     }
 
-    /// What a thread has polled is a call of its own from here on.
+    /// Writes the polls of a thread as a call of their own.
     pub(super) fn end_poll(&mut self, thread: usize) {
         if let Some(poll) = self.polls[thread].take() {
             self.write(&poll);
@@ -140,7 +140,7 @@ impl Process {
         number
     }
 
-    /// What the event of this place waits for will not be known.
+    /// Gives up on what the event of this place waits for: it will not be known.
     pub(crate) fn settle(&mut self, held: u64) {
         self.queue.resolve(held, |_| {});
     }

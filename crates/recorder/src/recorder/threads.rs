@@ -19,9 +19,9 @@ use crate::path::Stack;
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
 /// The thread that uses what is shared; 0: none.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
-/// What tells the end of a thread.
+/// Key under which each thread keeps its number, for the function that is called when it ends.
 static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
-/// Why the trace of a program ends of which several threads call, though its ranks are to run one at a time.
+/// Reason for which the trace ends where several threads call and ranks are to run one at a time.
 const REFUSED: &str = "several threads and --token";
 /// The exit code then.
 const BAD_USAGE: i32 = 2;
@@ -68,7 +68,7 @@ pub(super) fn lock() {
     }
 }
 
-/// Takes the lock if it is free before so many looks; true if it is taken.
+/// Takes the lock unless it stays held for this number of looks; true if it is taken.
 #[cold]
 pub(super) fn lock_within(looks: u32) -> bool {
     for look in 1..=looks {
