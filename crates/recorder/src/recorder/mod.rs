@@ -398,7 +398,7 @@ impl Recorder {
         });
         match &mut self.poll {
             Some(poll) if folds => {
-                self.outside.polled(work);
+                self.outside.polled(work, if self.token.is_some() { work } else { end.saturating_sub(self.last_end) });
                 poll.event.cpu = poll.event.cpu.map(|cpu| cpu + work);
                 if self.token.is_some() {
                     self.counted += work;

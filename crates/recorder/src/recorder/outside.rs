@@ -49,6 +49,8 @@ pub(super) struct Outside {
     files: u64,
     /// Computation between and in polls that found nothing \[ns\].
     polled: u64,
+    /// Real time of polling, with what the recorder adds \[ns\].
+    polling: u64,
 }
 
 impl Outside {
@@ -109,16 +111,17 @@ impl Outside {
         if work > self.own.0 / 4 && inside < LEAST { work + inside.saturating_sub(self.own.1) } else { work }
     }
 
-    /// So much work was between polls that found nothing \[ns\].
-    pub(super) fn polled(&mut self, work: u64) {
+    /// Notes a poll that found nothing, behind another one: its computation and its real time \[ns\].
+    pub(super) fn polled(&mut self, work: u64, time: u64) {
         self.polled += work;
+        self.polling += time;
     }
 
     /// The note for the stream.
     pub(super) fn text(&self) -> String {
-        let Self { blocked, times, files, polled, .. } = self;
+        let Self { blocked, times, files, polled, polling, .. } = self;
         let run = clock::monotonic().saturating_sub(self.began);
-        format!("run {run}\nblocked {blocked}\ntimes {times}\nfiles {files}\npolled {polled}\n")
+        format!("run {run}\nblocked {blocked}\ntimes {times}\nfiles {files}\npolled {polled}\npolling {polling}\n")
     }
 }
 
