@@ -76,8 +76,9 @@ struct Outside {
     times: u64,
     /// While files or pages of memory were read, or files written.
     files: Share,
-    /// Between and in polls that found nothing.
+    /// Work between polls that found nothing, and all the time of polling.
     polled: Share,
+    polling: Share,
 }
 
 impl Outside {
@@ -88,7 +89,8 @@ impl Outside {
             lines.find(|(known, _)| *known == name).and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
         };
         let share = |name: &str| Share::of(number(name), number("run"));
-        Self { blocked: share("blocked"), times: number("times"), files: share("files"), polled: share("polled") }
+        let [blocked, files, polled, polling] = ["blocked", "files", "polled", "polling"].map(share);
+        Self { blocked, times: number("times"), files, polled, polling }
     }
 }
 
@@ -263,10 +265,12 @@ impl Integrity {
 
     /// Which rank worked or waited between polls.
     fn polled(&self) -> Option<String> {
-        let (rank, _, share) = self.worst(|stream| stream.outside.polled)?;
+        let (rank, worst, share) = self.worst(|stream| stream.outside.polled)?;
+        let polling = (100.0 * worst.outside.polling.share).round();
         Some(format!(
-            "rank {rank} spent {share} between tests and probes that found nothing: it may have worked or waited there, \
-             and block times have all of it as work"
+            "rank {rank} polled for {polling} % of the run, by tests and probes that found nothing, and block times have \
+             {share} of it as work: work cannot be told from waiting there, and the recorder slows polls down, so that \
+             predictions are too short by up to the rest where a rank polls until a time has passed"
         ))
     }
 
@@ -372,14 +376,15 @@ mod tests {
               processes): block times leave it out, and predictions are too short by as much; record with --clock auto"
             ]
         );
-        let files = "run 1000000000\nblocked 200000000\ntimes 1\nfiles 50000000\npolled 300000000\n";
+        let files = "run 1000000000\nblocked 200000000\ntimes 1\nfiles 50000000\npolled 300000000\npolling 500000000\n";
         let [blocked, polled] = said([files, asleep], true).try_into().unwrap_or_else(|said| panic!("{said:?}"));
         assert!(
             blocked.starts_with("rank 1 was blocked outside of MPI for 98 % of the run (2 of 2 ranks"),
             "{blocked}"
         );
         assert!(blocked.contains("block times include it"), "{blocked}");
-        assert!(polled.starts_with("rank 0 spent 30 % of the run between tests and probes"), "{polled}");
+        assert!(polled.starts_with("rank 0 polled for 50 % of the run, by tests and"), "{polled}");
+        assert!(polled.contains("block times have 30 % of the run of it as work"), "{polled}");
         assert!(said([files, idle], true)[0].contains(", once (25 % of it while files"));
     }
 

@@ -349,7 +349,8 @@ impl Recorder {
         let poll = match before {
             Some(mut poll) if (poll.site, poll.call, poll.comm) == (event.site, event.call, event.comm) => {
                 if number == 0 {
-                    self.spent.polled += work;
+                    let time = if self.token.is_some() { work } else { end.saturating_sub(self.last_end) };
+                    self.spent.polled(work, time);
                 }
                 poll.cpu = poll.cpu.map(|cpu| cpu + work);
                 if self.token.is_some() {

@@ -104,7 +104,9 @@ pub(super) struct Spent {
     /// Of `blocked`, where files or pages were read or files written meanwhile \[ns\].
     files: u64,
     /// Computation between and in polls that found nothing \[ns\].
-    pub polled: u64,
+    polled: u64,
+    /// Real time of polling, with what the recorder adds \[ns\].
+    polling: u64,
 }
 
 impl Spent {
@@ -132,11 +134,17 @@ impl Spent {
         if work > self.own.0 / 4 && inside < LEAST { work + inside.saturating_sub(self.own.1) } else { work }
     }
 
+    /// Notes a poll that found nothing, behind another one: its computation and its real time \[ns\].
+    pub(super) fn polled(&mut self, work: u64, time: u64) {
+        self.polled += work;
+        self.polling += time;
+    }
+
     /// Returns the note for the stream.
     pub(super) fn text(&self) -> String {
-        let Self { blocked, times, files, polled, .. } = self;
+        let Self { blocked, times, files, polled, polling, .. } = self;
         let run = clock::monotonic().saturating_sub(self.began);
-        format!("run {run}\nblocked {blocked}\ntimes {times}\nfiles {files}\npolled {polled}\n")
+        format!("run {run}\nblocked {blocked}\ntimes {times}\nfiles {files}\npolled {polled}\npolling {polling}\n")
     }
 }
 
