@@ -26,7 +26,8 @@ pub use compared_jobs::{ComparedJob, RankBy, WorstSlowdown};
 pub use comparison::{
     CHOICES, Comparison, ComparisonRow, FAULTS, PATTERN, SCHEMA as COMPARISON_SCHEMA, Slowdown, varying,
 };
-pub(crate) use comparison::{half_width, student};
+pub(crate) use crate::portable::student;
+pub(crate) use comparison::half_width;
 pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,
