@@ -12,11 +12,11 @@
 //! The estimate is the mean of the rounds weighted by `w = n / (M (M - n))`, n tasks drawn of M not executed, which is
 //! best where times are random. Half its interval of 95 % is
 //! ```text
-//! h^2 = t^2 sum w^2 V_k  +  (2 g)^2  +  (3 (1 - n/N) A / n)^2
+//! h^2 = t^2 sum w^2 V_k  +  (3 g)^2  +  (3 (1 - n/N) A / n)^2
 //! ```
 //! with t of Student for Satterthwaite's degrees of freedom. The other two stand for what was not sampled: g is the most
-//! that a cell may hide, `w (m - 2) / 2` times the range of the times drawn in it and in the cell before it, and 3 / n
-//! is the part of the tasks that n executed ones all miss in 5 % of all cases, if it is as far off as the mean itself.
+//! that a task drawn may hide, `w (m - 2) / 2` times the range of the times drawn in its cell and in the cell before it.
+//! 3 / n is the part of the tasks that n executed ones all miss in 5 % of all cases; it is taken to differ by the mean.
 //!
 //! A round has 40 % of the tasks executed before. Which tasks are drawn depends on the times before, so that a plan is
 //! played again from its executed tasks alone.
@@ -93,7 +93,7 @@ struct Round {
     variance: f64,
     /// Sum of the squared variances of cells \[ps^4\].
     squares: f64,
-    /// The most that a cell may hide \[ps\].
+    /// The most that a drawn task may hide \[ps\].
     hidden: f64,
 }
 
@@ -230,7 +230,8 @@ fn digest(executed: &Executed, known: &[usize]) -> u64 {
 fn incomplete(grid: &TaskGrid, round: usize, missing: &[usize]) -> Diagnostic {
     let list = some(missing.iter().map(|&task| show_point(&grid.point(task))), missing.len());
     let noun = if missing.len() == 1 { "task" } else { "tasks" };
-    let message = format!("{} {noun} of round {round} of the plan on the grid {grid} are missing: {list}", missing.len());
+    let message =
+        format!("{} {noun} of round {round} of the plan on the grid {grid} are missing: {list}", missing.len());
     Diagnostic::new("missing-tasks", message).help(
         "execute all the tasks that `hayase master-slave plan` proposed before planning again, add no others, and \
          leave the times of earlier ones as they were",

@@ -1,6 +1,5 @@
 //! The recorder begins: when MPI is initialised, or as soon as a program calls that was initialised unseen.
 
-use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
