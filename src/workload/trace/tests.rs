@@ -311,7 +311,7 @@ fn receives_without_a_message_are_found_with_their_places() {
     );
     // The first of many are listed, the others counted.
     let many = vec![message(Call::Recv, 1, None); 50];
-    let text = text_of(unmatched(&program(&[&many, &[]]).unwrap()));
+    let text = text_of(unmatched(&program(&[&many, &[]]).unwrap()).receives);
     assert_eq!(text.matches("no message is sent for it").count(), 20);
     assert!(text.contains("30 more mistakes of this kind"), "{text}");
     let open = Event { flags: Flags::ANY_SOURCE, ..message(Call::Recv, -1, None) };
