@@ -89,6 +89,11 @@ impl Event {
         }
     }
 
+    /// Returns the name of the call in the source: a neighbourhood collective is recorded as its messages.
+    pub fn name(&self) -> &'static str {
+        self.flags.neighbourhood().unwrap_or_else(|| self.call.name())
+    }
+
     /// The request that the call makes.
     #[inline]
     pub fn request_made(&self) -> Option<u64> {
@@ -166,6 +171,31 @@ impl Flags {
     pub const DENSE: Self = Self(64);
     /// Of several threads: this one gave its core away before the call, to wait for something outside MPI.
     pub const BLOCKED: Self = Self(128);
+
+    /// Neighbourhood collectives, by their number in the flags of the messages and waits that they are recorded as.
+    const NEIGHBOURHOOD: [&str; 11] = [
+        "",
+        "Neighbor_allgather",
+        "Neighbor_allgatherv",
+        "Neighbor_alltoall",
+        "Neighbor_alltoallv",
+        "Neighbor_alltoallw",
+        "Ineighbor_allgather",
+        "Ineighbor_allgatherv",
+        "Ineighbor_alltoall",
+        "Ineighbor_alltoallv",
+        "Ineighbor_alltoallw",
+    ];
+
+    /// Returns the mark of a message of a neighbourhood collective (`Neighbor_alltoall`); none for any other name.
+    pub fn of_neighbourhood(name: &str) -> Self {
+        Self(Self::NEIGHBOURHOOD.iter().position(|&known| known == name).map_or(0, |number| (number as u16) << 8))
+    }
+
+    /// Returns the name of the neighbourhood collective that a call is a part of.
+    pub fn neighbourhood(self) -> Option<&'static str> {
+        Self::NEIGHBOURHOOD.get(usize::from(self.0 >> 8 & 15)).copied().filter(|name| !name.is_empty())
+    }
 
     /// Both.
     #[must_use]

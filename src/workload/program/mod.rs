@@ -40,6 +40,7 @@ mod marked;
 pub mod matching;
 mod op;
 pub mod part;
+mod pieces;
 pub mod regions;
 pub mod start_up;
 mod threads;
@@ -56,6 +57,7 @@ pub use gaussian_elimination::{GaussianElimination, PivotSearch, Swap};
 use graph::FOR_START;
 pub use graph::{Follower, Graph};
 pub use op::{ANY_SOURCE, ANY_TAG, Action, Envelope, Op, OpKind};
+pub use pieces::pieces;
 pub use regions::{Executions, Mark, RecordedRegion};
 pub use threads::{After, Threads};
 

@@ -11,6 +11,7 @@ use hayase_trace::{Event, Mark, Writer};
 use rustc_hash::FxHashMap;
 
 use super::communicators::Communicators;
+use super::outside::Spent;
 use super::queue::Queue;
 use super::requests::Requests;
 use super::{OFF, Recorder, STATE, peers, scheduling};
@@ -68,6 +69,10 @@ pub struct Process {
     /// Start of the stream on the common clock \[ns\].
     pub(super) start: u64,
     pub(super) reads_cpu: bool,
+    /// Set if time blocked outside of calls is computation.
+    pub(super) counts_blocked: bool,
+    /// Time of the first thread outside of calls that is no computation, or may be none.
+    pub(super) spent: Spent,
     pub(super) empty_gap: u64,
     /// With the token: processor time that counts, since the start \[ns\].
     pub(super) counted: u64,

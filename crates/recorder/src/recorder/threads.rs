@@ -12,8 +12,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
-use super::{Moment, ON, PROCESS, Process, READS_CPU, Recorder, STATE, finish, signals, start};
-use crate::clock;
+use super::{Moment, ON, PROCESS, Process, Recorder, STATE, finish, signals, start};
 use crate::path::Stack;
 
 /// Set where several threads may call at the same time.
@@ -128,8 +127,7 @@ pub(super) unsafe fn take() -> Option<(&'static mut Recorder, Moment)> {
         return None;
     }
     PLACE.set(Place::Call);
-    let cpu = if READS_CPU.load(Ordering::Relaxed) { clock::thread() } else { 0 };
-    let now = Moment { cpu, time: clock::monotonic() };
+    let now = Moment::now();
     lock();
     // SAFETY: the lock is held, and this thread is not inside a call.
     let process = unsafe { (*PROCESS.0.get()).as_mut() }?;
@@ -163,6 +161,8 @@ impl Process {
         recorder.thread = this_thread();
         recorder.stack = Stack::of_this_thread();
         recorder.blocked = None;
+        recorder.outside.begin();
+        recorder.outside.returns();
         // Its clock counts from its creation, which may be before that of the trace.
         recorder.cpu = now.cpu.saturating_sub(now.time.saturating_sub(self.start));
         NUMBER.set(number + 1);
