@@ -121,7 +121,8 @@ impl Processors {
             _ => self.slow.unstopped(all, from, asked),
         };
         if let Some(added) = &self.added {
-            added.add(all, end - from - asked);
+            // (The sum in the order in which work without delay ends: that is 0 and no rounding.)
+            added.add(all, end - (from + asked));
         }
         Time::from_ps(end - self.begun)
     }
@@ -174,12 +175,11 @@ fn through(mut stop: Cursor, slow: &Slow, stops: &Stops, rank: u32, period: f64,
                 return end;
             }
             left -= slow.done(rank, now, stop.begin);
+            if left <= 0.0 {
+                return end; // the stop begins before by rounding alone
+            }
         }
         now = stop.end;
-        if left <= 0.0 {
-            // What was left has been rounded off.
-            return stop.begin;
-        }
         if let Some(each) = each
             && left > MANY * each
         {

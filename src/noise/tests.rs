@@ -168,6 +168,25 @@ fn what_ranks_lose_is_added_up() {
 }
 
 #[test]
+fn rounding_is_no_delay() {
+    // Rank 0 is slow, rank 1 as fast as ever in a window of its own.
+    let stragglers = [straggler("0", 0.5), during("1", 1.0, 1e5, 1e9)];
+    let slow = slow(None, &stragglers, 3, 1);
+    let added = Arc::new(Added::new(3));
+    // (A job of its own that starts at a third: sums with it are rounded.)
+    let mut processors = Processors::new(slow, 0, 3, Time::from_ps(1e6 / 3.0), Some(Arc::clone(&added)));
+    let mut draws = crate::rng::Stream::new(7, "times");
+    for rank in 0..3 {
+        let mut now = 0.0;
+        for _ in 0..1000 {
+            now = end(&mut processors, rank, now + 1e6 * draws.unit(), 1e6 * draws.unit());
+        }
+    }
+    let added: Vec<f64> = added.times().iter().map(|time| time.ps()).collect();
+    assert!(added[0] > 1e8 && added[1..] == [0.0; 2], "{added:?}");
+}
+
+#[test]
 fn stragglers_are_found_by_rank_node_job_and_draw() {
     let found = |spec: StragglerSpec| {
         let ground = Ground { ranks: 6, nodes: Some((9, &[8, 7, 6, 5, 4, 3])), jobs: &[("a", 2), ("b", 4)], seed: 1 };

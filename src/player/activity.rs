@@ -108,7 +108,7 @@ pub struct Observers<'a> {
 /// Called with each message when it has been received.
 pub type OnTransfer<'a> = &'a mut dyn FnMut(&Transfer);
 
-/// Where a rank's time went.
+/// Where a rank's time went; of several threads in the mean.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RankTimes {
     /// When its last operation ended.
@@ -125,6 +125,14 @@ impl RankTimes {
     #[inline]
     pub(super) fn add(&mut self, kind: ActivityKind, time: Time) {
         self.spent[kind as usize] += time;
+    }
+
+    /// Returns the times of one of so many threads, in the mean.
+    pub(super) fn a_thread(self, threads: u32) -> Self {
+        match threads {
+            0 | 1 => self,
+            _ => Self { spent: self.spent.map(|time| Time::from_ps(time.ps() / f64::from(threads))), ..self },
+        }
     }
 
     /// Time spent on something, one thing after the other: all of it ends so much later.

@@ -19,8 +19,9 @@ use super::clock::Event;
 use super::keys::{COLLECTIVE, STRANDS};
 use super::protocol::Done;
 use super::runtime::Runtime;
-use super::sequence::{Request, Sequence, State};
+use super::sequence::{Request, Sequence};
 use super::strand::{Doing, Strand};
+use super::thread::State;
 use crate::units::Time;
 use crate::workload::program::{Action, Envelope};
 
@@ -30,7 +31,7 @@ impl Sequence {
         let (steps, tag) = self.steps_of(number, runtime);
         let wait = runtime.protocol.costs().wait_send;
         self.requests.insert(key, Request { sends: false, wait, done: None });
-        self.state = State::Busy;
+        self.at.state = State::Busy;
         // Keys may be used again once nothing goes on.
         let first = self.strands.iter().map(Strand::end).max().unwrap_or(STRANDS);
         self.strands.push(Strand::new(key, first, steps, tag));

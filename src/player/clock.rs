@@ -10,8 +10,8 @@ use crate::units::Time;
 /// What happens at a known time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Event {
-    /// A rank goes on.
-    Resume(RankId),
+    /// A thread of a rank goes on.
+    Resume(RankId, u32),
     /// An operation of a graph has got its processor.
     Started(RankId, u32),
     /// An operation of a graph is done.
@@ -130,10 +130,10 @@ mod tests {
         let at = Time::from_ps;
         assert_eq!((clock.next(), clock.tick()), (Time::NEVER, None));
         for (time, rank) in [(5.0, 2), (3.0, 9), (5.0, 1), (4.0, 0)] {
-            clock.set(at(time), Event::Resume(RankId(rank)));
+            clock.set(at(time), Event::Resume(RankId(rank), 0));
         }
         let mut ticks = Vec::new();
-        while let Some(Event::Resume(rank)) = clock.tick() {
+        while let Some(Event::Resume(rank, _)) = clock.tick() {
             ticks.push((clock.now().ps(), rank.0));
         }
         assert_eq!(ticks, [(3.0, 9), (4.0, 0), (5.0, 2), (5.0, 1)]);

@@ -76,8 +76,9 @@ impl<'a> Player<'a> {
     /// What came out so far.
     pub fn played(&self) -> Played {
         let Runtime { protocol, ledger, clock, events, .. } = &self.runtime;
+        let threads = |rank: usize| self.runtime.program.rank(RankId::from_index(rank)).threads.count();
         Played {
-            ranks: ledger.times(),
+            ranks: ledger.times().into_iter().enumerate().map(|(rank, times)| times.a_thread(threads(rank))).collect(),
             last: clock.now(),
             messages: protocol.delivered,
             bytes: protocol.bytes,
@@ -99,9 +100,9 @@ impl<'a> Player<'a> {
         self.runtime.events += 1;
         match event {
             Event::Message(event) => self.message(event),
-            Event::Resume(rank) => {
+            Event::Resume(rank, thread) => {
                 if let RankPlayer::Sequence(sequence) = &mut self.ranks[rank] {
-                    sequence.advance(&mut self.runtime);
+                    sequence.resume(thread, &mut self.runtime);
                 }
             }
             Event::Background(rank, op) => {

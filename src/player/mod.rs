@@ -18,6 +18,8 @@
 //! calculation holds up the messages that arrive meanwhile. A chain of blocking operations takes the same time either
 //! way.
 //!
+//! Threads of a rank are as many sequences with requests in common. Each pays for its own calls, as on a core of its own.
+//!
 //! Inside, each does one thing and knows only what stands below it:
 //!
 //! | type | what it is | knows |
@@ -64,6 +66,10 @@ mod strand;
 mod stuck;
 #[cfg(test)]
 mod tests;
+mod thread;
+mod threads;
+#[cfg(test)]
+mod threads_tests;
 
 pub use activity::{Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, RankTimes, Transfer};
 pub use alone::alone;

@@ -17,14 +17,14 @@ pub(super) enum RankPlayer {
 impl RankPlayer {
     pub fn new(program: &Program, rank: RankId) -> Self {
         match program.rank(rank).graph() {
-            None => Self::Sequence(Sequence::new(rank)),
+            None => Self::Sequence(Sequence::new(rank, program.rank(rank).threads.count())),
             Some(graph) => Self::Graph(GraphRank::new(rank, program.rank(rank), graph)),
         }
     }
 
     pub fn begin(&mut self, runtime: &mut Runtime<'_>) {
         match self {
-            Self::Sequence(rank) => rank.advance(runtime),
+            Self::Sequence(rank) => rank.begin_all(runtime),
             Self::Graph(rank) => rank.begin(runtime),
         }
     }

@@ -39,7 +39,7 @@ pub fn apply(program: &Program) -> bool {
             OpKind::Probe | OpKind::Test | OpKind::Waitany | OpKind::Waitsome | OpKind::Icollective => false,
             _ => true,
         };
-        rank.graph().is_none() && rank.ops.iter().all(tells)
+        rank.graph().is_none() && rank.threads.is_empty() && rank.ops.iter().all(tells)
     })
 }
 

@@ -4,10 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::activity::ActivityKind;
 use super::clock::Event;
-use super::keys::{COLLECTIVE, STEP, is_background, is_of_program};
+use super::keys::{COLLECTIVE, is_background, is_of_program};
 use super::protocol::Done;
 use super::runtime::Runtime;
 use super::strand::Strand;
+use super::thread::{Frame, State, Thread};
 use crate::ids::RankId;
 use crate::units::Time;
 use crate::workload::program::{ANY_TAG, Action, Communicator, Envelope, Op, OpKind, Program};
@@ -16,45 +17,22 @@ use crate::workload::program::{ANY_TAG, Action, Communicator, Envelope, Op, OpKi
 #[derive(Debug)]
 pub(super) struct Sequence {
     pub(super) me: RankId,
-    /// The next operation of the program.
-    pub(super) next: u32,
+    /// The thread at hand.
+    pub(super) at: Thread,
+    /// Its number.
+    pub(super) thread: u32,
+    /// All threads where there are several, by number; that at hand is not up to date.
+    pub(super) others: Vec<Thread>,
+    /// When operations ended that other threads wait for.
+    pub(super) ended: FxHashMap<u32, Time>,
     /// The next border of a region.
     next_mark: u32,
-    pub(super) state: State,
-    /// Since when it is in the operation at hand.
-    since: Time,
     /// What it has started and not waited for, by key.
     pub(super) requests: FxHashMap<u32, Request>,
-    /// The collective it is in.
-    frame: Option<Box<Frame>>,
     /// Collectives that go on in the background.
     pub(super) strands: Vec<Strand>,
     /// By communicator, how many collectives it has called; counted where some go on in the background.
     calls: FxHashMap<u32, u32>,
-}
-
-/// The steps of a collective at one rank.
-#[derive(Debug)]
-struct Frame {
-    steps: Vec<Op>,
-    next: u32,
-    /// The tag of its messages.
-    tag: u32,
-}
-
-/// What a rank of a sequence is about.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum State {
-    /// A timer will let it go on.
-    Busy,
-    /// It waits for this request, of its own blocking call.
-    Blocked(u32),
-    /// It waits for requests: the operation, how many of its list are done, and when the last of those was.
-    Waiting { op: u32, done: u32, last: Time },
-    /// It looks for a message.
-    Probing(u32),
-    /// It has come to its end.
-    Ended,
 }
 
 /// Something that a rank has started and that a wait asks for.
@@ -68,15 +46,16 @@ pub(super) struct Request {
 
 impl Sequence {
     /// Before its first call.
-    pub fn new(me: RankId) -> Self {
+    pub fn new(me: RankId, threads: u32) -> Self {
+        let several = if threads > 1 { threads } else { 0 };
         Self {
             me,
-            next: 0,
+            at: Thread::default(),
+            thread: 0,
+            others: (0..several).map(|_| Thread::default()).collect(),
+            ended: FxHashMap::default(),
             next_mark: 0,
-            state: State::Busy,
-            since: Time::ZERO,
             requests: FxHashMap::default(),
-            frame: None,
             strands: Vec::new(),
             calls: FxHashMap::default(),
         }
@@ -90,57 +69,66 @@ impl Sequence {
         if is_background(key) {
             return self.strands.iter().find_map(|strand| strand.step(key));
         }
-        self.frame.as_ref()?.steps.get((key & !STEP) as usize).copied()
+        self.at.frame.as_ref()?.step(key - self.base(key))
     }
 
     /// The operation of the program that this key belongs to: that of the collective, inside one.
     pub fn in_program(&self, key: u32) -> u32 {
-        if is_of_program(key) { key } else { self.next.saturating_sub(1) }
+        self.at.in_program(key)
     }
 
     /// It goes on until something takes time.
     pub fn advance(&mut self, runtime: &mut Runtime<'_>) {
         loop {
-            let Some((key, op)) = self.take_op(runtime) else {
-                self.state = State::Ended;
+            let step = self.take_step();
+            if step.is_none() && self.is_held(runtime) {
+                return;
+            }
+            let Some((key, op)) = step.or_else(|| self.take_op(runtime)) else {
+                self.at.state = State::Ended;
                 runtime.ledger.ended(self.me, runtime.now());
                 return;
             };
             runtime.events += 1;
-            self.since = runtime.now();
+            self.at.since = runtime.now();
             if !self.begin(key, op, runtime) {
                 return;
             }
         }
     }
 
+    /// Takes the next step of a collective; `None` at its end, and outside of one.
+    fn take_step(&mut self) -> Option<(u32, Op)> {
+        let base = self.first_step();
+        let frame = self.at.frame.as_mut()?;
+        let Some(op) = frame.step(frame.next) else {
+            self.at.frame = None;
+            return None;
+        };
+        frame.next += 1;
+        Some((base + frame.next - 1, op))
+    }
+
     /// Takes the next operation; `None` at the end.
     fn take_op(&mut self, runtime: &mut Runtime<'_>) -> Option<(u32, Op)> {
-        if let Some(frame) = &mut self.frame {
-            if let Some(&op) = frame.steps.get(frame.next as usize) {
-                let key = frame.next | STEP;
-                frame.next += 1;
-                return Some((key, op));
-            }
-            self.frame = None;
-        }
         let program = runtime.program.rank(self.me);
-        if runtime.ledger.watches_marks() {
+        // Regions are those of the first thread.
+        if runtime.ledger.watches_marks() && self.thread == 0 {
             // The borders of regions before it.
-            for mark in program.marks[self.next_mark as usize..].iter().take_while(|mark| mark.at <= self.next) {
+            for mark in program.marks[self.next_mark as usize..].iter().take_while(|mark| mark.at <= self.at.next) {
                 self.next_mark += 1;
                 runtime.ledger.mark(self.me, mark, runtime.clock.now());
             }
         }
-        let key = self.next;
+        let key = self.at.next;
         let op = *program.ops.get(key as usize)?;
-        self.next += 1;
+        self.at.next += 1;
         Some((key, op))
     }
 
     /// Starts an operation; whether the rank may go on at once.
     fn begin(&mut self, key: u32, op: Op, runtime: &mut Runtime<'_>) -> bool {
-        let tag = self.frame.as_ref().map_or(0, |frame| frame.tag);
+        let tag = self.at.frame.as_ref().map_or(0, |frame| frame.tag);
         let inside = |envelope: Envelope| match is_of_program(key) {
             true => envelope,
             false => Envelope { comm: envelope.comm | COLLECTIVE, tag, ..envelope },
@@ -155,7 +143,7 @@ impl Sequence {
                     let time = runtime.protocol.costs().message(bytes).isend;
                     return self.busy(key, time, ActivityKind::SendOverhead, runtime);
                 }
-                self.state = State::Blocked(key);
+                self.at.state = State::Blocked(key);
                 false
             }
             Action::Recv { nonblocking, from, bytes } => {
@@ -169,24 +157,24 @@ impl Sequence {
                 if nonblocking {
                     return self.busy(key, start, ActivityKind::RecvOverhead, runtime);
                 }
-                self.state = State::Blocked(key);
+                self.at.state = State::Blocked(key);
                 false
             }
             Action::Probe(from) => self.probe(key, from, runtime),
             Action::Test(started) => {
-                let started = started | key & STEP;
+                let started = started | self.base(key);
                 if self.requests.get(&started).is_some_and(|request| request.done.is_some()) {
                     self.requests.remove(&started);
                 }
                 self.busy(key, runtime.protocol.costs().handshake, ActivityKind::RecvOverhead, runtime)
             }
             Action::Wait(_) | Action::WaitList { .. } => {
-                self.state = State::Waiting { op: key, done: 0, last: runtime.now() };
+                self.at.state = State::Waiting { op: key, done: 0, last: runtime.now() };
                 self.go_on_waiting(runtime)
             }
             Action::Collective(number) => {
                 let (steps, tag) = self.steps_of(number, runtime);
-                self.frame = Some(Box::new(Frame { steps, next: 0, tag }));
+                self.at.frame = Some(Box::new(Frame { steps, next: 0, tag }));
                 true
             }
             Action::Icollective(number) => self.start_background(key, number, runtime),
@@ -209,9 +197,9 @@ impl Sequence {
     }
 
     /// A timer lets it go on.
-    fn resume_at(&mut self, time: Time, runtime: &mut Runtime<'_>) {
-        self.state = State::Busy;
-        runtime.set(time, Event::Resume(self.me));
+    pub(super) fn resume_at(&mut self, time: Time, runtime: &mut Runtime<'_>) {
+        self.at.state = State::Busy;
+        runtime.set(time, Event::Resume(self.me, self.thread));
     }
 
     /// It has spent a span of time on something.
@@ -245,21 +233,24 @@ impl Sequence {
 
     /// A message has come that nobody has asked for: perhaps one that it looks for.
     pub fn unexpected(&mut self, runtime: &mut Runtime<'_>) {
-        if let State::Probing(key) = self.state
-            && let Some(op) = self.op(key, runtime.program)
-            && self.probe(key, op.envelope(), runtime)
-        {
-            self.resume_at(runtime.now(), runtime);
+        for thread in self.numbers() {
+            self.turn_to(thread);
+            if let State::Probing(key) = self.at.state
+                && let Some(op) = self.op(key, runtime.program)
+                && self.probe(key, op.envelope(), runtime)
+            {
+                self.resume_at(runtime.now(), runtime);
+            }
         }
     }
 
     /// Looks for a message; whether the rank may go on at once.
     fn probe(&mut self, key: u32, from: Envelope, runtime: &mut Runtime<'_>) -> bool {
         let Some(other) = runtime.protocol.peek(self.me, from) else {
-            self.state = State::Probing(key);
+            self.at.state = State::Probing(key);
             return false;
         };
-        self.spent(ActivityKind::RecvWait, (self.since, runtime.now()), key, Some(other), runtime);
+        self.spent(ActivityKind::RecvWait, (self.at.since, runtime.now()), key, Some(other), runtime);
         self.busy(key, runtime.protocol.costs().handshake, ActivityKind::RecvOverhead, runtime)
     }
 
@@ -270,19 +261,23 @@ impl Sequence {
         }
         let Some(request) = self.requests.get_mut(&key) else { return };
         request.done = Some(done);
-        let goes_on = match self.state {
-            State::Blocked(waited) if waited == key => {
-                let sends = request.sends;
-                self.requests.remove(&key);
-                self.divide(key, self.since, &done, sends, runtime);
-                true
+        let (sends, at_hand) = (request.sends, self.thread);
+        for thread in self.numbers() {
+            self.turn_to(thread);
+            let goes_on = match self.at.state {
+                State::Blocked(waited) if waited == key => {
+                    self.requests.remove(&key);
+                    self.divide(key, self.at.since, &done, sends, runtime);
+                    true
+                }
+                State::Waiting { .. } => self.go_on_waiting(runtime),
+                _ => false,
+            };
+            if goes_on {
+                self.advance(runtime);
             }
-            State::Waiting { .. } => self.go_on_waiting(runtime),
-            _ => false,
-        };
-        if goes_on {
-            self.advance(runtime);
         }
+        self.turn_to(at_hand);
     }
 
     /// Books the time of a call from `since` to its end.
@@ -318,10 +313,10 @@ impl Sequence {
 
     /// Goes on with a wait; whether the rank may go on at once.
     fn go_on_waiting(&mut self, runtime: &mut Runtime<'_>) -> bool {
-        let State::Waiting { op: wait, done, last } = self.state else { return false };
+        let State::Waiting { op: wait, done, last } = self.at.state else { return false };
         let program = runtime.program;
         let Some(op) = self.op(wait, program) else { return false };
-        let step = wait & STEP;
+        let step = self.base(wait);
         let list: &[u32] = match op.action() {
             Action::WaitList { first, count, .. } => program.rank(self.me).list(first, count),
             Action::Wait(started) => {
@@ -336,7 +331,7 @@ impl Sequence {
             let (mut done, mut last) = (done, last);
             while let Some(&started) = list.get(done as usize) {
                 let Some(end) = self.take(op, started | step, last, runtime) else {
-                    self.state = State::Waiting { op: wait, done, last };
+                    self.at.state = State::Waiting { op: wait, done, last };
                     return false;
                 };
                 (done, last) = (done + 1, end);
@@ -362,11 +357,11 @@ impl Sequence {
 
     /// A wait is over at `end`; whether the rank may go on at once.
     fn waited(&mut self, end: Time, runtime: &mut Runtime<'_>) -> bool {
-        self.state = State::Busy;
+        self.at.state = State::Busy;
         if end <= runtime.now() {
             return true;
         }
-        runtime.set(end, Event::Resume(self.me));
+        runtime.set(end, Event::Resume(self.me, self.thread));
         false
     }
 }

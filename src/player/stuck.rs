@@ -1,17 +1,18 @@
 //! Who cannot go on, and why.
 
 use super::graph::GraphRank;
-use super::keys::{STEP, is_of_program};
+use super::keys::is_of_program;
 use super::played::Stuck;
 use super::rank::RankPlayer;
-use super::sequence::{Sequence, State};
+use super::sequence::Sequence;
+use super::thread::{State, Thread};
 use crate::ids::{IdVec, RankId};
 use crate::workload::program::{Action, Op, Program};
 
 /// Ranks that have not come to their end.
 pub(super) fn all(ranks: &IdVec<RankId, RankPlayer>, program: &Program) -> Vec<Stuck> {
     let stuck = ranks.iter_ids().filter_map(|(me, rank)| match rank {
-        RankPlayer::Sequence(rank) => of_sequence(rank, program),
+        RankPlayer::Sequence(rank) => rank.threads().find_map(|thread| of_sequence(rank, thread, program)),
         RankPlayer::Graph(rank) => of_graph(me, rank, program),
     });
     stuck.collect()
@@ -29,20 +30,21 @@ fn of_graph(me: RankId, rank: &GraphRank, program: &Program) -> Option<Stuck> {
     Some(Stuck { rank: me, op: key, what, place: program.place(me, key), on: peer(&op) })
 }
 
-fn of_sequence(rank: &Sequence, program: &Program) -> Option<Stuck> {
-    let (key, request) = match rank.state {
-        State::Ended | State::Busy => return None,
+/// The state of a thread that cannot go on; of those that wait for another thread, that one says why.
+fn of_sequence(rank: &Sequence, thread: &Thread, program: &Program) -> Option<Stuck> {
+    let (key, request) = match thread.state {
+        State::Ended | State::Busy | State::Held => return None,
         State::Blocked(key) | State::Probing(key) => (key, None),
         State::Waiting { op, .. } => {
             // The request that is missing says whom the rank waits for.
             let open = |key: &u32| rank.requests.get(key).is_some_and(|one| one.done.is_none());
-            (op, waited_for(rank, op, program).into_iter().find(open))
+            (op, waited_for(rank, thread, op, program).into_iter().find(open))
         }
     };
     let me = rank.me;
-    let op = rank.op(key, program).unwrap_or(Op::wait(0));
-    let waited = request.and_then(|key| rank.op(key, program));
-    let in_program = rank.in_program(key);
+    let op = rank.op_in(thread, key, program).unwrap_or(Op::wait(0));
+    let waited = request.and_then(|key| rank.op_in(thread, key, program));
+    let in_program = thread.in_program(key);
     let mut what = match waited {
         Some(waited) => format!("{} for {}", op.kind.name(), program.describe(me, &waited)),
         None => program.describe(me, &op),
@@ -63,9 +65,9 @@ fn of_sequence(rank: &Sequence, program: &Program) -> Option<Stuck> {
     Some(Stuck { rank: me, op: in_program, what, place: program.place(me, in_program), on })
 }
 
-fn waited_for(rank: &Sequence, wait: u32, program: &Program) -> Vec<u32> {
-    let step = wait & STEP;
-    match rank.op(wait, program).map(|op| op.action()) {
+fn waited_for(rank: &Sequence, thread: &Thread, wait: u32, program: &Program) -> Vec<u32> {
+    let step = rank.base(wait);
+    match rank.op_in(thread, wait, program).map(|op| op.action()) {
         Some(Action::Wait(started)) => vec![started | step],
         Some(Action::WaitList { first, count, .. }) => program.rank(rank.me).list(first, count).to_vec(),
         _ => Vec::new(),

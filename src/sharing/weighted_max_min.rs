@@ -22,9 +22,15 @@ const WORN: f64 = 1.0 / 16.0;
 /// weights of 1 and no limits are plain [`MaxMin`](super::MaxMin). A limit is a link of the flow's own: the sweep knows
 /// of no other holder.
 ///
+/// A *pipe* holds its flows back where the largest of them takes all of it, instead of their sum: with P(s) the flows
+/// of l whose levels are at least s,
+/// ```text
+/// level(l) = the least s with:  max over f in P(s) of a(f,l) w(f) s = c(l)
+/// ```
+///
 /// Source: progressive filling, Bertsekas and Gallager, *Data Networks*, section 6.5.2; with weights and parts as in
 /// SimGrid's solver (Velho et al., *On the validity of flow-level TCP network models for grid and cloud simulations*,
-/// 2013), where 1 / w is a flow's penalty and a(f,l) its consumption.
+/// 2013), where 1 / w is a flow's penalty and a(f,l) its consumption; pipes are that solver's `FATPIPE` constraints.
 ///
 /// # The sweep
 ///
@@ -104,6 +110,10 @@ struct LinkState {
     /// Whether the key is the exact level and not just a lower bound.
     is_exact: bool,
     is_done: bool,
+    /// Set for a pipe.
+    is_pipe: bool,
+    /// Lower bound of the level at which a pipe is full.
+    first: f64,
 }
 
 impl LinkState {
@@ -119,6 +129,8 @@ impl LinkState {
             place: 0,
             is_exact: false,
             is_done: false,
+            is_pipe: false,
+            first: f64::INFINITY,
         }
     }
 
@@ -142,10 +154,36 @@ impl LinkState {
         highest
     }
 
+    /// Adds a flow that rises from now on.
+    #[inline]
+    fn rise(&mut self, part: f64) {
+        self.free.add(part);
+        self.rising += 1;
+        if self.is_pipe {
+            self.first = self.first.min(self.capacity / part);
+        }
+    }
+
+    /// Works out at which level a pipe is full; infinite if no flow reaches its capacity.
+    fn pipe_level(&mut self, seats: &[Seat], levels: &[f64]) -> f64 {
+        let reach = |seat: &Seat| self.capacity / seat.part;
+        let reaching = seats.iter().filter(|seat| levels[seat.flow as usize] >= reach(seat) * (1.0 - EPS));
+        self.first = reaching.map(reach).fold(f64::INFINITY, f64::min);
+        self.first
+    }
+
+    /// True if its flows, none of which rises, leave room.
+    fn has_room(&self) -> bool {
+        !self.is_pipe && self.rising == 0 && self.load < self.capacity * (1.0 - EPS)
+    }
+
     /// A lower bound of the next level at which this link needs attention, before it is done.
     #[inline]
     fn key(&mut self, seats: &[Seat], levels: &[f64]) -> f64 {
         debug_assert!(!self.is_done, "nothing changes on a link that is done");
+        if self.is_pipe {
+            return self.level.min(self.first);
+        }
         if self.rising == 0 {
             self.free = Sum::default();
             let (left, rounding) = (self.capacity - self.load, self.capacity * EPS);
@@ -222,9 +260,14 @@ impl WeightedMaxMin {
     /// flows counting as s; infinite if even their levels as they are do not fill it.
     fn full_level(&mut self, link: u32) -> f64 {
         let (state, seats, levels) = self.crossings.link_mut(link);
+        let old = state.level;
+        let kept = |level: f64| if old < f64::INFINITY && (level - old).abs() <= EPS * old { old } else { level };
+        if state.is_pipe {
+            return kept(state.pipe_level(seats, levels));
+        }
         let highest = state.add_up(seats, levels);
-        let LinkState { capacity, load, free, total, rising, level: old, .. } = *state;
-        if rising == 0 && load < capacity * (1.0 - EPS) {
+        let LinkState { capacity, load, free, total, rising, .. } = *state;
+        if state.has_room() {
             return f64::INFINITY;
         }
         let mut level = if rising > 0 { (capacity - load) / free.value } else { 0.0 };
@@ -251,7 +294,7 @@ impl WeightedMaxMin {
                 level = next;
             }
         }
-        if old < f64::INFINITY && (level - old).abs() <= EPS * old { old } else { level }
+        kept(level)
     }
 
     /// The link no longer holds its flows back at its old level: those that no other link holds there are free.
@@ -280,8 +323,7 @@ impl WeightedMaxMin {
             crossings.visit_links(flow, |other, state, part, seats, levels| {
                 if other != link {
                     state.load -= part * at;
-                    state.free.add(part);
-                    state.rising += 1;
+                    state.rise(part);
                     sweep.soil(other, state);
                     sweep.set_key(state, seats, levels);
                 }
@@ -291,6 +333,7 @@ impl WeightedMaxMin {
         state.load -= load;
         state.free.add(free);
         state.rising += rising;
+        state.first = 0.0;
         sweep.set_key(state, seats, levels);
     }
 
@@ -335,8 +378,7 @@ impl WeightedMaxMin {
         let Some((place, key)) = self.sweep.pending.smallest() else { return false };
         let link = self.sweep.dirty[place as usize];
         let state = self.crossings.state(link);
-        let has_room = state.rising == 0 && state.load < state.capacity * (1.0 - EPS);
-        if has_room && key == state.level {
+        if state.has_room() && key == state.level {
             self.release(link);
             return true;
         }
@@ -374,9 +416,8 @@ impl WeightedMaxMin {
         let Self { crossings, sweep, moved, .. } = self;
         let crossed = crossed.map(|(link, part)| (link, part * weight));
         crossings.add(flow, f64::INFINITY, crossed, |link, state, part| {
-            state.free.add(part);
+            state.rise(part);
             state.total.add(part);
-            state.rising += 1;
             sweep.soil(link, state);
         });
         moved.push((flow, 0.0));
@@ -417,6 +458,7 @@ impl Sharing for WeightedMaxMin {
             if is_empty {
                 (state.load, state.level) = (0.0, f64::INFINITY);
                 (state.free, state.total) = (Sum::default(), Sum::default());
+                state.first = f64::INFINITY;
             }
         });
     }
@@ -425,9 +467,16 @@ impl Sharing for WeightedMaxMin {
         let Self { crossings, sweep, .. } = self;
         let (state, seats, _) = crossings.link_mut(link);
         state.capacity = capacity;
+        state.first = 0.0;
         if !seats.is_empty() {
             sweep.soil(link, state);
         }
+    }
+
+    fn make_pipe(&mut self, link: u32, capacity: f64) -> bool {
+        let state = self.crossings.link_mut(link).0;
+        (state.capacity, state.is_pipe) = (capacity, true);
+        true
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {

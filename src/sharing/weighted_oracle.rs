@@ -7,6 +7,8 @@ use super::policy::Terms;
 #[derive(Clone, Debug)]
 pub(crate) struct WeightedProblem {
     pub(crate) capacities: Vec<f64>,
+    /// By link: set for a pipe; empty where there are none.
+    pub(crate) pipes: Vec<bool>,
     pub(crate) flows: Vec<(Vec<(u32, f64)>, Terms)>,
 }
 
@@ -18,7 +20,7 @@ impl WeightedProblem {
     }
 
     /// Progressive filling: raise all levels together; what reaches its limit stops, and when a link is full, its flows
-    /// stop.
+    /// stop. A pipe is full when one of its flows that rise takes all of it.
     pub(crate) fn max_min(&self) -> Vec<f64> {
         let count = self.flows.len();
         let parts: Vec<Vec<f64>> =
@@ -27,6 +29,10 @@ impl WeightedProblem {
         let mut levels = vec![f64::INFINITY; count];
         loop {
             let full_at = |link: usize| {
+                if self.pipes.get(link) == Some(&true) {
+                    let rising = (0..count).filter(|&f| levels[f] == f64::INFINITY);
+                    return self.capacities[link] / rising.map(|f| parts[link][f]).fold(0.0, f64::max);
+                }
                 let free: f64 = (0..count).filter(|&f| levels[f] == f64::INFINITY).map(|f| parts[link][f]).sum();
                 let is_fixed = |f: &usize| levels[*f] < f64::INFINITY;
                 let used: f64 = (0..count).filter(is_fixed).map(|f| parts[link][f] * levels[f]).sum();
@@ -39,10 +45,12 @@ impl WeightedProblem {
                 return levels.iter().zip(&self.flows).map(|(level, (_, terms))| level * terms.weight).collect();
             }
             match rising.iter().copied().min_by(|&a, &b| limit(a).total_cmp(&limit(b))) {
-                Some(first) if limit(first) <= lowest => levels[first] = limit(first),
+                Some(first) if limit(first) < lowest * (1.0 - 1e-12) => levels[first] = limit(first),
+                // Links that are full at the same level are so at once: a pipe counts a flow that another stops there.
                 _ => {
-                    let full = links.iter().position(|&l| l == lowest).expect("one of them is the lowest");
-                    rising.iter().filter(|&&f| parts[full][f] > 0.0).for_each(|&f| levels[f] = lowest);
+                    let full = |link: &usize| links[*link] <= lowest * (1.0 + 1e-12);
+                    let is_held = |f: usize| (0..links.len()).filter(full).any(|link| parts[link][f] > 0.0);
+                    rising.iter().filter(|&&f| is_held(f)).for_each(|&f| levels[f] = lowest);
                 }
             }
         }

@@ -53,7 +53,13 @@ impl Play {
         let capacities: Vec<f64> = (0..style.links).map(|_| capacity()).collect();
         let flows = vec![(Vec::new(), Terms::default()); style.flows as usize];
         let known = vec![0.0; style.flows as usize];
-        Self { policy: make(capacities.clone()), random, problem: WeightedProblem { capacities, flows }, style, known }
+        Self {
+            policy: make(capacities.clone()),
+            random,
+            problem: WeightedProblem { capacities, pipes: Vec::new(), flows },
+            style,
+            known,
+        }
     }
 
     fn flow(&mut self) -> (Vec<(u32, f64)>, Terms) {
@@ -130,7 +136,7 @@ impl Play {
     fn agrees_with(&self, oracle: fn(&WeightedProblem) -> Vec<f64>, tolerance: f64) {
         let active = self.active();
         let flows = active.iter().map(|&f| self.problem.flows[f].clone()).collect();
-        let problem = WeightedProblem { capacities: self.problem.capacities.clone(), flows };
+        let problem = WeightedProblem { flows, ..self.problem.clone() };
         for (expected, &f) in oracle(&problem).into_iter().zip(&active) {
             let rate = self.policy.rate(f as u32);
             assert_eq!(rate, self.known[f], "the rate of flow {f} is the one last told");
@@ -223,6 +229,46 @@ fn thousands_of_changes_leave_no_trace_in_weighted_max_min() {
             }
         }
     }
+}
+
+/// Each second link is a pipe.
+fn make_pipes(play: &mut Play) {
+    play.problem.pipes = (0..play.style.links).map(|link| link % 2 == 0).collect();
+    for (link, &capacity) in play.problem.capacities.iter().enumerate().step_by(2) {
+        assert!(play.policy.make_pipe(link as u32, capacity));
+    }
+}
+
+#[test]
+fn pipes_stop_all_of_their_flows_where_the_first_is_as_fast_as_they_are() {
+    for (s, style) in STYLES.into_iter().enumerate() {
+        for seed in 0..200 {
+            let mut play = Play::new(seed + 1000 * s as u64, style, |c| Box::new(WeightedMaxMin::new(c)));
+            make_pipes(&mut play);
+            for round in 0..40 {
+                play.batch(if round % 4 == 0 { 20 } else { 3 });
+                play.agrees_with(WeightedProblem::max_min, 1e-9);
+            }
+        }
+    }
+    let mut policy = WeightedMaxMin::new(vec![1.0, 10.0]);
+    assert!(policy.make_pipe(1, 10.0) && !WeightedEqualShare::new(vec![1.0]).make_pipe(0, 1.0));
+    let on = |policy: &mut WeightedMaxMin, flow, links: &[u32], weight| {
+        policy.add_on_terms(flow, links, &[1.0, 1.0][..links.len()], Terms { weight, ..Terms::default() });
+        policy.solve(&mut Vec::new());
+    };
+    on(&mut policy, 0, &[1], 1.0);
+    on(&mut policy, 1, &[1], 0.25);
+    assert_eq!([0, 1].map(|f| (policy.rate(f), policy.bottleneck(f))), [(10.0, Some(1)), (2.5, Some(1))]);
+    // A flow that something else stops before does not hold the others back.
+    on(&mut policy, 2, &[0, 1], 4.0);
+    assert_eq!([0, 1, 2].map(|f| policy.rate(f)), [10.0, 2.5, 1.0]);
+    policy.remove(0);
+    policy.solve(&mut Vec::new());
+    assert_eq!([1, 2].map(|f| policy.rate(f)), [10.0, 1.0]);
+    policy.set_capacity(1, 0.5);
+    policy.solve(&mut Vec::new());
+    assert_eq!([1, 2].map(|f| policy.rate(f)), [0.03125, 0.5]);
 }
 
 #[test]

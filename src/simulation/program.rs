@@ -191,6 +191,10 @@ impl Simulated for ProgramWork {
     type Outcome = ProgramOutcome;
 
     fn fits(&self, system: &System) -> Result<(), Diagnostic> {
+        if !system.node().facts().knows_receives && self.program.has_threads() {
+            let what = format!("ranks of `{}` have several threads, which this node model does not know", self.name);
+            return Err(Diagnostic::new("several-threads", what).help("replay it with loggps, loggp or ideal"));
+        }
         fits_noise(system, self.program.ranks(), &[])?;
         fits_places(&self.name, self.program.ranks(), system)
     }
@@ -457,8 +461,7 @@ impl Playing<'_> {
                 },
                 self.work.program.operations()
             ),
-            incomplete: self.work.program.caveats.incomplete.clone(),
-            lack_of_cores: self.work.program.caveats.lack_of_cores.clone(),
+            caveats: self.work.program.caveats.clone(),
             node: self.system.node().name().to_owned(),
             network: self.system.network_name(),
             measured_s,
@@ -467,7 +470,7 @@ impl Playing<'_> {
             regions: Vec::new(),
             operations: self.work.program.operations(),
             unreceived: played.unreceived,
-            breakdown: breakdown(&played.ranks),
+            breakdown: breakdown(&played.ranks, (status != Status::Complete).then_some(played.last)),
             waits: waits.longest(),
             open_receives: None,
             critical_path: None,

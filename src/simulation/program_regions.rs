@@ -17,7 +17,7 @@ impl Playing<'_> {
             && let Some(played) = regions.get(region as usize)
         {
             report.region = self.work.program.regions.get(region as usize).map(ToString::to_string);
-            report.breakdown = breakdown(&played.times);
+            report.breakdown = breakdown(&played.times, None);
             for (rank, (row, times)) in (0..).zip(report.ranks.iter_mut().zip(&played.times)) {
                 *row = rank_report(rank, times);
             }

@@ -27,8 +27,9 @@ pub(super) fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
     }
 }
 
-pub(super) fn breakdown(ranks: &[RankTimes]) -> Vec<Spread> {
-    let all: f64 = ranks.iter().map(|rank| rank.end.seconds()).sum();
+/// Returns where the time of ranks went; `stopped`: when the run did, before ranks had ended.
+pub(super) fn breakdown(ranks: &[RankTimes], stopped: Option<Time>) -> Vec<Spread> {
+    let all: f64 = ranks.iter().map(|rank| stopped.unwrap_or(rank.end).seconds()).sum();
     let spread = |kind: ActivityKind| {
         let mut times = (0..).zip(ranks).map(|(rank, times): (u32, &RankTimes)| (times.of(kind), rank));
         let first = times.next().unwrap_or_default();
@@ -116,7 +117,7 @@ pub(super) fn of_pattern(
         })
     };
     RanksReport {
-        breakdown: breakdown(times),
+        breakdown: breakdown(times, None),
         waits: waits.longest(),
         critical_path: path.map(|path| program_path::summary(path, &operation, &described, None)),
         late: history.map(late_ranks).unwrap_or_default(),

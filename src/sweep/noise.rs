@@ -162,7 +162,7 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
         Delayed { more_than_s, ranks: all.iter().filter(|rank| rank.delay_s > more_than_s).count() as u32 }
     });
     let slowed = SlowedRanks {
-        ranks: slow.added.iter().filter(|added| **added != 0.0).count() as u32,
+        ranks: sources.len() as u32,
         mean_s: mean(&slow.added),
         most_s: most.1,
         most_rank: most.0,

@@ -10,6 +10,7 @@ use super::program::start_up::StartUp;
 use super::program::{Program, Wildcards};
 use super::trace::{Options, Trace};
 use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::units::Bytes;
 
 /// The work of a scenario: `[workload.all-to-all]`, `[workload.trace]` and so on.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -59,6 +60,9 @@ pub struct TraceSpec {
     /// What receives take that left open from whom (default: what came in the recorded run).
     #[serde(default, skip_serializing_if = "Wildcards::is_default")]
     pub wildcards: Wildcards,
+    /// Longest message of sends and receives: longer ones go in pieces of this size (default: none does); "16383 B".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragment: Option<Located<Bytes>>,
     /// The region that is looked at (default: all of it).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Located<String>>,
@@ -84,6 +88,9 @@ pub struct RuleSpec {
     /// How fast processors are, relative to those of the rule (default 1).
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub cpu_speed: Located<f64>,
+    /// Longest message of sends and receives: longer ones go in pieces of this size (default: none does); "16383 B".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragment: Option<Located<Bytes>>,
     /// How many calls of each rank are left out of the start; "500".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_start: Option<Located<String>>,
@@ -224,13 +231,14 @@ impl ProgramSpec {
     /// The program that a text names: one by rule, or that of a file.
     pub fn named(text: Located<String>) -> Self {
         match Generator::is_meant(&text) && !std::path::Path::new(&*text).exists() {
-            true => Self::Program(RuleSpec { rule: text, cpu_speed: one(), skip_start: None }),
+            true => Self::Program(RuleSpec { rule: text, cpu_speed: one(), fragment: None, skip_start: None }),
             false => Self::Trace(TraceSpec {
                 path: text,
                 cpu_speed: one(),
                 flop_rate: None,
                 truncated: false,
                 wildcards: Wildcards::default(),
+                fragment: None,
                 region: None,
                 from: None,
                 to: None,
@@ -329,6 +337,7 @@ impl ProgramSpec {
                 let rule = Generator::parse(&spec.rule).map_err(|mistake| vec![mistake.at_value(&spec.rule)])?;
                 let mut program = rule.program()?;
                 let start_up = part.mark(&mut program).map_err(one)?;
+                in_pieces(&mut program, spec.fragment.as_ref(), Wildcards::default()).map_err(one)?;
                 Ok(ReadProgram { program, name: (*spec.rule).clone(), start_up })
             }
             // It takes data sets, which are read where predictions are known.
@@ -346,6 +355,7 @@ impl ProgramSpec {
                     true => part.mark_by_calls(&mut program),
                     false => part.mark(&mut program).map_err(one)?,
                 };
+                in_pieces(&mut program, spec.fragment.as_ref(), spec.wildcards).map_err(one)?;
                 Ok(ReadProgram { program, name: trace.name().to_owned(), start_up })
             }
         }
@@ -371,6 +381,12 @@ impl ProgramDataSpec {
             None => mistake,
         }
     }
+}
+
+/// Cuts long messages of a program into pieces, where that was written.
+fn in_pieces(program: &mut Program, most: Option<&Located<Bytes>>, wildcards: Wildcards) -> Result<(), Diagnostic> {
+    let Some(most) = most else { return Ok(()) };
+    program.send_in_pieces(**most, wildcards).map_err(|mistake| mistake.at_value(most))
 }
 
 /// The part of a program that was written: a region, the places between which it lies, what is left out of the start.

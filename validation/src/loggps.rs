@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 
 use super::{Case, Context, Outcome, Trouble};
-use hayase::node::{LogGpsSpec, NodeSpec};
+use hayase::node::NodeSpec;
 use hayase::player::{ActivityKind, Observers, Play, Player};
 use hayase::reading::Input;
 use hayase::reading::csv::{self, Column, Row};
@@ -15,10 +15,14 @@ use hayase::units::Bytes;
 use hayase::workload::program::{GaussianElimination, OpKind, Program};
 
 const SOURCE: &str = "F. Ino, N. Fujimoto, K. Hagihara: LogGPS, section 4.3 and table 7";
+/// The machine of LogGP-2. The parameters of LogGP-1 are curves of figure 7 there, not numbers.
+const LOGGP: &str = "myrinet-loggp";
 /// Operations that a processor does in a second: the one figure that is ours, fitted on every third row of the table.
 const FLOPS: f64 = 96e6;
 /// How far from the published prediction a cell may be.
 const CLOSE: f64 = 0.1;
+/// The same of LogGP-2, whose predictions there are shorter where messages are.
+const CLOSE_BY_LOGGP: f64 = 0.15;
 /// The longest message of the runs in pieces.
 const PIECE: Bytes = Bytes(16_383);
 
@@ -74,7 +78,7 @@ impl CellResult {
 
 pub(super) fn cases() -> Vec<Case> {
     let table_case = |network: &'static str| {
-        Case::new(format!("loggps/gaussian-elimination-{network}"), move |context| table(network, context))
+        Case::new(format!("loggps/gaussian-elimination-{network}"), move |context| table(network, CLOSE, context))
             .source(SOURCE)
             .expect("the predicted times of table 7 by one rate, fitted on every third row", "10 % of each")
     };
@@ -84,6 +88,9 @@ pub(super) fn cases() -> Vec<Case> {
             .expect("no send wait at n = 1024; at n = 2048 a large part, and none with S = 65536 or in pieces", "none"),
         table_case("myrinet"),
         table_case("fast-ethernet"),
+        Case::new("loggps/gaussian-elimination-loggp", |context| table(LOGGP, CLOSE_BY_LOGGP, context))
+            .source("F. Ino, N. Fujimoto, K. Hagihara: LogGPS, section 4.5 and tables 9 and 10")
+            .expect("the predicted times of LogGP-2 by the same rate", "15 % of each"),
         Case::new("loggps/gaussian-elimination-rate", rate)
             .source(SOURCE)
             .expect("96e6 operations/s, fitted on every third row", "1 %"),
@@ -128,19 +135,20 @@ fn cells() -> Result<Vec<Cell>, Trouble> {
 fn node(network: &str, variant: &str, room: Option<Bytes>) -> Result<NodeSpec, Trouble> {
     #[derive(Deserialize)]
     struct Machine {
-        node: Model,
-    }
-    #[derive(Deserialize)]
-    struct Model {
-        loggps: LogGpsSpec,
+        node: NodeSpec,
     }
     let named = Shelf::Machines.find(network).map_err(|mistake| mistake.message)?;
-    let mut spec = toml::from_str::<Machine>(named.text).map_err(|error| error.to_string())?.node.loggps;
-    if variant == "S=65536" {
-        spec.sync = Bytes(65_536).into();
+    let mut spec = toml::from_str::<Machine>(named.text).map_err(|error| error.to_string())?.node;
+    let raised = (variant == "S=65536").then_some(Bytes(65_536));
+    match &mut spec {
+        NodeSpec::Loggps(spec) => {
+            spec.sync = raised.unwrap_or(*spec.sync).into();
+            spec.eager_buffer = room.map(Into::into);
+        }
+        NodeSpec::Loggp(spec) => spec.sync = raised.map(Into::into).or(spec.sync.take()),
+        _ => return Err(format!("{network} is no machine of the paper")),
     }
-    spec.eager_buffer = room.map(Into::into);
-    Ok(NodeSpec::Loggps(spec))
+    Ok(spec)
 }
 
 /// What a rank computes, on average \[s\].
@@ -206,7 +214,7 @@ fn largest_of(errors: impl IntoIterator<Item = f64>) -> f64 {
     errors.into_iter().fold(0.0, |worst: f64, error| if error.abs() > worst.abs() { error } else { worst })
 }
 
-fn table(network: &str, context: &Context) -> Result<Outcome, Trouble> {
+fn table(network: &str, tolerance: f64, context: &Context) -> Result<Outcome, Trouble> {
     let largest = context.choose(2048, 4096);
     let wanted: Vec<Cell> = cells()?.into_iter().filter(|cell| cell.network == network && cell.n <= largest).collect();
     let runs = context.side_by_side(wanted, |cell| run(context, cell))?;
@@ -229,11 +237,12 @@ fn table(network: &str, context: &Context) -> Result<Outcome, Trouble> {
             if cell.rate == Rate::Fitted { " *" } else { "" }
         );
     }
-    let close = runs.iter().filter(|run| run.error().abs() <= CLOSE).count();
+    let close = runs.iter().filter(|run| run.error().abs() <= tolerance).count();
     let of = |rate| largest_of(runs.iter().filter(|run| run.cell.rate == rate).map(CellResult::error));
     let got = format!(
-        "{close} of {} within 10 %; worst {:+.1} % where fitted, {:+.1} % of the others",
+        "{close} of {} within {:.0} %; worst {:+.1} % where fitted, {:+.1} % of the others",
         runs.len(),
+        100.0 * tolerance,
         100.0 * of(Rate::Fitted),
         100.0 * of(Rate::Tested)
     );
@@ -262,7 +271,7 @@ fn rate(context: &Context) -> Result<Outcome, Trouble> {
     if !context.choose(false, true) {
         return Ok(Outcome::compare(true, "not fitted again; `--full` does"));
     }
-    let all = cells()?;
+    let all: Vec<Cell> = cells()?.into_iter().filter(|cell| cell.network != LOGGP).collect();
     let third = |first: usize| fitted(context, &all.iter().skip(first).step_by(3).cloned().collect::<Vec<_>>());
     let used: Vec<Cell> = all.iter().filter(|cell| cell.rate == Rate::Fitted).cloned().collect();
     let found = fitted(context, &used)?;

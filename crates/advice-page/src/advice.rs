@@ -1,6 +1,7 @@
 //! Advice as the search finds it, in the words of the page.
 
 use hayase_advice::model::{self, Action, Change, Dependence, Edit, Location, Point, Side};
+use hayase_advice::unit::bytes;
 
 use crate::data::{Detail, Finding, Gain, Mark, Role, Rule};
 
@@ -32,7 +33,7 @@ impl Finding {
             facts.push(("found in".into(), format!("{} of {} executions", found.occurrences, found.executions)));
         }
         if found.bytes > 0 {
-            facts.push(("bytes of the messages".into(), format!("{} B", found.bytes)));
+            facts.push(("bytes of the messages".into(), bytes(found.bytes)));
         }
         if found.time_ns > 0 {
             facts.push(("time at stake, over all ranks".into(), found.unit.write(found.time_ns as f64)));
@@ -132,14 +133,15 @@ fn edit_text(edit: &Edit, event: u64) -> String {
         }
         Action::Merge { with, bytes, copy, .. } => {
             let others: Vec<String> = with.iter().map(|distance| (event + distance).to_string()).collect();
-            let copied = if *copy > 0 { format!(", {copy} B copied") } else { String::new() };
-            format!("one with events {}: {bytes} B{copied}", others.join(", "))
+            let copied = if *copy > 0 { format!(", {} copied", self::bytes(*copy)) } else { String::new() };
+            format!("one with events {}: {}{copied}", others.join(", "), self::bytes(*bytes))
         }
         Action::Replace { collective, members, root, bytes, calls, .. } => {
             let root = root.map_or(String::new(), |root| format!(" from root {root}"));
             format!(
-                "MPI_{collective}{root} among {} ranks, {bytes} B, in place of {} calls",
+                "MPI_{collective}{root} among {} ranks, {}, in place of {} calls",
                 members.len(),
+                self::bytes(*bytes),
                 calls.len()
             )
         }

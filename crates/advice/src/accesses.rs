@@ -3,6 +3,8 @@
 use hayase_trace::memory::{Gather, Interval, Kind, Site};
 
 use crate::address::{End, Hit, Touched};
+use crate::calls::Doubts;
+use crate::watch::Span;
 
 /// A place that accesses memory, in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +17,14 @@ pub struct AccessSite {
     pub opaque: bool,
     /// Whether control was in code without instrumentation, which called MPI or the program from there.
     pub foreign: bool,
+    /// Set for an argument that a call of MPI reads or writes.
+    pub argument: bool,
+    /// Name of the function that makes or ends a block of memory here.
+    pub block: Option<&'static str>,
+    /// What begins (`write`) or ends here: what has to be checked as long as it lasts.
+    pub hazard: Doubts,
+    /// Where: return address less one.
+    pub address: u64,
 }
 
 impl AccessSite {
@@ -26,6 +36,10 @@ impl AccessSite {
             write: site.write,
             opaque,
             foreign: opaque && foreign_file(site).is_some() && !site.name.ends_with(')'),
+            argument: site.kind == Kind::Call,
+            block: (site.kind == Kind::Block).then(|| function_of_blocks(&site.name)),
+            hazard: if site.kind == Kind::Hazard { Doubts::hazard(&site.name) } else { Doubts::default() },
+            address: site.address,
         }
     }
 }
@@ -125,10 +139,14 @@ impl Piece {
 pub struct Accesses {
     /// All but the opaque ones.
     pub pieces: Vec<Piece>,
-    /// Variables of functions that began or ended: as writes, but nothing that is computed.
+    /// Variables of functions, and memory on the heap, that began or ended: as writes, but nothing that is computed.
     pub frames: Vec<Piece>,
     /// Position and site of every opaque call, by position.
     pub opaque: Vec<(u64, u32)>,
+    /// Sites of hazards that begin or end, in their order.
+    pub hazards: Vec<u32>,
+    /// What the call behind the interval reads and writes beside its message.
+    pub effects: Vec<Span>,
     /// How many accesses there are: one more than the last position.
     pub count: u64,
     /// How much room the pieces take, in nests.
@@ -139,10 +157,25 @@ pub struct Accesses {
 const ADDRESSES_OF_A_NEST: usize = 16;
 
 impl Accesses {
-    /// From a recorded interval; `sites` is the rank's table.
-    pub fn new(interval: Interval, sites: &[AccessSite]) -> Self {
-        let mut accesses = Self::default();
+    /// Returns no accesses.
+    pub const fn none() -> Self {
+        Self {
+            pieces: Vec::new(),
+            frames: Vec::new(),
+            opaque: Vec::new(),
+            hazards: Vec::new(),
+            effects: Vec::new(),
+            count: 0,
+            weight: 0,
+        }
+    }
+
+    /// Returns the accesses of a recorded interval before a call that is made at an address; `sites` is the rank's
+    /// table.
+    pub fn new(mut interval: Interval, sites: &[AccessSite], call: u64) -> Self {
+        let mut accesses = Self::none();
         let opaque = |site: u32| sites.get(site as usize).is_none_or(|site| site.opaque);
+        accesses.effects = take_effects(&mut interval, sites, call);
         for nest in interval.nests {
             accesses.count += nest.count();
             if opaque(nest.site) {
@@ -154,7 +187,7 @@ impl Accesses {
                 accesses.pieces.push(Piece::Nest(Touched::new(nest)));
             }
         }
-        for frame in interval.frames {
+        for frame in interval.frames.into_iter().chain(interval.blocks) {
             accesses.weight += 1;
             accesses.frames.push(Piece::Nest(Touched::new(frame)));
         }
@@ -172,8 +205,10 @@ impl Accesses {
         }
         accesses.opaque.sort_unstable();
         accesses.opaque.dedup();
+        accesses.hazards.extend(interval.hazards.iter().map(|hazard| hazard.site));
         accesses
     }
+
     /// Whether the call after them is made by code without instrumentation: that is marked behind all else.
     pub fn end_in_foreign_code(&self, sites: &[AccessSite]) -> bool {
         self.opaque.last().is_some_and(|&(position, site)| {
@@ -185,4 +220,34 @@ impl Accesses {
     pub fn touching(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.iter().chain(&self.frames)
     }
+}
+
+/// Returns the name, in its source, of a function that makes or ends blocks of memory.
+fn function_of_blocks(name: &str) -> &'static str {
+    const NAMES: [&str; 8] =
+        ["malloc", "calloc", "realloc", "free", "mmap", "munmap", "posix_memalign", "aligned_alloc"];
+    match NAMES.into_iter().find(|known| *known == name) {
+        Some(known) => known,
+        None if name.starts_with("_Zd") => "delete",
+        None if name.starts_with("_Zn") => "new",
+        None if name.starts_with("_gfortran_internal_") => "copy of an array section",
+        None => "a block of memory",
+    }
+}
+
+/// Takes the arguments of the call behind an interval out of it: they are noted last, at the address of the call.
+fn take_effects(interval: &mut Interval, sites: &[AccessSite], call: u64) -> Vec<Span> {
+    let mut effects = Vec::new();
+    while let Some(nest) = interval.nests.last()
+        && let Some(site) = sites.get(nest.site as usize).filter(|site| site.argument && site.address == call)
+    {
+        // Arguments of one size are one nest, wherever they lie.
+        let all = nest.runs().flat_map(|run| (0..run.count).filter_map(move |index| run.access(index)));
+        effects.extend(all.map(|(low, _)| {
+            let high = low.saturating_add(nest.size);
+            if site.write { Span::result(low, high) } else { Span::new(low, high, false) }
+        }));
+        interval.nests.pop();
+    }
+    effects
 }

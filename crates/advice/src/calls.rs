@@ -28,7 +28,7 @@ pub struct Communication {
 
 /// What a finding rests on and the trace cannot show: a set of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Doubts(pub u16);
+pub struct Doubts(pub u32);
 
 impl Doubts {
     /// The datatype is not a basic one; it is taken to have no gaps.
@@ -49,10 +49,34 @@ impl Doubts {
     pub const GAPS: Self = Self(128);
     /// The call was made by code without instrumentation.
     pub const FOREIGN: Self = Self(1024);
-    /// What one call brings may decide whether there is another, and how long it is.
+    /// What came before may decide whether the call is made, and with which arguments.
     pub const CONTENT: Self = Self(512);
     /// What is sent is not ready where the first of several calls is that become one.
     pub const PLACE: Self = Self(2048);
+    /// Other threads of the program run, whose accesses are not seen.
+    pub const THREADS: Self = Self(1 << 12);
+    /// A handler of signals may run at any place.
+    pub const SIGNALS: Self = Self(1 << 13);
+    /// Memory is shared with other processes or with a file.
+    pub const MAPPED: Self = Self(1 << 14);
+    /// Errors are returned to the program, which may act on them.
+    pub const ERRORS: Self = Self(1 << 15);
+    /// Other ranks read and write memory of this one.
+    pub const WINDOW: Self = Self(1 << 16);
+    /// Calls of functions without instrumentation could not be seen.
+    pub const CALLS: Self = Self(1 << 17);
+
+    /// Returns what has to be checked where memory is in danger of this kind, by its name in a file of accesses.
+    pub fn hazard(name: &str) -> Self {
+        match name {
+            "thread" => Self::THREADS,
+            "signal handler" => Self::SIGNALS,
+            "shared mapping" => Self::MAPPED,
+            "errors return" => Self::ERRORS,
+            "window" => Self::WINDOW,
+            _ => Self::CALLS,
+        }
+    }
 
     /// Both.
     pub fn and(&mut self, other: Self) {
@@ -91,7 +115,8 @@ impl Doubts {
             ),
             (
                 Self::CONTENT,
-                "what the first brings may be a length: check that neither whether there is a second nor how long it is depends on it",
+                "what came before was read by then: check that neither whether the call is made nor its partner, tag or length depends \
+                 on it",
             ),
             (
                 Self::PLACE,
@@ -102,6 +127,24 @@ impl Doubts {
                 Self::FOREIGN,
                 "the call is made by code that was not instrumented: what that reads and writes before and after it was not seen; \
                  compile it with `hayase cc` too",
+            ),
+            (Self::THREADS, "other threads run, whose accesses were not seen: check that none of them uses the buffer"),
+            (Self::SIGNALS, "the program handles signals: check that no handler uses the buffer"),
+            (
+                Self::MAPPED,
+                "memory is shared with other processes or a file: check that the buffer is not, and that nobody waits there for the message",
+            ),
+            (
+                Self::ERRORS,
+                "errors of MPI are returned to the program: check that what follows the call does not depend on the return code",
+            ),
+            (
+                Self::CALLS,
+                "calls of functions that were not instrumented could not be seen: check that none of them uses the buffer",
+            ),
+            (
+                Self::WINDOW,
+                "other ranks may access memory of this one (a window): check that neither the buffer nor what is computed is in one",
             ),
         ];
         // An interval around a buffer forbids too much, not too little.
@@ -157,7 +200,7 @@ pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 
                 doubts.and(Doubts::ADDRESS);
                 SmallVec::new()
             }
-            _ => smallvec![Span { low: address, high: address.saturating_add(length), write }],
+            _ => smallvec![Span::new(address, address.saturating_add(length), write)],
         };
         let wildcard = write && (event.flags.has(Flags::ANY_SOURCE) || event.flags.has(Flags::ANY_TAG));
         if wildcard {
@@ -183,6 +226,10 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
     let sum = |list: &[u64]| list.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
     let all = |block: u64| block.saturating_mul(ranks);
     let Event { bytes, bytes2, .. } = *event;
+    if event.flags.has(Flags::INTER) {
+        // What a rank gives and gets depends on the group of the root.
+        doubts.and(Doubts::ADDRESS);
+    }
     let (sent, received) = match event.call.blocking() {
         Call::Bcast if root => (bytes, 0),
         Call::Bcast => (0, bytes),
@@ -217,8 +264,10 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
     for (address, bytes, write) in [(from, sent, false), (into, received, true)] {
         match (address, bytes) {
             (_, 0) => {}
-            _ if address == 0 || doubts.has(Doubts::GAPS) => doubts.and(Doubts::ADDRESS),
-            _ => spans.push(Span { low: address, high: address.saturating_add(bytes), write }),
+            _ if address == 0 || doubts.has(Doubts::GAPS) || event.flags.has(Flags::INTER) => {
+                doubts.and(Doubts::ADDRESS);
+            }
+            _ => spans.push(Span::new(address, address.saturating_add(bytes), write)),
         }
     }
     let Event { peer, tag, .. } = *event;
@@ -239,11 +288,11 @@ mod tests {
 
     #[test]
     fn each_doubt_is_to_be_checked_or_a_note_and_said_once() {
-        for bit in 0..16 {
+        for bit in 0..32 {
             let (checks, notes) = Doubts(1 << bit).sentences();
             assert!(checks.len() + notes.len() <= 1, "{checks:?} {notes:?}");
         }
-        let (checks, notes) = Doubts(u16::MAX).sentences();
+        let (checks, notes) = Doubts(u32::MAX).sentences();
         assert!(checks.len() > 7 && notes.len() == 2, "{checks:?} {notes:?}");
     }
 }

@@ -79,6 +79,9 @@ struct Blocked {
 /// Side, kind, line, call.
 type BlockerKey<L> = (Side, Dependence, Option<L>, Option<&'static str>);
 
+/// Partner, tag and bytes \[B\] that a communication is called with.
+pub type Arguments = (i32, i32, u64);
+
 /// A finding in the making; lines are numbers of a rank at first, locations in the end.
 #[derive(Clone, Debug)]
 pub struct Folded<L> {
@@ -96,10 +99,10 @@ pub struct Folded<L> {
     pub ranks: Ranks,
     /// The changes.
     pub edits: Edits,
-    /// Whether one could be posted before what may be its length comes.
-    pub before_length: bool,
-    /// Bytes of the first execution, and whether others have more or less.
-    sizes: Option<(u64, bool)>,
+    /// Set if one could be posted before something is read that had come.
+    pub before_reading: bool,
+    /// Arguments of the first execution, and whether others have other ones.
+    arguments: Option<(Arguments, bool)>,
     places: BTreeMap<(Role, L, &'static str), Share>,
     blockers: BTreeMap<BlockerKey<L>, Blocked>,
 }
@@ -114,8 +117,8 @@ impl<L> Default for Folded<L> {
             doubts: Doubts::default(),
             ranks: Ranks::default(),
             edits: Edits::default(),
-            before_length: false,
-            sizes: None,
+            before_reading: false,
+            arguments: None,
             places: BTreeMap::new(),
             blockers: BTreeMap::new(),
         }
@@ -123,15 +126,15 @@ impl<L> Default for Folded<L> {
 }
 
 impl<L: Ord + Clone> Folded<L> {
-    /// An execution moves so many bytes.
-    pub fn sized(&mut self, bytes: u64) {
-        let (first, several) = self.sizes.get_or_insert((bytes, false));
-        *several |= *first != bytes;
+    /// Notes the arguments of an execution.
+    pub fn given(&mut self, arguments: Arguments) {
+        let (first, several) = self.arguments.get_or_insert((arguments, false));
+        *several |= *first != arguments;
     }
 
-    /// Whether executions differ in their bytes.
-    pub fn several_sizes(&self) -> bool {
-        self.sizes.is_some_and(|(_, several)| several)
+    /// True if executions differ in their arguments.
+    pub fn varies(&self) -> bool {
+        self.arguments.is_some_and(|(_, several)| several)
     }
 
     /// Adds a place, and which of its iterations.
@@ -178,8 +181,8 @@ impl<L: Ord + Clone> Folded<L> {
             let entry = blockers.entry((side, dependence, at.as_ref().map(&line), call));
             entry.and_modify(|other| other.occurrences += blocked.occurrences).or_insert(blocked);
         }
-        let Self { found, executions, bytes, time, doubts, ranks, edits, before_length, sizes, .. } = self;
-        Folded { found, executions, bytes, time, doubts, ranks, edits, before_length, sizes, places, blockers }
+        let Self { found, executions, bytes, time, doubts, ranks, edits, before_reading, arguments, .. } = self;
+        Folded { found, executions, bytes, time, doubts, ranks, edits, before_reading, arguments, places, blockers }
     }
 
     /// Adds what a later rank has at the same place.
@@ -190,11 +193,11 @@ impl<L: Ord + Clone> Folded<L> {
         self.time += other.time;
         self.doubts.and(other.doubts);
         self.ranks.extend(&other.ranks);
-        let several = other.several_sizes();
+        let varies = other.varies();
         self.edits.append(other.edits);
-        self.before_length |= other.before_length;
+        self.before_reading |= other.before_reading;
         // Ranks may differ from each other.
-        self.sizes = self.sizes.or(other.sizes).map(|(first, own)| (first, own || several));
+        self.arguments = self.arguments.or(other.arguments).map(|(first, own)| (first, own || varies));
         for (key, share) in other.places {
             self.places.entry(key).or_default().add(&share);
         }
@@ -259,10 +262,8 @@ impl Folded<Location> {
             ));
         }
         if self.ranks.len() < u64::from(ranks) {
-            notes.push(format!(
-                "seen on ranks {} of {ranks} only: others take another way through the program",
-                self.ranks
-            ));
+            let (some, _) = self.ranks.in_words();
+            notes.push(format!("seen on {some} only, of {ranks}: the others take another way through the program"));
         }
         let mut blockers: Vec<Blocker> = self
             .blockers

@@ -7,10 +7,8 @@
 //! **A length, and then that many bytes.** Whoever gets a message may decide by what it brings whether there is
 //! another, and how long that one is; then the two cannot be one. The trace shows no contents, but this much:
 //! * What the earlier one brought was not read before the later one is called: it decides nothing.
-//! * It was read, but the later one is of one size in all executions, and not longer: two values, of which the first
-//!   decides nothing.
-//! * Else, if the earlier one is no longer than a few integers, it is taken for the later one's length: they stay two.
-//! * Else it may begin with a length, as headers do: [`Doubts::CONTENT`], to be checked.
+//! * It was read: it may decide whether there is a later one ([`Doubts::CONTENT`], to be checked).
+//! * If besides the later one is longer or of several sizes, and the earlier one is no longer than a few integers, it is taken for the later one's length: they stay two.
 //! * Reading was not recorded: they stay two if the earlier one is a few integers and the later one's size differs from
 //!   execution to execution; a few integers are in doubt in any case.
 //!
@@ -138,6 +136,9 @@ impl Merges {
     /// apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, communication: part, known, .. } = *at;
+        if event.flags.neighbourhood().is_some() {
+            return;
+        }
         self.sized(part.part, at.line, part.bytes);
         let collective = part.part == CallPart::Collective;
         let counted = !event.counts.is_empty() || !event.counts2.is_empty();
@@ -202,12 +203,12 @@ impl Merges {
         let read = group.brought.iter().filter(|(span, event, _)| at.watch.read(span) > *event);
         let (mut content, mut decides) = (Content::Nothing, false);
         for &(_, _, bytes) in read {
-            let shorter = bytes < part.bytes;
             content = content.max(if may_be_length(bytes) { Content::Length } else { Content::Unknown });
-            decides |= shorter && may_be_length(bytes);
-            if shorter {
-                doubts.and(Doubts::CONTENT);
-            }
+            decides |= bytes < part.bytes && may_be_length(bytes);
+        }
+        // Whatever came with the first of them or behind it, and was read: the later one may depend on it.
+        if at.control.stamp >= (group.head, AT_EVENT) {
+            doubts.and(Doubts::CONTENT);
         }
         if blind && group.lengths {
             content = Content::Length;
@@ -221,7 +222,9 @@ impl Merges {
         group.doubts.and(doubts);
         group.brought.extend(new.brought);
         group.lengths |= lengths;
-        let needs = at.needs.iter().filter(|need| need.until > (group.head, AT_EVENT)).copied().collect();
+        let decided_by = at.decided_by.iter().filter(|need| need.event < group.head);
+        let needs =
+            at.needs.iter().chain(decided_by).filter(|need| need.until > (group.head, AT_EVENT)).copied().collect();
         let adjacent = group.high != 0 && group.high == low;
         let (event, head, before) = (number as u32, group.head as u32, group.last as u32);
         self.joins.push(Join { part: part.part, event, head, before, adjacent, doubts: group.doubts, needs, content });

@@ -241,6 +241,8 @@ pub enum Dependence {
     Output,
     /// Messages between the same two ranks must not overtake each other; collective operations have one order.
     Order,
+    /// What came before was read: whether the call is made, and with which arguments, may depend on it.
+    Control,
     /// A call whose accesses were not seen: a function that is not instrumented, one-sided communication.
     Opaque,
     /// Nothing was seen here: no memory accesses were recorded.
@@ -259,6 +261,7 @@ impl Dependence {
             Self::Anti => "anti-dependence",
             Self::Output => "output dependence",
             Self::Order => "order of messages",
+            Self::Control => "control dependence",
             Self::Opaque => "unknown accesses",
             Self::NotSeen => "accesses not recorded",
             Self::Limit => "as far as was looked",
@@ -336,6 +339,12 @@ impl Ranks {
     /// How many they are.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|&(first, last)| u64::from(last - first) + 1).sum()
+    }
+
+    /// Returns the ranks with their noun, and the end of a verb of which they are the subject: `rank 3`, `s`; `ranks
+    /// 0-2`, none.
+    pub fn in_words(&self) -> (String, &'static str) {
+        if self.len() == 1 { (format!("rank {self}"), "s") } else { (format!("ranks {self}"), "") }
     }
 
     /// Whether there are none.

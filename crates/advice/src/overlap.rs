@@ -11,6 +11,10 @@
 //! after the communications that are open on it, which ends them. A buffer that was not watched yet looks back through
 //! the last intervals instead. Both ends are found inside a nest of loops in closed form ([`crate::address`]).
 //!
+//! **What no access shows.** A call takes its arguments by value, and is made or not: both may depend on what came and
+//! was read before. So nothing is posted before a call whose results were read since ([`Dependence::Control`]); how
+//! far it could go otherwise is kept beside it ([`Spread::beyond`]), for a person to check.
+//!
 //! Besides data, order: messages between two ranks on one communicator with one tag do not overtake each other, so none
 //! is posted before its predecessor; neither is a receive from anyone before another receive, or a collective operation
 //! before the one before it. Completing later is free of this.
@@ -21,23 +25,26 @@
 //! Cost: O(log B) for each nest and each call with B buffers watched, and a question for each nest and buffer that
 //! overlap.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 
 use hayase_trace::walk::Requests;
 use hayase_trace::{Call, Event, Kind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::accesses::Accesses;
-use crate::address::End;
-use crate::calls::{Communication, Doubts, communications, may_be_length};
+use crate::calls::{Communication, Doubts, communications};
+use crate::fold::Arguments;
 use crate::model::{CallPart, Dependence};
 use crate::past::{Past, Share};
 use crate::stream::{Known, Step};
-use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Stamp, Through, Watch};
+use crate::watch::{AT_EVENT, Block, Span, Stamp, Through, Watch};
 
 // The other half of `Search`: order works on its fields, which nobody else sees.
+mod neighbourhood;
 mod order;
+mod results;
+mod touched;
 
 pub(crate) use order::needed;
 
@@ -50,39 +57,66 @@ pub struct Spread {
     pub event: u64,
     /// The event that completes it; the same, if it blocks.
     pub completion: u64,
-    /// Call and line.
+    /// The call that begins it.
     pub call: Call,
+    /// Name of the call at the line: of a started request, that of the start.
+    pub name: &'static str,
     /// Line of the call.
     pub line: u32,
-    /// Call and line of the completion.
-    pub waits: Option<(Call, u32)>,
+    /// Name and line of the call that completes it, if that is another.
+    pub waits: Option<(&'static str, u32)>,
+    /// Place among the messages of a neighbourhood collective, from 0; `None`: it belongs to none.
+    pub neighbour: Option<u32>,
     /// Which part of the call.
     pub part: CallPart,
     /// Payload \[B\].
     pub bytes: u64,
+    /// Arguments of the call; of a receive that leaves its source or tag open, those that it leaves open are alike.
+    pub arguments: Arguments,
     /// What must be checked by eye.
     pub doubts: Doubts,
-    /// What it must stay behind.
-    pub before: Block,
-    /// What must stay behind it.
-    pub after: Block,
-    /// Computation that lies between the place where it could be posted and the one where it is, as a share of that
-    /// interval.
-    pub post: (u64, f32),
-    /// Where it could be waited for: interval, and how much of it has gone by.
-    pub wait: (u64, f32),
-    /// Computation that could run meanwhile and does not now \[ns\]: before and after.
-    pub time: (u64, u64),
-    /// The same in accesses.
-    pub accesses: (u64, u64),
-    /// Lines of it, and which of their iterations: before and after.
-    pub lines: [Vec<Share>; 2],
-    /// Whether it could be posted before a few integers come that are read before it is called: they may be its length.
-    pub before_length: bool,
+    /// How early it could be posted, and what it must stay behind.
+    pub early: Reach,
+    /// How late it could be complete, and what must stay behind it.
+    pub late: Reach,
+    /// Set if it could be posted before something is read that had come: its arguments may depend on that.
+    pub before_reading: bool,
+    /// How early it could be posted if neither its arguments nor whether it is made depend on what came before.
+    pub beyond: Option<Box<Reach>>,
     /// Whether lines were looked for.
     pub detailed: bool,
     /// Earlier communications that must be complete when it is posted, and could end behind [`before`](Self::before).
     pub needs: SmallVec<[Through; 2]>,
+}
+
+impl Spread {
+    /// True if a call that looks at several requests found it complete, whatever the others were.
+    pub fn completed_by_itself(&self) -> bool {
+        let call = self.waits.and_then(|(name, _)| Call::from_name(name));
+        call.is_some_and(|call| matches!(call.kind(), Kind::WaitAny | Kind::Test))
+    }
+}
+
+/// How far a communication could be spread to one side.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    /// What is in the way.
+    pub block: Block,
+    /// Place: interval, and the share of it that has gone by.
+    pub point: (u64, f32),
+    /// Computation that could run meanwhile and does not now \[ns\].
+    pub time: u64,
+    /// The same in accesses.
+    pub accesses: u64,
+    /// Lines of it, and which of their iterations.
+    pub lines: Vec<Share>,
+}
+
+impl Reach {
+    /// Returns one that goes nowhere.
+    fn none(block: Block, point: (u64, f32)) -> Self {
+        Self { block, point, time: 0, accesses: 0, lines: Vec::new() }
+    }
 }
 
 /// What a search tells, as it goes.
@@ -114,8 +148,12 @@ pub struct Posted<'a> {
     pub order: Block,
     /// The last thing that nothing passes.
     pub fence: Block,
+    /// The last call whose results were read before this one: it may decide what this one does.
+    pub control: Block,
     /// Earlier communications that its data depends on, and that could end behind [`data`](Self::data).
     pub needs: &'a [Through],
+    /// Earlier communications whose results were read, which may decide this one, and that could end behind `data`.
+    pub decided_by: &'a [Through],
     /// The buffers in use.
     pub watch: &'a Watch,
     /// What is known of the rank.
@@ -143,9 +181,14 @@ struct Open {
     spread: Spread,
     buffers: SmallVec<[u32; 2]>,
     spans: SmallVec<[Span; 2]>,
+    /// Serial numbers of the messages of its neighbourhood collective, which end together.
+    together: Range<u64>,
     /// Computation of the rank until it was opened \[ns\], accesses.
     since: (u64, u64),
 }
+
+/// Most accesses of one instruction that are taken for reading the arguments of a call at the same line.
+const ARGUMENTS: u64 = 4;
 
 /// Searches a rank.
 #[derive(Debug)]
@@ -166,10 +209,20 @@ pub struct Search {
     fence: Block,
     /// The present call is made by code without instrumentation.
     foreign: bool,
-    /// When the last few integers came that have been read since: sizes may depend on them.
-    length: Stamp,
+    /// Name of the present call in the source.
+    name: &'static str,
+    /// The last call whose results have been read, and the last such reading.
+    control: Block,
+    reading: Stamp,
+    /// Communications whose results have been read, and how late they could have ended, as long as others may be posted
+    /// before that.
+    read: VecDeque<Through>,
+    /// From here on memory may change unseen: what has to be checked of everything.
+    hazards: Doubts,
     /// Without memory: the open send of a line.
     sent: FxHashMap<u32, u64>,
+    /// Lines of calls whose buffer ends at the same line: copies that a compiler makes.
+    copies: BTreeSet<u32>,
     /// By line, how many communications there were.
     details: Vec<u64>,
     found: Vec<u32>,
@@ -195,8 +248,13 @@ impl Search {
             receives: FxHashMap::default(),
             fence: Block::nowhere((0, 0), Dependence::Program),
             foreign: false,
-            length: (0, 0),
+            name: "",
+            control: Block::nowhere((0, 0), Dependence::Program),
+            reading: (0, 0),
+            read: VecDeque::new(),
+            hazards: Doubts::default(),
             sent: FxHashMap::default(),
+            copies: BTreeSet::new(),
             details: Vec::new(),
             found: Vec::new(),
             marked: Vec::new(),
@@ -210,20 +268,28 @@ impl Search {
         let Step { number, gap, accesses, event, known } = step;
         let line = known.line(event);
         self.foreign = accesses.end_in_foreign_code(&known.sites);
+        self.name = event.name();
         self.past.begin(number, gap, accesses, known);
         self.expire(number, listener, known);
         self.accessed(number, listener, known);
+        self.endangered(known);
+        let shared = self.hazards.has(Doubts::WINDOW) && event.call.kind() != Kind::Local;
+        let here = Block::at_call(number, self.name, line);
+        if shared {
+            self.close_all(here.of(Dependence::Opaque), listener, known);
+        }
+        let told = self.past.take_effects();
         listener.call(&Called { number, gap, event, line, known });
         match event.call.kind() {
-            Kind::Opaque => self.fenced(Dependence::Opaque, number, event.call, line, listener, known),
+            Kind::Opaque => self.fenced(Dependence::Opaque, number, line, listener, known),
             Kind::Local if event.call == Call::Init => {
-                self.fenced(Dependence::Program, number, event.call, line, listener, known);
+                self.fenced(Dependence::Program, number, line, listener, known);
             }
             Kind::Communicator => {
-                self.fence = Block::at_call(number, event.call, line);
+                self.fence = Block::at_call(number, self.name, line);
             }
             Kind::Probe | Kind::Iprobe => {
-                let block = Block::at_call(number, event.call, line);
+                let block = Block::at_call(number, self.name, line);
                 self.wild.insert(event.comm, block);
                 self.receives.insert(event.comm, block);
             }
@@ -237,144 +303,67 @@ impl Search {
             }
             _ => {}
         }
+        let first = self.base + self.open.len() as u64;
         for begun in self.requests.begun(event) {
-            self.begin(number, &begun, line, listener, known);
+            self.begin(number, &begun, line, &told, listener, known);
         }
         if event.call.completes_requests() {
             self.complete(number, event, line, listener, known);
         }
+        self.tell(here, &told, first);
+        if shared {
+            self.fence = here.of(Dependence::Opaque);
+        }
     }
 
     /// A call begins a communication, or several.
-    fn begin(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
+    fn begin(
+        &mut self,
+        number: u64,
+        event: &Event,
+        line: u32,
+        told: &[Span],
+        listener: &mut impl Listener,
+        known: &Known,
+    ) {
         // What is buffered is away already.
         if event.call == Call::Bsend {
             return;
         }
-        let parts = communications(event, known);
+        let mut parts = communications(event, known);
         if !parts.is_empty() {
+            let reads = told.iter().copied().filter(|span| !span.result);
+            match parts.first_mut() {
+                Some(part) if reads.clone().next().is_some() => part.spans.extend(reads),
+                _ => self.counted(number, event, line, listener, known),
+            }
             self.post(number, event, line, parts, listener, known);
         } else if event.call.kind() == Kind::Collective {
             // A barrier moves no data, but no collective operation passes it.
-            let block = Block::at_call(number, event.call, line);
+            let block = Block::at_call(number, self.name, line);
             self.order.insert((CallPart::Collective, event.comm, 0, 0), block);
         }
+    }
+
+    /// Returns lines of calls whose buffer is a copy that a compiler makes.
+    pub fn copies(&self) -> impl Iterator<Item = u32> + '_ {
+        self.copies.iter().copied()
     }
 
     /// The rank has ended.
     pub fn finish(&mut self, listener: &mut impl Listener, known: &Known) {
         let end = Block::nowhere((self.past.number() + 1, 0), Dependence::Program);
-        for serial in self.base..self.base + self.open.len() as u64 {
-            self.close(serial, end, listener, known);
-        }
-    }
-
-    /// Applies the accesses of the interval to the buffers that are watched.
-    fn accessed(&mut self, number: u64, listener: &mut impl Listener, known: &Known) {
-        let accesses: &Accesses = self.past.accesses();
-        if accesses.count == 0 && accesses.frames.is_empty() {
-            return;
-        }
-        let mut found = std::mem::take(&mut self.found);
-        let mut marked = std::mem::take(&mut self.marked);
-        for piece in accesses.touching() {
-            let (low, high) = piece.span();
-            self.watch.touching(low, high, &mut found);
-            let Some(site) = known.sites.get(piece.site() as usize) else { continue };
-            for &buffer_number in &found {
-                let Some(buffer) = self.watch.get(buffer_number) else { continue };
-                let span = buffer.span;
-                let Some(before) = span.dependence(site.write, true) else { continue };
-                let reads = span.write && !site.write && buffer.read != number;
-                if reads && piece.hit(span.low, span.high, End::First).is_some() {
-                    buffer.read = number;
-                    if may_be_length(span.high - span.low) {
-                        self.length = self.length.max((buffer.used, AT_EVENT));
-                    }
-                }
-                if buffer.last.stamp < (number, piece.last())
-                    && let Some(hit) = piece.hit(span.low, span.high, End::Last)
-                    && buffer.last.stamp < (number, hit.position)
-                {
-                    let stamp = (number, hit.position);
-                    buffer.last =
-                        Block { stamp, dependence: before, line: site.line, call: None, address: hit.address };
-                }
-                if !buffer.open.is_empty()
-                    && let Some(hit) = piece.hit(span.low, span.high, End::First)
-                    && buffer.first.is_none_or(|first| (number, hit.position) < first.stamp)
-                    && let Some(dependence) = span.dependence(site.write, false)
-                {
-                    if buffer.first.is_none() {
-                        marked.push(buffer_number);
-                    }
-                    let stamp = (number, hit.position);
-                    buffer.first = Some(Block { stamp, dependence, line: site.line, call: None, address: hit.address });
-                }
-            }
-        }
-        let opaque = |&(position, site): &(u64, u32)| {
-            let line = known.sites.get(site as usize).map_or(NO_LINE, |site| site.line);
-            Block { line, ..Block::nowhere((number, position), Dependence::Opaque) }
-        };
-        let unknown = accesses.opaque.first().map(opaque);
-        if let Some(last) = accesses.opaque.last().map(opaque) {
-            self.fence = self.fence.max(last);
-        }
-        // Those that a buffer ends, each at its own place, but none behind the first unknown call.
-        let mut ends: Vec<(u64, Block)> = Vec::new();
-        for &buffer_number in &marked {
-            let Some(buffer) = self.watch.get(buffer_number) else { continue };
-            let Some(first) = buffer.first.take() else { continue };
-            ends.extend(buffer.open.drain(..).map(|serial| (serial, first)));
-        }
-        marked.clear();
-        if let Some(block) = unknown {
-            ends.extend((self.base..self.base + self.open.len() as u64).map(|serial| (serial, block)));
-        }
-        ends.sort_by_key(|&(serial, block)| (serial, block.stamp));
-        for (serial, block) in ends {
-            self.close(serial, block, listener, known);
-        }
-        (self.found, self.marked) = (found, marked);
-    }
-
-    /// A call uses the buffers of a communication now.
-    fn used(&mut self, open: &Open, block: Block, listener: &mut impl Listener, known: &Known) {
-        let mut found = std::mem::take(&mut self.found);
-        for (span, &buffer) in open.spans.iter().zip(&open.buffers) {
-            self.watch.around(buffer, span, &mut found);
-            for &number in &found {
-                let Some(buffer) = self.watch.get(number) else { continue };
-                let conflict = buffer.span.low.max(span.low);
-                let address = conflict;
-                if let Some(dependence) = buffer.span.dependence(span.write, true)
-                    && buffer.last.stamp < block.stamp
-                {
-                    buffer.last = Block { dependence, address, ..block };
-                }
-                if let Some(dependence) = buffer.span.dependence(span.write, false) {
-                    for serial in std::mem::take(&mut buffer.open) {
-                        self.close(serial, Block { dependence, address, ..block }, listener, known);
-                    }
-                }
-            }
-        }
-        self.found = found;
+        self.close_all(end, listener, known);
     }
 
     /// Nothing is known of what happens here: nothing passes it.
-    fn fenced(
-        &mut self,
-        dependence: Dependence,
-        number: u64,
-        call: Call,
-        line: u32,
-        listener: &mut impl Listener,
-        known: &Known,
-    ) {
-        let block = Block { call: Some(call), line, ..Block::nowhere((number, AT_EVENT), dependence) };
-        self.fence = block;
+    fn fenced(&mut self, dependence: Dependence, number: u64, line: u32, listener: &mut impl Listener, known: &Known) {
+        self.fence = Block::at_call(number, self.name, line).of(dependence);
+        self.close_all(self.fence, listener, known);
+    }
+
+    /// Ends all communications here.
+    fn close_all(&mut self, block: Block, listener: &mut impl Listener, known: &Known) {
         for serial in self.base..self.base + self.open.len() as u64 {
             self.close(serial, block, listener, known);
         }
@@ -390,13 +379,13 @@ impl Search {
         listener: &mut impl Listener,
         known: &Known,
     ) {
-        self.counted(number, event, line, listener, known);
         let mut opened: SmallVec<[Box<Open>; 2]> = SmallVec::new();
         for mut part in parts {
+            part.doubts.and(self.hazards);
             if self.foreign {
                 part.doubts.and(Doubts::FOREIGN);
             }
-            let here = Block::at_call(number, event.call, line);
+            let here = Block::at_call(number, self.name, line);
             let mut buffers = SmallVec::new();
             let mut data = Block::nowhere((0, 0), Dependence::Program);
             for &span in &part.spans {
@@ -428,6 +417,7 @@ impl Search {
                 data = data.max(Block::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
             }
             let needs = self.needs(number, &part, &buffers, data.stamp);
+            let decided_by = self.decided_by(data.stamp);
             let order = self.order(event, &part, here);
             listener.posted(&Posted {
                 number,
@@ -437,7 +427,9 @@ impl Search {
                 data,
                 order,
                 fence: self.fence,
+                control: self.control,
                 needs: &needs,
+                decided_by: &decided_by,
                 watch: &self.watch,
                 known,
             });
@@ -451,47 +443,35 @@ impl Search {
                 (_, true) => Block { dependence: Dependence::Anti, ..here },
                 _ => before,
             };
-            let stays = ready || replaces;
-            let post = if stays { Some((number, 1.0)) } else { self.past.after(&before, self.limits.back) };
-            let (post, before) = match post {
-                Some(post) => (post, before),
-                None => {
-                    let post = (number.saturating_sub(self.limits.back), 0.0);
-                    (post, Block::nowhere((post.0, 0), Dependence::Limit))
-                }
-            };
-            // Nothing is posted later than it is.
-            let post = if post.0 > number { (number, 1.0) } else { post };
-            let (from, to) = (self.past.until(post), self.past.until((number, 1.0)));
-            let (time, accesses) = (to.0 - from.0, to.1 - from.1);
             let detailed = self.detailed(line);
-            let lines = if detailed && known.memory && accesses > 0 {
-                self.past.shares_before(&before, self.limits.named, known)
+            let early = if ready || replaces {
+                Reach::none(before, (number, 1.0))
             } else {
-                Vec::new()
+                self.reach(number, line, before.max(self.control), detailed, known)
             };
+            let held = !ready && !replaces && known.memory && self.control.stamp > before.stamp;
+            let beyond = held.then(|| Box::new(self.reach(number, line, before, detailed, known)));
             let spread = Spread {
                 event: number,
                 completion: number,
                 call: event.call,
+                name: self.name,
                 line,
                 waits: None,
+                neighbour: event.flags.neighbourhood().map(|_| 0),
                 part: part.part,
                 bytes: part.bytes,
+                arguments: if part.wildcard { (0, 0, 0) } else { (part.peer, part.tag, part.bytes) },
                 doubts,
-                before,
-                after: Block::nowhere((number, AT_EVENT), Dependence::Program),
-                post,
-                wait: (number, 1.0),
-                time: (time, 0),
-                accesses: (accesses, 0),
-                lines: [lines, Vec::new()],
-                before_length: before.stamp < self.length,
+                before_reading: early.block.stamp < self.reading,
+                needs: needs.into_iter().chain(decided_by).filter(|need| need.until > early.block.stamp).collect(),
+                early,
+                late: Reach::none(Block::nowhere((number, AT_EVENT), Dependence::Program), (number, 1.0)),
+                beyond,
                 detailed,
-                needs: needs.into_iter().filter(|need| need.until > before.stamp).collect(),
             };
-            self.past.used(&part.spans, event.call, line);
-            let open = Open { spread, buffers, spans: part.spans, since: (0, 0) };
+            self.past.used(&part.spans, self.name, line);
+            let open = Open { spread, buffers, spans: part.spans, together: 0..0, since: (0, 0) };
             opened.push(match self.spare.pop() {
                 Some(mut room) => {
                     *room = open;
@@ -500,7 +480,7 @@ impl Search {
                 None => Box::new(open),
             });
         }
-        let block = Block::at_call(number, event.call, line);
+        let block = Block::at_call(number, self.name, line);
         for open in &opened {
             self.used(open, block, listener, known);
         }
@@ -511,30 +491,55 @@ impl Search {
         }
     }
 
+    /// Returns how early a communication of the newest event could be posted that must stay behind `before`.
+    fn reach(&mut self, number: u64, line: u32, before: Block, detailed: bool, known: &Known) -> Reach {
+        let back = self.limits.back;
+        let (post, before) = match self.past.after(&before, back) {
+            Some(post) => (post, before),
+            None => {
+                let post = (number.saturating_sub(back), 0.0);
+                (post, Block::nowhere((post.0, 0), Dependence::Limit))
+            }
+        };
+        // Nothing is posted later than it is.
+        let post = if post.0 > number { (number, 1.0) } else { post };
+        let (from, to) = (self.past.until(post), self.past.until((number, 1.0)));
+        let (time, accesses) = (to.0 - from.0, to.1 - from.1);
+        let named = detailed && known.memory && accesses > 0;
+        let mut lines = if named { self.past.shares_before(&before, self.limits.named, known) } else { Vec::new() };
+        // A line that only reads the arguments of its call does nothing that could be behind it.
+        lines.retain(|share| share.line != line || share.of > ARGUMENTS);
+        Reach { block: before, point: post, time, accesses, lines }
+    }
+
     /// Requests are complete.
     fn complete(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
+        let mut together = Vec::new();
         for &request in &event.requests {
             let Some(opened) = self.requests.complete(request) else { continue };
-            let block = Block::at_call(number, event.call, line);
+            let block = Block::at_call(number, self.name, line);
             for open in &opened {
-                self.past.used(&open.spans, event.call, line);
+                self.past.used(&open.spans, self.name, line);
                 self.used(open, block, listener, known);
             }
             for mut open in opened {
                 open.spread.completion = number;
-                open.spread.waits = Some((event.call, line));
+                open.spread.waits = Some((self.name, line));
                 // What was found complete by a test was hidden already.
                 if event.call.kind() == Kind::Test {
-                    open.spread.after = block;
-                    open.spread.wait = (number, 1.0);
+                    open.spread.late.block = block;
+                    open.spread.late.point = (number, 1.0);
                     self.release(&open.buffers);
                     listener.spread(&open.spread, known);
                     self.spare.push(open);
+                } else if open.spread.neighbour.is_some() {
+                    together.push(open);
                 } else {
                     self.open(number, open, listener, known);
                 }
             }
         }
+        self.open_together(number, together, event.flags.neighbourhood().is_some(), listener, known);
     }
 
     /// From here on the communication could still be under way.
@@ -544,9 +549,15 @@ impl Search {
         let overwritten = open.spread.call == Call::SendrecvReplace && open.spread.part == CallPart::Send;
         let not_seen = blind && (open.spread.part != CallPart::Send || open.spread.doubts.has(Doubts::ADDRESS));
         open.since = self.past.until((number, 1.0));
+        open.spread.doubts.and(self.hazards);
+        let (call, at) = open.spread.waits.unwrap_or((open.spread.name, open.spread.line));
+        let brought = Block::at_call(number, call, at).of(Dependence::Control);
         for &buffer in &open.buffers {
             if let Some(buffer) = self.watch.get(buffer) {
                 buffer.used = number;
+                if buffer.span.write {
+                    buffer.brought = Some(brought);
+                }
                 buffer.open.push(serial);
                 // Those that have ended for another reason.
                 if buffer.open.len() >= 64 && buffer.open.len().is_power_of_two() {
@@ -581,16 +592,33 @@ impl Search {
         }
         self.release(&open.buffers);
         self.ended(&open, block.stamp);
+        if block.dependence == Dependence::Flow && block.call.is_none() {
+            let Spread { event, part, .. } = open.spread;
+            self.was_read(Through { event, part, until: block.stamp });
+        }
+        let ends_there = block.line == open.spread.line && block.stamp.0 == open.spread.completion + 1;
+        if ends_there
+            && block.call.is_some()
+            && known.sites.iter().any(|site| site.line == block.line && site.block == block.call)
+        {
+            self.copies.insert(block.line);
+            // What the compiler does with the copy is no computation of the program.
+            open.spread.late = Reach::none(block, (open.spread.completion, 1.0));
+            listener.spread(&open.spread, known);
+            self.spare.push(open);
+            return;
+        }
         let (since, spread) = (open.since, &mut open.spread);
-        spread.after = block;
-        spread.wait = self.past.at(block.stamp);
-        let (time, accesses) = self.past.until(spread.wait);
-        spread.time.1 = time.saturating_sub(since.0);
-        spread.accesses.1 = accesses.saturating_sub(since.1);
-        if spread.accesses.1 > 0 && known.memory && spread.detailed {
-            spread.lines[1] = self.past.shares_after(spread.completion, &block, self.limits.named, known);
+        spread.late.block = block;
+        spread.late.point = self.past.at(block.stamp);
+        let (time, accesses) = self.past.until(spread.late.point);
+        spread.late.time = time.saturating_sub(since.0);
+        spread.late.accesses = accesses.saturating_sub(since.1);
+        if spread.late.accesses > 0 && known.memory && spread.detailed {
+            spread.late.lines = self.past.shares_after(spread.completion, &block, self.limits.named, known);
         }
         listener.spread(spread, known);
+        open.together.clone().for_each(|other| self.close(other, block, listener, known));
         self.spare.push(open);
     }
 
@@ -614,11 +642,12 @@ impl Search {
             }
         }
         while let Some(&(buffer, since)) = self.idle.front() {
-            if since + self.limits.ahead >= number {
+            // What came is known as long as anything can be posted before it.
+            let ahead = self.limits.ahead.max(self.limits.back);
+            if since + ahead >= number {
                 break;
             }
             self.idle.pop_front();
-            let ahead = self.limits.ahead;
             let base = self.base;
             let is_idle = self
                 .watch
@@ -644,11 +673,16 @@ impl Search {
 
 impl Block {
     /// A call that keeps its place in the order.
-    fn at_call(number: u64, call: Call, line: u32) -> Self {
+    fn at_call(number: u64, call: &'static str, line: u32) -> Self {
         Self { line, call: Some(call), ..Self::nowhere((number, AT_EVENT), Dependence::Order) }
     }
 
-    /// The later one.
+    /// Returns the same for another reason.
+    fn of(self, dependence: Dependence) -> Self {
+        Self { dependence, ..self }
+    }
+
+    /// Returns the later one.
     fn max(self, other: Self) -> Self {
         if other.stamp > self.stamp { other } else { self }
     }

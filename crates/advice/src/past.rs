@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use hayase_trace::Call;
 use smallvec::SmallVec;
 
 use crate::accesses::Accesses;
@@ -48,7 +47,7 @@ struct Entry {
     /// Lines and how often each was executed.
     profile: Vec<(u32, u64)>,
     /// What the event uses.
-    used: SmallVec<[(Span, Call, u32); 2]>,
+    used: SmallVec<[(Span, &'static str, u32); 2]>,
 }
 
 /// The last intervals.
@@ -79,9 +78,14 @@ impl Past {
 
     /// The accesses of the newest interval.
     pub fn accesses(&self) -> &Accesses {
-        static NONE: Accesses =
-            Accesses { pieces: Vec::new(), frames: Vec::new(), opaque: Vec::new(), count: 0, weight: 0 };
+        static NONE: Accesses = Accesses::none();
         self.entries.back().and_then(|entry| entry.accesses.as_ref()).unwrap_or(&NONE)
+    }
+
+    /// Takes what the call behind the newest interval reads and writes beside its message.
+    pub fn take_effects(&mut self) -> Vec<Span> {
+        let newest = self.entries.back_mut().and_then(|entry| entry.accesses.as_mut());
+        newest.map_or_else(Vec::new, |accesses| std::mem::take(&mut accesses.effects))
     }
 
     /// The next interval.
@@ -116,7 +120,7 @@ impl Past {
     }
 
     /// The event after the newest interval uses these bytes.
-    pub fn used(&mut self, spans: &[Span], call: Call, line: u32) {
+    pub fn used(&mut self, spans: &[Span], call: &'static str, line: u32) {
         if let Some(entry) = self.entries.back_mut() {
             entry.used.extend(spans.iter().map(|&span| (span, call, line)));
         }
@@ -156,7 +160,7 @@ impl Past {
                     && last.is_none_or(|last| last.stamp.1 < hit.position)
                 {
                     let stamp = (entry.number, hit.position);
-                    last = Some(Block { stamp, dependence, line: site.line, call: None, address: hit.address });
+                    last = Some(Block { stamp, dependence, line: site.line, call: site.block, address: hit.address });
                 }
             }
             if let Some(last) = last {

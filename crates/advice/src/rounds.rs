@@ -70,6 +70,8 @@ pub struct Rounds {
     executions: [Vec<u64>; 2],
     computed: u64,
     kept: usize,
+    /// Events whose messages were complete one by one.
+    by_themselves: Vec<u32>,
 }
 
 impl Rounds {
@@ -87,7 +89,7 @@ impl Rounds {
     /// A message is posted; without memory accesses, less computation than `least` \[ns\] does not keep messages apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, line, communication: part, known, .. } = *at;
-        if part.part == CallPart::Collective || part.bytes == 0 {
+        if part.part == CallPart::Collective || part.bytes == 0 || event.flags.neighbourhood().is_some() {
             return;
         }
         let Some(peer) = known.communicators.world(event, part.peer) else { return };
@@ -120,9 +122,12 @@ impl Rounds {
                 && number < u64::from(u32::MAX)
             {
                 round.doubts.and(doubts);
+                if at.control.stamp >= (open.head, AT_EVENT) {
+                    round.doubts.and(Doubts::CONTENT);
+                }
                 if free {
                     round.behind = round.behind.max(behind);
-                    round.needs.extend(at.needs);
+                    round.needs.extend(at.needs.iter().chain(at.decided_by).copied());
                 }
                 round.one_buffer &= open.lows.first() == Some(&low);
                 round.apart &= open.lows.iter().all(|&other| other.abs_diff(low) >= length);
@@ -138,12 +143,17 @@ impl Rounds {
         (round.part, round.line, round.bytes, round.doubts) = (part.part, line, part.bytes, doubts);
         round.comm = (known.communicators.id(event.comm), known.communicators.size(event.comm));
         (round.one_buffer, round.apart, round.behind) = (true, true, behind);
-        round.needs.extend(at.needs);
+        round.needs.extend(at.needs.iter().chain(at.decided_by).copied());
         round.events.push(number as u32);
         round.peers.push(peer);
         open.lows.push(low);
         (open.head, open.computed) = (number, self.computed);
         self.open.insert(key, open);
+    }
+
+    /// Notes that the message of an event was complete when some call found it so, perhaps before others of its round.
+    pub fn completed_by_itself(&mut self, event: u64) {
+        self.by_themselves.push(event as u32);
     }
 
     /// By part and line, how many messages there were.
@@ -159,6 +169,12 @@ impl Rounds {
     /// The rank has ended.
     pub fn finish(&mut self) {
         self.end(|_| true);
+        self.by_themselves.sort_unstable();
+        for round in &mut self.rounds {
+            if round.events.iter().any(|event| self.by_themselves.binary_search(event).is_ok()) {
+                round.doubts.and(Doubts::PLACE);
+            }
+        }
         self.rounds.sort_by_key(|round| (round.part, round.line, round.events[0]));
     }
 

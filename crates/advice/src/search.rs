@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use hayase_trace::callers::{Callers, Gather};
 use rayon::prelude::*;
 
+use crate::calls::Doubts;
 use crate::lines::Names;
 use crate::merge::{Join, Merges};
 use crate::model::{Advice, CallPart, Finding, Location};
@@ -84,6 +85,8 @@ pub struct RankFindings {
     pub notes: Vec<String>,
     /// Files of code without instrumentation in which control was, and lines where.
     pub foreign: BTreeMap<String, BTreeSet<String>>,
+    /// Calls whose buffer ends where they are: copies of array sections.
+    pub copies: BTreeSet<Location>,
     /// Communications that can be spread.
     pub overlap: Overlap<Location>,
     /// Messages that could be part of earlier ones, by event.
@@ -116,6 +119,9 @@ impl Listener for Collector {
             return;
         }
         self.overlap.add(self.rank, known.memory, spread, self.options.least_ns);
+        if spread.completed_by_itself() && spread.part != CallPart::Collective {
+            self.rounds.completed_by_itself(spread.event);
+        }
     }
 
     fn posted(&mut self, at: &Posted<'_>) {
@@ -170,7 +176,15 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
     if lost > 0 {
         notes.push(format!("rank {rank}: {lost} accesses were lost"));
     }
-    let Collector { overlap, computation, mut merges, rounds, .. } = collector;
+    let Collector { overlap, computation, mut merges, mut rounds, .. } = collector;
+    let mut overlap = overlap.locate(|line| known.lines.get(line));
+    for (unseen, doubts) in [(elsewhere, Doubts::THREADS), (lost, Doubts::SIGNALS)] {
+        if unseen > 0 {
+            overlap.doubt(doubts);
+            merges.joins.iter_mut().for_each(|join| join.doubts.and(doubts));
+            rounds.rounds.iter_mut().for_each(|round| round.doubts.and(doubts));
+        }
+    }
     // A group whose first call lies before the part would reach out of it.
     let inside = |event: u32| options.looks_at(rank, event.into());
     merges.joins.retain(|join| inside(join.event) && inside(join.head) && inside(join.before));
@@ -185,7 +199,8 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
         memory: known.memory,
         notes,
         foreign: known.foreign,
-        overlap: overlap.locate(|line| known.lines.get(line)),
+        copies: search.copies().map(|line| known.lines.get(line)).filter(is_fortran).collect(),
+        overlap,
         joins,
         collective_joins,
         of_several_sizes,
@@ -239,6 +254,7 @@ pub fn put_together<R: Read, M: Read>(
     let mut advice = Advice { ranks: ranks.iter().map(|rank| rank.ranks).max().unwrap_or(0), ..Advice::default() };
     let mut overlap = Overlap::<Location>::default();
     let mut foreign: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut copies = BTreeSet::new();
     for rank in &mut ranks {
         advice.events += rank.events;
         advice.accesses += rank.accesses;
@@ -246,11 +262,13 @@ pub fn put_together<R: Read, M: Read>(
         advice.ranks_with_memory += u32::from(rank.memory);
         advice.notes.append(&mut rank.notes);
         overlap.merge(std::mem::take(&mut rank.overlap));
+        copies.append(&mut rank.copies);
         for (file, lines) in std::mem::take(&mut rank.foreign) {
             foreign.entry(file).or_default().extend(lines);
         }
     }
     advice.notes.extend(without_instrumentation(&foreign));
+    advice.notes.extend(copied(&copies));
     advice.notes.extend(match advice.ranks_with_memory {
         0 => Some("memory accesses were not recorded: what the computation reads and writes was not seen".to_owned()),
         some if some < advice.ranks => Some(format!(
@@ -305,6 +323,28 @@ pub fn put_together<R: Read, M: Read>(
 
 /// Lines of a file that are named.
 const NAMED: usize = 4;
+
+/// True for a place in a source of Fortran.
+fn is_fortran(location: &Location) -> bool {
+    let extension = Path::new(&location.file).extension().unwrap_or_default();
+    extension.to_string_lossy().to_lowercase().starts_with('f')
+}
+
+/// Returns what is to be known of calls whose buffers are copies of array sections.
+fn copied(calls: &BTreeSet<Location>) -> Option<String> {
+    if calls.is_empty() {
+        return None;
+    }
+    let mut named: Vec<String> = calls.iter().take(NAMED).map(Location::to_string).collect();
+    if calls.len() > NAMED {
+        named.push(format!("{} more", calls.len() - NAMED));
+    }
+    Some(format!(
+        "the buffer at {} is a copy of an array section, which the compiler makes before the call and frees behind it: a \
+         non-blocking form needs a buffer of its own",
+        named.join(", ")
+    ))
+}
 
 /// What is said of files without instrumentation that called MPI or the program.
 fn without_instrumentation(foreign: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {

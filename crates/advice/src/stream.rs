@@ -43,6 +43,8 @@ pub struct Known {
     pub lines: Lines,
     /// By call site less one, its line.
     pub call_lines: Vec<u32>,
+    /// By call site less one, its address.
+    pub call_addresses: Vec<u64>,
     /// Who is in which communicator.
     pub communicators: Communicators,
     /// Memory sites.
@@ -180,7 +182,9 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                     if index < 1 << 24 {
                         if self.known.call_lines.len() <= index {
                             self.known.call_lines.resize(index + 1, u32::MAX);
+                            self.known.call_addresses.resize(index + 1, 0);
                         }
+                        self.known.call_addresses[index] = site.address;
                         self.known.call_lines[index] = self.known.lines.number(&name);
                     }
                 }
@@ -210,6 +214,8 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
 
     /// The accesses of interval `number`; `first`: it is the one before `Init`.
     fn accesses(&mut self, number: u64, first: bool) -> Result<Accesses, Error> {
+        let site = self.reader.event().and_then(|event| event.site.checked_sub(1));
+        let call = site.and_then(|site| self.known.call_addresses.get(site as usize)).map_or(0, |&address| address);
         let Some(memory) = &mut self.memory else { return Ok(Accesses::default()) };
         while self.ahead.as_ref().is_none_or(|ahead| ahead.number < number) {
             match memory.next() {
@@ -245,8 +251,10 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
             return Ok(Accesses::default());
         }
         match (&mut self.ahead, self.first.take()) {
-            (Some(ahead), _) if ahead.number == number => Ok(Accesses::new(std::mem::take(ahead), &self.known.sites)),
-            (_, Some(first)) => Ok(Accesses::new(first, &self.known.sites)),
+            (Some(ahead), _) if ahead.number == number => {
+                Ok(Accesses::new(std::mem::take(ahead), &self.known.sites, call))
+            }
+            (_, Some(first)) => Ok(Accesses::new(first, &self.known.sites, call)),
             _ => Ok(Accesses::default()),
         }
     }

@@ -79,9 +79,34 @@ impl Unit {
     }
 }
 
+/// Returns a number of bytes in the unit that fits it, to three digits: `7.68 KB`.
+pub fn bytes(value: u64) -> String {
+    let (mut scaled, mut unit) = (value as f64, 0);
+    while scaled >= 999.5 && unit + 1 < BYTES.len() {
+        scaled /= 1000.0;
+        unit += 1;
+    }
+    let decimals = match scaled {
+        _ if unit == 0 => 0,
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{scaled:.decimals$} {}", BYTES[unit])
+}
+
+/// Units of bytes, each a thousand times the one before.
+const BYTES: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_have_three_digits() {
+        let words = [0, 7, 999, 1_000, 7_680, 20_480, 320_000, 999_600, 12_345_678_900].map(bytes);
+        assert_eq!(words, ["0 B", "7 B", "999 B", "1.00 KB", "7.68 KB", "20.5 KB", "320 KB", "1.00 MB", "12.3 GB"]);
+    }
 
     #[test]
     fn times_have_the_unit_of_the_longest_and_four_digits() {

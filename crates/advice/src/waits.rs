@@ -52,7 +52,7 @@ struct Burst {
 }
 
 /// Rule, where it waits, the call; the rank that causes it and the lines around its computation.
-type WaitKey = (RuleId, At, Call, (u32, u32, u32));
+type WaitKey = (RuleId, At, &'static str, (u32, u32, u32));
 
 /// What causes waits at one place: computation between two lines, on some ranks.
 #[derive(Debug, Default)]
@@ -100,23 +100,23 @@ impl Waits {
 
     /// A rank has waited.
     pub fn waited(&mut self, waited: &Waited) {
-        let Waited { call, line, rank, time, cause, message, .. } = *waited;
+        let Waited { name, line, rank, time, cause, message, .. } = *waited;
         let Cause { rank: who, from, to, .. } = cause;
         let cause = (who, from, to);
         let at = (rank, line);
         match message {
-            None => self.sums.entry((RuleId::A103, at, call, cause)).or_default().add(time, 0),
+            None => self.sums.entry((RuleId::A103, at, name, cause)).or_default().add(time, 0),
             Some((mine, other)) if is_send(mine.call) => {
-                self.sums.entry((RuleId::A102, at, call, cause)).or_default().add(time, mine.bytes);
+                self.sums.entry((RuleId::A102, at, name, cause)).or_default().add(time, mine.bytes);
                 if !matches!(mine.call, Call::Ssend | Call::Issend | Call::SsendInit) {
                     let partner = (other.rank, other.line, other.line);
                     self.sums
-                        .entry((RuleId::A106, (mine.rank, mine.line), mine.call, partner))
+                        .entry((RuleId::A106, (mine.rank, mine.line), mine.name, partner))
                         .or_default()
                         .add(time, mine.bytes);
                 }
             }
-            Some((mine, _)) => self.sums.entry((RuleId::A101, at, call, cause)).or_default().add(time, mine.bytes),
+            Some((mine, _)) => self.sums.entry((RuleId::A101, at, name, cause)).or_default().add(time, mine.bytes),
         }
     }
 
@@ -164,9 +164,9 @@ impl Waits {
 
     fn waits(&self, ranks: u32, least: u64, options: &Options, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
         // One finding a place, with its causes: that a line waits is said once.
-        let mut folded: BTreeMap<(RuleId, Location, Call), Late> = BTreeMap::new();
-        for (&(rule, (rank, at), call, (who, from, to)), sum) in &self.sums {
-            let late = folded.entry((rule, line(rank, at), call)).or_default();
+        let mut folded: BTreeMap<(RuleId, Location, &'static str), Late> = BTreeMap::new();
+        for (&(rule, (rank, at), name, (who, from, to)), sum) in &self.sums {
+            let late = folded.entry((rule, line(rank, at), name)).or_default();
             late.folded.found += sum.times;
             late.folded.time += sum.time;
             late.folded.bytes += sum.bytes;
@@ -177,13 +177,12 @@ impl Waits {
             *cause.ranks.entry(who).or_default() += sum.time;
         }
         let mut findings = Vec::new();
-        for ((rule, at, call), Late { mut folded, causes, largest }) in folded {
+        for ((rule, at, name), Late { mut folded, causes, largest }) in folded {
             if folded.time < least.max(1) {
                 continue;
             }
-            let (times, time, waiting) = (folded.found, folded.time, folded.ranks.to_string());
-            let call_name = call.name();
-            folded.places(Role::Communication, at.clone(), call_name, times, None);
+            let (times, time, (waiting, s)) = (folded.found, folded.time, folded.ranks.in_words());
+            folded.places(Role::Communication, at.clone(), name, times, None);
             let role = if rule == RuleId::A106 { Role::Partner } else { Role::Cause };
             let mut who: BTreeMap<u32, u64> = BTreeMap::new();
             for (&rank, &time) in causes.values().flat_map(|cause| &cause.ranks) {
@@ -208,25 +207,28 @@ impl Waits {
             let unit = options.unit(time);
             let waited = unit.write(time as f64);
             let title = match rule {
-                RuleId::A101 => format!("{call_name} at {at} waits for senders that compute{most} {longest}"),
-                RuleId::A102 => format!("{call_name} at {at} waits for receivers that compute{most} {longest}"),
+                RuleId::A101 => format!("{name} at {at} waits for senders that compute{most} {longest}"),
+                RuleId::A102 => format!("{name} at {at} waits for receivers that compute{most} {longest}"),
                 RuleId::A103 => {
-                    format!("{call_name} at {at}: ranks come at different times, the last computes{most} {longest}")
+                    format!("{name} at {at}: ranks come at different times, the last computes{most} {longest}")
                 }
-                _ => format!(
-                    "{call_name} at {at} waits for its receiver: messages of up to {largest} B are above the limit"
-                ),
+                _ => {
+                    format!("{name} at {at} waits for its receiver: messages of up to {largest} B are above the limit")
+                }
             };
             let who: crate::model::Ranks = who.keys().copied().collect();
-            let mut text =
-                vec![format!("ranks {waiting} wait {waited} in {times} calls, for ranks {who}, most for rank {worst}")];
+            let most = if who.len() > 1 { format!(", most for rank {worst}") } else { String::new() };
+            let (who, _) = who.in_words();
+            let calls = if times == 1 { "call" } else { "calls" };
+            let mut text = vec![format!("{waiting} wait{s} {waited} in {times} {calls}, for {who}{most}")];
             if let (RuleId::A106, Some(eager)) = (rule, options.eager) {
                 text.push(format!("messages above {eager} B wait for their receivers"));
             } else if causes.len() > 1 {
                 let named = causes.iter().take(MOST_CAUSES);
                 text.extend(named.map(|(place, cause)| {
                     let of: crate::model::Ranks = cause.ranks.keys().copied().collect();
-                    format!("{} of it while ranks {of} compute {}", unit.write(cause.time() as f64), between(place))
+                    let (of, s) = of.in_words();
+                    format!("{} of it while {of} compute{s} {}", unit.write(cause.time() as f64), between(place))
                 }));
                 let more = causes.len().saturating_sub(MOST_CAUSES);
                 text.extend((more > 0).then(|| format!("and {more} other places")));

@@ -34,6 +34,8 @@ pub struct Half {
     pub event: u64,
     /// The call.
     pub call: Call,
+    /// Its name in the source.
+    pub name: &'static str,
     /// Its line, a number of the rank's table.
     pub line: u32,
     /// When \[ns\], by the rank's clock.
@@ -64,8 +66,8 @@ pub struct Cause {
 /// A wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited {
-    /// Where it shows: the call that waited.
-    pub call: Call,
+    /// Name of the call that waited.
+    pub name: &'static str,
     /// Its line.
     pub line: u32,
     /// Who waited.
@@ -136,7 +138,7 @@ struct Progress<'a, R: Read, M: Read> {
     ordinals: FxHashMap<u64, u64>,
     /// Operations it waits for, and where.
     waits: SmallVec<[u32; 8]>,
-    at: (Call, u32, u64),
+    at: (&'static str, u32, u64),
     missing: usize,
     over: bool,
 }
@@ -194,7 +196,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             requests: Requests::default(),
             ordinals: FxHashMap::default(),
             waits: SmallVec::new(),
-            at: (Call::Init, 0, 0),
+            at: ("", 0, 0),
             missing: 0,
             over: false,
         };
@@ -248,7 +250,9 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             let cause = Cause { rank: me, from: own.1, to: own.2, since: state.since };
             let (time, chain) = (state.clock, state.chain);
             let inherited = state.inherited;
-            let half = |call, bytes| Half { rank: me, event: number, call, line, time, bytes, cause, inherited, chain };
+            let name = event.name();
+            let half =
+                |call, bytes| Half { rank: me, event: number, call, name, line, time, bytes, cause, inherited, chain };
             let mut posts: SmallVec<[Post; 2]> = SmallVec::new();
             let mut part = None;
             for begun in state.requests.begun(event) {
@@ -278,7 +282,6 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             if event.call == Call::RequestFree {
                 freed.extend(event.requests.iter().filter_map(|&request| state.requests.free(request)));
             }
-            let call = event.call;
             let mut begun: SmallVec<[(Option<u64>, u32); 2]> = SmallVec::new();
             for post in &posts {
                 begun.push((post.request, self.post(post)));
@@ -294,7 +297,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
                     None => waits.push(operation),
                 }
             }
-            state.at = (call, line, number);
+            state.at = (name, line, number);
             state.missing = 0;
             for &operation in &waits {
                 if let Some(Some(operation)) = self.operations.get_mut(operation as usize)
@@ -404,7 +407,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
     fn resume(&mut self, me: u32) {
         let state = &mut self.ranks[me as usize];
         let waits = std::mem::take(&mut state.waits);
-        let (call, line, _) = state.at;
+        let (name, line, _) = state.at;
         let before = state.clock;
         let mut last: Option<(u64, Operation, Half)> = None;
         for &number in &waits {
@@ -434,7 +437,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
                 !matches!(operation.mine.call.kind(), Kind::Collective | Kind::Icollective | Kind::Communicator);
             let message = is_message.then_some((operation.mine, by));
             let event = operation.mine.event;
-            self.watcher.waited(&Waited { call, line, rank: me, event, time: wait, cause, message });
+            self.watcher.waited(&Waited { name, line, rank: me, event, time: wait, cause, message });
             let state = &mut self.ranks[me as usize];
             (state.since, state.inherited, state.longest) = (time, cause, (0, line, line));
         }

@@ -27,20 +27,34 @@ pub struct Span {
     pub low: u64,
     /// One past the highest.
     pub high: u64,
-    /// Whether the message is put there.
+    /// Set if the message is put there.
     pub write: bool,
+    /// Set for what a call tells when it is complete beside the message: status, index, flag. Nobody needs the place as
+    /// such, another would serve as well; so only reading it depends on the call.
+    pub result: bool,
 }
 
 impl Span {
+    /// Returns the bytes of a message.
+    pub fn new(low: u64, high: u64, write: bool) -> Self {
+        Self { low, high, write, result: false }
+    }
+
+    /// Returns what a call tells when it is complete.
+    pub fn result(low: u64, high: u64) -> Self {
+        Self { low, high, write: true, result: true }
+    }
+
     /// Whether some bytes belong to both.
     pub fn touches(&self, other: &Self) -> bool {
         self.low < other.high && other.low < self.high
     }
 
-    /// Why an access in `write` direction and this one cannot change places; `None`: both read. `first`: the access is
-    /// first.
+    /// Returns why an access in `write` direction and this one cannot change places; `None`: they can. `first`: the
+    /// access is first.
     pub fn dependence(&self, write: bool, first: bool) -> Option<Dependence> {
         match (write, self.write) {
+            _ if self.result => (!write && !first).then_some(Dependence::Flow),
             (false, false) => None,
             (true, true) => Some(Dependence::Output),
             // What is written first and then read.
@@ -59,8 +73,8 @@ pub struct Block {
     pub dependence: Dependence,
     /// Line, [`NO_LINE`]: none.
     pub line: u32,
-    /// The call, if it is one.
-    pub call: Option<hayase_trace::Call>,
+    /// Name of the call, if it is one.
+    pub call: Option<&'static str>,
     /// Address of the conflict; 0: none.
     pub address: u64,
 }
@@ -102,6 +116,8 @@ pub struct Buffer {
     pub through: VecDeque<Through>,
     /// The last interval in which the program read it, where a message is put there; 0: none.
     pub read: u64,
+    /// The call that completed the last message that was put there; `None`: none was.
+    pub brought: Option<Block>,
     /// The event that used it last.
     pub used: u64,
     /// The buffers that touch it, itself among them, and the state of the watch in which that was so.
@@ -153,6 +169,7 @@ impl Watch {
             open: SmallVec::new(),
             through: VecDeque::new(),
             read: 0,
+            brought: None,
             used,
             around: (0, SmallVec::new()),
         });
@@ -250,7 +267,7 @@ mod tests {
         ) {
             let mut watch = Watch::default();
             let mut spans: Vec<Span> =
-                spans.into_iter().map(|(low, length, write)| Span { low, high: low + length, write }).collect();
+                spans.into_iter().map(|(low, length, write)| Span::new(low, low + length, write)).collect();
             spans.sort_by_key(|span| (span.low, span.high, span.write));
             spans.dedup();
             for &span in &spans {
@@ -270,7 +287,7 @@ mod tests {
                 watch.touching(span.low, span.high, &mut again);
                 prop_assert_eq!(&first, &again);
             }
-            let asked = Span { low, high: low + length, write: true };
+            let asked = Span::new(low, low + length, true);
             let expected: Vec<u32> = (0..spans.len() as u32)
                 .filter(|number| !removed.contains(number) && spans[*number as usize].touches(&asked))
                 .collect();
@@ -280,12 +297,15 @@ mod tests {
 
     #[test]
     fn dependences_have_the_names_of_the_paper() {
-        let (sent, received) = (Span { low: 0, high: 8, write: false }, Span { low: 0, high: 8, write: true });
+        let (sent, received) = (Span::new(0, 8, false), Span::new(0, 8, true));
         assert_eq!(sent.dependence(true, true), Some(Dependence::Flow));
         assert_eq!(sent.dependence(true, false), Some(Dependence::Anti));
         assert_eq!(sent.dependence(false, true), None);
         assert_eq!(received.dependence(false, false), Some(Dependence::Flow));
         assert_eq!(received.dependence(false, true), Some(Dependence::Anti));
         assert_eq!(received.dependence(true, false), Some(Dependence::Output));
+        let told = Span::result(0, 8);
+        assert_eq!(told.dependence(false, false), Some(Dependence::Flow), "what follows may depend on a status");
+        assert_eq!([(false, true), (true, true), (true, false)].map(|(w, f)| told.dependence(w, f)), [None; 3]);
     }
 }

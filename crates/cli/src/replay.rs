@@ -15,7 +15,7 @@ use super::trace::TraceArgs;
 use super::window::WindowArgs;
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, noise, pictures};
 use hayase::atomic_file::AtomicFile;
-use hayase::diagnostic::{Diagnostic, Invalid, file_names};
+use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::ids::RankId;
 use hayase::player::{Activity, Stuck, Transfer};
 use hayase::record::Matrix;
@@ -47,6 +47,7 @@ enum Kind {
     MatrixTable,
     Matrix,
     Timeline,
+    Breakdown,
     Noise,
     NoiseTable,
 }
@@ -63,12 +64,13 @@ impl Kind {
             "csv" if named(path, "path") => Ok(Self::Path),
             "csv" if named(path, "noise") => Ok(Self::NoiseTable),
             "svg" if named(path, "noise") => Ok(Self::Noise),
+            "svg" if named(path, "breakdown") => Ok(Self::Breakdown),
             "svg" if named(path, "timeline") => Ok(Self::Timeline),
             "svg" if named(path, "matrix") => Ok(Self::Matrix),
             "svg" => {
                 let message = format!("the name `{}` does not say which picture to draw", path.display());
                 Err(Diagnostic::new("unknown-output", message)
-                    .help("an SVG file with `timeline` or `matrix` in its name holds these"))
+                    .help("an SVG file with `timeline`, `breakdown` or `matrix` in its name holds these"))
             }
             "csv" => {
                 let message = format!("the name `{}` does not say which table to write", path.display());
@@ -78,7 +80,7 @@ impl Kind {
             }
             _ => Err(unknown(
                 path,
-                "x.json, trace.json, ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv, matrix.svg or timeline.svg",
+                "x.json, trace.json, ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv, matrix.svg, breakdown.svg or timeline.svg",
             )),
         }
     }
@@ -112,7 +114,7 @@ pub(super) fn begin(verb: &'static str, out: &OutputArgs, window: &WindowArgs) -
 /// Replays a program.
 pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     let window = begin("replay", &args.out, &args.window)?;
-    let work = program(&args.input, &args.on, voice)?;
+    let work = program(&args.input, &args.on, args.fragment, voice)?;
     let work = args.on.regions.ask(work, voice)?;
     let scenario = args.on.loader().on_read(progress::reading(voice.show)).load_program(work)?;
     say_links(&scenario, voice);
@@ -164,28 +166,37 @@ pub(super) fn play(
 }
 
 /// The program that is named, as a scenario says it.
-fn workload(input: &TraceArgs, on: &PlayedOn) -> ProgramSpec {
+fn workload(input: &TraceArgs, on: &PlayedOn, fragment: Option<Bytes>) -> ProgramSpec {
     let mut workload = ProgramSpec::named(file_names::text_of(&input.trace).into());
+    let fragment = fragment.map(Located::from);
     if let ProgramSpec::Trace(spec) = &mut workload {
+        spec.fragment = fragment;
         spec.truncated = input.truncated;
         spec.flop_rate = (input.flop_rate != Options::default().flop_rate).then(|| input.flop_rate.into());
         spec.wildcards = on.wildcards.into();
+    } else if let ProgramSpec::Program(spec) = &mut workload {
+        spec.fragment = fragment;
     }
     workload.set_cpu_speed(on.cpu_speed);
     workload.set_part(&on.regions.part());
     workload
 }
 
-/// Reads the program that is named.
-pub(super) fn program(input: &TraceArgs, on: &PlayedOn, voice: Voice) -> Result<ProgramWork, Failure> {
+/// Reads the program that is named; messages longer than `fragment` go in pieces.
+pub(super) fn program(
+    input: &TraceArgs,
+    on: &PlayedOn,
+    fragment: Option<Bytes>,
+    voice: Voice,
+) -> Result<ProgramWork, Failure> {
     let sources = progress::sources(voice.show);
     let text = file_names::text_of(&input.trace);
-    let workload = workload(input, on);
+    let workload = workload(input, on, fragment);
     let read = workload.read(&sources);
     let read = read.map_err(|diagnostics| diagnostics.into_iter().map(|mistake| with_hint(mistake, &text)).collect());
     let ReadProgram { program, name, start_up } = read.map_err(|diagnostics| Invalid { diagnostics, sources })?;
     regions::say(start_up, &program, voice);
-    caveats::judge(&program.caveats, &name, input.strictness, voice)?;
+    caveats::judge_program(&program, &name, input.strictness, voice)?;
     Ok(ProgramWork {
         cpu_speed: on.cpu_speed,
         wildcards: on.wildcards.into(),
@@ -333,8 +344,8 @@ fn run(
         }
     }
     if !complete && !replayed.stuck.is_empty() {
-        for mistake in unmatched(&work.program).into_iter().take(1) {
-            voice.hint(mistake.message);
+        if let Some(mistake) = unmatched(&work.program).receives.first() {
+            voice.hint(&mistake.message);
         }
     }
     Ok((replayed.report, replayed.stuck))
@@ -368,6 +379,11 @@ fn write(
         Kind::NoiseTable => file.write(|w| pictures::noise_table(&report.head, w)),
         Kind::MatrixTable => file.write(|w| csv::matrix(matrix, w)),
         Kind::Matrix => file.write(files::text(&svg::matrix(matrix, ranks, &report.program, &amount))),
+        Kind::Breakdown => {
+            let region = report.region.as_ref().map_or(String::new(), |region| format!(" (region {region})"));
+            let title = format!("{}{region}", report.program);
+            file.write(files::text(&svg::breakdown(&report.ranks, &title, &played_on)))
+        }
         Kind::Timeline => {
             let Some(history) = history else { return Ok(()) };
             let named = report.regions.iter().filter_map(|region| {

@@ -502,21 +502,22 @@ pub(super) fn with_algorithm(
     }
 }
 
-/// The more it saves the earlier; what was not simulated comes last.
+/// Orders findings by what they save, in steps of [`LEAST_GAIN`]; of one step the proven ones come first. What was not
+/// simulated comes last.
 fn order(a: &Judged, b: &Judged, base: &Simulated) -> Ordering {
-    let by_gain = match (a.saved_s(base), b.saved_s(base)) {
-        (Some(a), Some(b)) => b.total_cmp(&a),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => Ordering::Equal,
-    };
-    by_gain.then_with(|| by_stake(&a.finding, &b.finding))
+    let gain = |judged: &Judged| judged.saved_s(base).unwrap_or(f64::NEG_INFINITY);
+    let step = |judged: &Judged| (gain(judged) / (LEAST_GAIN * base.makespan_s)).round();
+    (step(b).total_cmp(&step(a)))
+        .then_with(|| a.finding.certainty().cmp(&b.finding.certainty()))
+        .then_with(|| gain(b).total_cmp(&gain(a)))
+        .then_with(|| by_stake(&a.finding, &b.finding))
 }
 
-/// The more time is at stake the earlier.
+/// Orders findings by the time at stake; at one time the proven ones come first.
 fn by_stake(a: &Finding, b: &Finding) -> Ordering {
     b.time_ns
         .cmp(&a.time_ns)
+        .then_with(|| a.certainty().cmp(&b.certainty()))
         .then_with(|| a.rule.cmp(&b.rule))
         .then_with(|| a.id.len().cmp(&b.id.len()))
         .then_with(|| a.id.cmp(&b.id))

@@ -30,8 +30,13 @@ pub fn text(page: &PageData, ranked: &Ranked) -> Answer {
         text.push_str("\nnothing was found that could be improved\n");
         return text;
     }
-    let mut grid =
-        Grid::new().time("saves").quantity("share", Quantity::Part).text("advice").text("place").text("what to do");
+    // Without a simulation nothing is known of what is saved.
+    let gains = page.findings.iter().any(|finding| finding.gain.is_some());
+    let mut grid = Grid::new();
+    if gains {
+        grid = grid.time("saves").quantity("share", Quantity::Part);
+    }
+    grid = grid.text("advice").text("place").text("what to do");
     for finding in &page.findings {
         let (saved, share) = match finding.gain {
             Some(gain) => (gain.saved_s(), gain.share()),
@@ -39,10 +44,11 @@ pub fn text(page: &PageData, ranked: &Ranked) -> Answer {
         };
         let check = if finding.certainty() == Certainty::Check { " (check)" } else { "" };
         let what = format!("{}{check}", printable(&finding.title));
-        grid.row([Cell::from(saved), share.into(), finding.id.clone().into(), place(finding).into(), what.into()]);
+        let row = [Cell::from(saved), share.into(), finding.id.clone().into(), place(finding).into(), what.into()];
+        grid.row(row.into_iter().skip(if gains { 0 } else { 2 }));
     }
     text.push_str("\n");
-    text.table(grid.keys(3));
+    text.table(grid.keys(if gains { 3 } else { 1 }));
     if let Some(together) = &ranked.together
         && let Some(base) = &ranked.base
     {
@@ -164,7 +170,8 @@ pub fn json(page: &PageData, ranked: &Ranked, caveats: &Caveats) -> Value {
             "left_out": together.left_out.iter().map(|(id, why)| json!({"id": id, "why": why})).collect::<Vec<_>>(),
         })),
     });
-    let wrong = [("incomplete", &caveats.incomplete), ("lack_of_cores", &caveats.lack_of_cores)];
+    let Caveats { incomplete, lack_of_cores, outside } = caveats;
+    let wrong = [("incomplete", incomplete), ("lack_of_cores", lack_of_cores), ("outside", outside)];
     for (name, texts) in wrong.into_iter().filter(|(_, texts)| !texts.is_empty()) {
         advice[name] = texts.clone().into();
     }

@@ -36,6 +36,8 @@ pub unsafe extern "C" fn hayase_memory_start(path: *const c_char) {
     });
     if started {
         opaque::watch();
+        #[cfg(target_arch = "x86_64")]
+        crate::hazards::start();
     }
 }
 

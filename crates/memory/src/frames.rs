@@ -232,7 +232,12 @@ pub(crate) fn call(recorder: &mut Recorder<File>, number: u64, site: usize) {
     }
     let parent = stack.frames.last().map(|frame| frame.place);
     if site != 0 && !stack.is_instrumented(site, parent) {
-        opaque(recorder, site);
+        return opaque(recorder, site);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if site != 0 && !crate::arguments::was_seen(site as u64) {
+        let name = "a call of MPI through a pointer";
+        recorder.access_of(key(site as u64, true), 0, 0, hayase_trace::memory::Kind::Opaque, name);
     }
 }
 

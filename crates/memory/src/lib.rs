@@ -13,6 +13,11 @@
 //! * `code`: which functions of a part are not instrumented, and what others access without telling; by reading
 //!   instructions.
 //! * `opaque`: calls of functions that nobody instrumented: marked, since what they access cannot be seen.
+//! * `stubs`: code that stands before such functions.
+//! * `arguments`: what functions of MPI read and write besides messages.
+//! * `heap`: blocks of memory that begin and end.
+//! * `sections`: copies that Fortran makes of arrays for calls.
+//! * `hazards`: threads, handlers of signals, shared memory and more, by which memory changes unseen.
 //!
 //! A program that was linked with this library runs without Hayase too: before `hayase_memory_start` an access costs a
 //! call and a comparison.
@@ -23,16 +28,26 @@
 
 pub mod recorder;
 
+#[cfg(target_arch = "x86_64")]
+mod arguments;
 mod atomic;
 #[cfg(target_arch = "x86_64")]
 mod code;
 mod control;
 mod entry;
 mod frames;
+#[cfg(target_arch = "x86_64")]
+mod hazards;
+#[cfg(target_arch = "x86_64")]
+mod heap;
 mod library;
 mod module;
 mod opaque;
+#[cfg(target_arch = "x86_64")]
+mod sections;
 mod state;
+#[cfg(target_arch = "x86_64")]
+mod stubs;
 
 /// Defines functions that hand their caller's return address on as one more argument.
 ///

@@ -1,7 +1,8 @@
 //! `memcpy`, `memmove`, `memset` and their like: accesses of the program that compilers leave to the C library.
 //!
 //! These functions stand in front of those of the C library for the whole process, but only calls from instrumented
-//! code are the program's accesses; the MPI library's copies are its own.
+//! code are the program's accesses; the MPI library's copies are its own. A table has other functions with the results
+//! that they write.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -9,6 +10,26 @@ use std::{mem, ptr};
 
 use crate::entry::library_access;
 use crate::{module, state, with_caller};
+
+/// Functions that write results behind their arguments: for each the index of the argument and the size \[B\].
+const RESULTS: &[(&str, &[(usize, u64)])] = &[
+    ("time", &[(0, 8)]),
+    ("gettimeofday", &[(0, 16)]),
+    ("clock_gettime", &[(1, 16)]),
+    ("nanosleep", &[(1, 16)]),
+    ("rand_r", &[(0, 4)]),
+    ("_gfortran_cpu_time_4", &[(0, 4)]),
+    ("_gfortran_cpu_time_8", &[(0, 8)]),
+    ("_gfortran_random_r4", &[(0, 4)]),
+    ("_gfortran_random_r8", &[(0, 8)]),
+    ("_gfortran_system_clock_4", &[(0, 4), (1, 4), (2, 4)]),
+    ("_gfortran_system_clock_8", &[(0, 8), (1, 8), (2, 8)]),
+];
+
+/// Returns which results the function with this name writes, if it accesses nothing else of the program's.
+pub(crate) fn results(name: &str) -> Option<&'static [(usize, u64)]> {
+    RESULTS.iter().find(|(known, _)| *known == name).map(|&(_, results)| results)
+}
 
 type Copy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_void;
 type Fill = unsafe extern "C" fn(*mut c_void, c_int, usize) -> *mut c_void;

@@ -8,11 +8,16 @@ use std::io::{self, Write};
 
 use hayase_trace::memory::{Folder, Kind, Nest, Run, Sink, Site, Totals, Writer};
 
+mod blocks;
+
+pub use blocks::Block;
+use blocks::Blocks;
+
 /// An open run. One cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 struct Slot {
-    /// Site: address and direction; 0: free.
+    /// Site: address, direction and kind; 0: free.
     key: u64,
     /// Address of the next access, if the run goes on.
     next: u64,
@@ -57,6 +62,9 @@ pub struct Recorder<W: Write> {
     sides: Vec<Side>,
     /// Sites with an open run or nest, as indices of `slots`, in the order of their first access in the interval.
     active: Vec<u32>,
+    blocks: Blocks,
+    /// Hazards that begin or end in the interval, with their positions.
+    hazards: Vec<(Place, bool, u64)>,
     writer: Writer<W>,
     /// Accesses of earlier intervals.
     accesses: u64,
@@ -76,6 +84,18 @@ pub fn key(address: u64, write: bool) -> u64 {
     address << 1 | u64::from(write)
 }
 
+/// Where the kind of a site is in a key: addresses of programs have 57 bits at most.
+const KIND: u32 = 60;
+
+/// Calls of a function from one place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Return address.
+    pub address: u64,
+    /// Name of the function, or of what it does.
+    pub name: &'static str,
+}
+
 impl<W: Write> Recorder<W> {
     /// Starts a file; the notes go into its header.
     ///
@@ -88,6 +108,8 @@ impl<W: Write> Recorder<W> {
             position: 0,
             sides: Vec::new(),
             active: Vec::with_capacity(1 << SLOTS_LOG2),
+            blocks: Blocks::default(),
+            hazards: Vec::new(),
             writer: Writer::new(out, notes)?,
             accesses: 0,
             error: None,
@@ -192,6 +214,8 @@ impl<W: Write> Recorder<W> {
 
     /// The place of a site in the table; a new one if it has none.
     fn find(&mut self, key: u64, kind: Kind, name: &str) -> usize {
+        // One call may tell of accesses and be marked, or end one block and begin another.
+        let key = key & !(!0 << KIND) | (kind as u64) << KIND;
         let mask = self.slots.len() - 1;
         let mut index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;
         loop {
@@ -205,7 +229,8 @@ impl<W: Write> Recorder<W> {
             self.grow();
             return self.find(key, kind, name);
         }
-        let site = Site { address: (key >> 1).wrapping_sub(1), write: key & 1 != 0, kind, name: name.into() };
+        let address = ((key & !(!0 << KIND)) >> 1).wrapping_sub(1);
+        let site = Site { address, write: key & 1 != 0, kind, name: name.into() };
         let site = self.writer.site(&site);
         self.slots[index] = Slot { key, at: NEVER, side: self.sides.len() as u32, ..Slot::default() };
         self.sides.push(Side { site, size: 0, active: false, folder: Folder::default() });
@@ -245,16 +270,39 @@ impl<W: Write> Recorder<W> {
     /// The function of this site began or ended, whose variables are at `low..high`, before the access with this
     /// position.
     pub fn frame(&mut self, key: u64, low: u64, high: u64, position: u64) {
-        let index = self.find(key, Kind::Frame, "");
+        self.mark(key, Kind::Frame, "", (low, high), position);
+    }
+
+    /// Writes a record that is no access.
+    fn mark(&mut self, key: u64, kind: Kind, name: &str, (low, high): (u64, u64), position: u64) {
+        let index = self.find(key, kind, name);
         let Some(side) = self.sides.get(self.slots[index].side as usize) else { return };
-        let frame = Nest::new(side.site, high.saturating_sub(low), low, position, &[]);
-        let result = self.writer.nest(&frame);
+        let mark = Nest::new(side.site, high.saturating_sub(low), low, position, &[]);
+        let result = self.writer.nest(&mark);
         note(&mut self.error, result);
+    }
+
+    /// A call makes or ends a block of this address and size, here in the order of accesses.
+    pub fn block(&mut self, place: Place, begins: bool, low: u64, size: u64) {
+        let (first, last) = (self.position, self.position);
+        let block = Block { place, low, high: low.saturating_add(size), first, last };
+        if begins { self.blocks.begin(block) } else { self.blocks.end(block) }
+    }
+
+    /// From here on memory may change unseen, for the reason that is the place's name, or no longer does.
+    pub fn hazard(&mut self, place: Place, begins: bool) {
+        self.hazards.push((place, begins, self.position));
     }
 
     /// The call with this index begins: the interval with its number is over.
     pub fn call(&mut self, number: u64) {
         self.name_interval(number);
+        for (Block { place, low, high, .. }, position) in self.blocks.take() {
+            self.mark(key(place.address, true), Kind::Block, place.name, (low, high), position);
+        }
+        for (place, begins, position) in std::mem::take(&mut self.hazards) {
+            self.mark(key(place.address, begins), Kind::Hazard, place.name, (0, 0), position);
+        }
         self.close();
         let result = self.writer.interval(number.wrapping_add(1));
         note(&mut self.error, result);

@@ -9,17 +9,23 @@
 //! on every machine this runs on (64 bits, arguments in registers or in 8 bytes of stack). What comes *from* a program
 //! must be cut to size first ([`Abi::handle`]), since the upper half of the register may hold anything.
 //!
+//! [`arguments`] is the table of all functions with the memory that their arguments point to; [`Calls`] evaluates it
+//! for a call that a program is about to make.
+//!
 //! Known: Open MPI 1.7 to 5, and the MPICH ABI initiative (MPICH 3.1 to 4, Intel MPI, MVAPICH2, Cray MPICH).
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("handles are passed in registers of 64 bits");
 
 mod abi;
+mod accesses;
+pub mod arguments;
 mod functions;
 mod library;
 mod status;
 
 pub use abi::{Abi, Family, OPERATORS, Statuses};
+pub use accesses::Calls;
 pub use functions::{Functions, Handle};
 pub use library::{Library, NotFound};
 pub use status::{Status, StatusLayout};

@@ -286,22 +286,6 @@ fn a_recording_stops_when_it_is_asked_to_and_the_program_goes_on() {
 }
 
 #[test]
-fn calls_of_other_threads_pass_and_are_counted() {
-    for mpi in MPIS {
-        let Some(run) = run(mpi, "threads", How { ranks: 2, ..How::default() }) else { continue };
-        run.assert_success(mpi);
-        let stream = run.stream(0);
-        assert!(stream.ended);
-        let sends = stream.events.iter().filter(|event| event.call == Call::Send).count();
-        if run.output.stdout.starts_with(b"multiple") {
-            assert_eq!((sends, stream.lost), (100, 3 * 100), "{mpi}");
-            let said = stream.notes.iter().find(|(name, _)| name == "lost").map(|(_, text)| text.as_str());
-            assert_eq!(said, Some("Send 300\n"), "{mpi}");
-        }
-    }
-}
-
-#[test]
 fn calls_of_one_thread_after_the_other_are_all_recorded() {
     for mpi in MPIS {
         let how = How { ranks: 2, arguments: &["serialized"], ..How::default() };

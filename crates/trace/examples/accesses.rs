@@ -6,22 +6,29 @@ use std::error::Error;
 use std::fs::File;
 use std::io::BufReader;
 
-use hayase_trace::memory::{Intervals, Kind};
+use hayase_trace::memory::{Interval, Intervals, Kind};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("name a file: run/rank-00000.mem")?;
     let mut intervals = Intervals::new(BufReader::new(File::open(path)?));
     while let Some(interval) = intervals.next()? {
         println!("interval {}: {} accesses", interval.number, interval.accesses());
-        for nest in &interval.nests {
+        let Interval { nests, frames, blocks, hazards, .. } = &interval;
+        for nest in nests.iter().chain(frames).chain(blocks).chain(hazards) {
             let site = &intervals.sites()[nest.site as usize];
             let what = match (site.kind, site.write) {
                 (Kind::Opaque, _) => "calls ",
+                (Kind::Frame, _) => "a function begins or ends",
+                (Kind::Block, _) => "a block begins or ends",
+                (Kind::Hazard, true) => "a hazard begins",
+                (Kind::Hazard, false) => "a hazard ends",
+                (Kind::Call, true) => "completion writes",
+                (Kind::Call, false) => "posting reads",
                 (_, true) => "writes",
                 (_, false) => "reads ",
             };
             print!("  {:#x} {what} {}", site.address, site.name);
-            if site.kind != Kind::Opaque {
+            if !matches!(site.kind, Kind::Opaque | Kind::Hazard) {
                 print!(" {} B at {:#x}", nest.size, nest.base);
             }
             print!(", position {}", nest.first);

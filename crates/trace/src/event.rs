@@ -13,8 +13,11 @@ pub struct Event {
     pub begin: u64,
     /// When it returned \[ns since the start of the stream\].
     pub end: u64,
-    /// Processor time since the call before returned \[ns\], as measured: the clock's own cost is still in it.
+    /// Processor time since the call before returned \[ns\], as measured: the clock's own cost is still in it. Of
+    /// several threads: of this one, since its own call before; at first since it was created.
     pub cpu: Option<u64>,
+    /// The thread that called, by number; 0: the one that initialised MPI.
+    pub thread: u32,
     /// What was special.
     pub flags: Flags,
     /// Where it was called from: an index of the table of sites, plus one; 0: not known.
@@ -65,6 +68,7 @@ impl Event {
             begin,
             end,
             cpu: None,
+            thread: 0,
             flags: Flags::default(),
             site: 0,
             comm: 0,
@@ -83,6 +87,11 @@ impl Event {
             counts: Vec::new(),
             counts2: Vec::new(),
         }
+    }
+
+    /// Returns the name of the call in the source: a neighbourhood collective is recorded as its messages.
+    pub fn name(&self) -> &'static str {
+        self.flags.neighbourhood().unwrap_or_else(|| self.call.name())
     }
 
     /// The request that the call makes.
@@ -160,6 +169,33 @@ impl Flags {
     pub const GAPS: Self = Self(32);
     /// The bytes of a datatype that is not basic are known to follow each other.
     pub const DENSE: Self = Self(64);
+    /// Of several threads: this one gave its core away before the call, to wait for something outside MPI.
+    pub const BLOCKED: Self = Self(128);
+
+    /// Neighbourhood collectives, by their number in the flags of the messages and waits that they are recorded as.
+    const NEIGHBOURHOOD: [&str; 11] = [
+        "",
+        "Neighbor_allgather",
+        "Neighbor_allgatherv",
+        "Neighbor_alltoall",
+        "Neighbor_alltoallv",
+        "Neighbor_alltoallw",
+        "Ineighbor_allgather",
+        "Ineighbor_allgatherv",
+        "Ineighbor_alltoall",
+        "Ineighbor_alltoallv",
+        "Ineighbor_alltoallw",
+    ];
+
+    /// Returns the mark of a message of a neighbourhood collective (`Neighbor_alltoall`); none for any other name.
+    pub fn of_neighbourhood(name: &str) -> Self {
+        Self(Self::NEIGHBOURHOOD.iter().position(|&known| known == name).map_or(0, |number| (number as u16) << 8))
+    }
+
+    /// Returns the name of the neighbourhood collective that a call is a part of.
+    pub fn neighbourhood(self) -> Option<&'static str> {
+        Self::NEIGHBOURHOOD.get(usize::from(self.0 >> 8 & 15)).copied().filter(|name| !name.is_empty())
+    }
 
     /// Both.
     #[must_use]

@@ -50,6 +50,7 @@ pub mod names;
 mod read;
 mod shape;
 mod sites;
+mod turns;
 pub mod walk;
 mod write;
 

@@ -7,6 +7,7 @@ use crate::chunk::Chunks;
 use crate::code::{Cursor, unfold};
 use crate::error::ReadError;
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
+use crate::turns::Threads;
 use crate::{Communicator, Event, Frame, Header, Mark, SIGNATURE, Site, chunk, marks};
 
 /// What is passed over by those who want call sites alone.
@@ -62,6 +63,7 @@ pub struct Reader<R> {
     communicator: Communicator,
     note: String,
     columns: [Cursor; column::COUNT],
+    threads: Threads,
     /// Events left in the chunk.
     pending: u64,
     events: u64,
@@ -104,6 +106,7 @@ impl<R: Read> Reader<R> {
             communicator: Communicator::default(),
             note: String::new(),
             columns: [Cursor::default(); column::COUNT],
+            threads: Threads::default(),
             pending: 0,
             events: 0,
             last_end: 0,
@@ -401,12 +404,13 @@ impl<R: Read> Reader<R> {
             return Err(format!("a block claims to have {events} events"));
         }
         self.pending = events;
+        self.threads = Threads::begin(&mut self.columns[column::THREADS], bytes);
         self.expect_mark()
     }
 
     /// Reads the next event into the last event of its shape and returns that shape's number.
     fn next_event(&mut self) -> Result<usize, Wrong> {
-        let Self { chunks, columns, shapes, .. } = self;
+        let Self { chunks, columns, shapes, threads, .. } = self;
         let bytes = &chunks.content;
         let cut_off = || "a block of events ends in the middle of one".to_owned();
         let number = columns[column::SHAPE].take(bytes).ok_or_else(cut_off)?;
@@ -420,6 +424,7 @@ impl<R: Read> Reader<R> {
         let index = usize::try_from(number).map_err(|_| cut_off())?;
         let known = shapes.get_mut(index).ok_or_else(|| format!("there is no shape {number}"))?;
         let (shape, event) = (&known.shape, &mut known.event);
+        event.thread = threads.next(&mut columns[column::THREADS], bytes).ok_or_else(cut_off)?;
 
         let tick = self.stream.as_ref().map_or(1, |header| u64::from(header.tick));
         let gap = columns[column::GAP].take(bytes).ok_or_else(cut_off)?;

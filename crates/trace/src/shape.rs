@@ -21,8 +21,10 @@ pub(crate) mod column {
     pub(crate) const LISTS: usize = 13;
     /// Borders of regions, by where they stand among the events of the chunk (see `marks`).
     pub(crate) const MARKS: usize = 14;
+    /// Threads, where a rank has several (see `turns`).
+    pub(crate) const THREADS: usize = 15;
     /// How many columns there are.
-    pub(crate) const COUNT: usize = 15;
+    pub(crate) const COUNT: usize = 16;
 }
 
 /// How many fields are predicted.

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::chunk::Packer;
 use crate::code::{Crc, fold, put};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
+use crate::turns::Turns;
 use crate::{Communicator, Event, Header, Mark, SIGNATURE, Site, chunk, marks};
 
 /// A chunk is written when its columns have so many bytes together \[B\].
@@ -39,6 +40,7 @@ pub struct Writer<W: Write> {
     shapes: Shapes,
     /// Events of the chunk before the last border of a region.
     marked: u64,
+    turns: Turns,
     /// Sites that are still to be made known, as in their chunk.
     sites: Vec<u8>,
     /// Their callers, as in theirs.
@@ -53,7 +55,8 @@ pub struct Writer<W: Write> {
 
 #[derive(Default)]
 struct Shapes {
-    numbers: FxHashMap<Shape, u32>,
+    /// By thread, too: what changes from call to call is that of a thread.
+    numbers: FxHashMap<(u32, Shape), u32>,
     last: Vec<Last>,
 }
 
@@ -81,6 +84,7 @@ impl<W: Write> Writer<W> {
             newest: 0,
             shapes: Shapes::default(),
             marked: 0,
+            turns: Turns::default(),
             sites: Vec::new(),
             paths: Vec::new(),
             regions: Vec::new(),
@@ -191,8 +195,9 @@ impl<W: Write> Writer<W> {
         let shape = Shape::of(event, &fields);
         let columns = &mut self.columns;
         let known = self.shapes.last.len() as u32;
-        let number = *self.shapes.numbers.entry(shape).or_insert(known);
+        let number = *self.shapes.numbers.entry((event.thread, shape)).or_insert(known);
         put(&mut columns[column::SHAPE], number.into());
+        self.turns.write(&mut columns[column::THREADS], self.pending, event.thread);
         if number == known {
             shape.write(&mut columns[column::DEFINITION]);
             self.shapes.last.push(Last { fields: shape::NO_FIELDS, lists: Default::default() });
@@ -282,7 +287,7 @@ impl<W: Write> Writer<W> {
         let count = self.used_columns();
         put(&mut self.raw, self.pending);
         put(&mut self.raw, count as u64);
-        (self.pending, self.marked) = (0, 0);
+        (self.pending, self.marked, self.turns) = (0, 0, Turns::default());
         for column in &mut self.columns[..count] {
             put(&mut self.raw, column.len() as u64);
             self.raw.append(column);
@@ -295,9 +300,10 @@ impl<W: Write> Writer<W> {
         self.pending == 0 && self.columns[column::MARKS].is_empty()
     }
 
-    /// How many columns have anything: the last is there with borders of regions alone.
+    /// How many columns there are: the last two are there with borders of regions and several threads alone.
     fn used_columns(&self) -> usize {
-        column::COUNT - usize::from(self.columns[column::MARKS].is_empty())
+        let filled = self.columns.iter().rposition(|column| !column.is_empty()).map_or(0, |last| last + 1);
+        filled.max(column::MARKS)
     }
 
     /// Writes what has been added so far, uncompressed and without asking for memory: for the handler of a signal that
@@ -348,7 +354,7 @@ impl<W: Write> Writer<W> {
             out.write_all(column)?;
             column.clear();
         }
-        (self.pending, self.marked) = (0, 0);
+        (self.pending, self.marked, self.turns) = (0, 0, Turns::default());
         out.flush()
     }
 

@@ -404,8 +404,9 @@ impl<'a, 'o> Hosts<'a, 'o> {
         let costs = self.costs;
         let more = size as f64 - 1.0;
         let taken_up = self.worked(host, now, now, costs.processor, Work::Overhead);
-        let rest = (costs.processor_per_byte * more).max(costs.interface_per_byte * more);
-        let end = self.worked(host, now, taken_up, rest, Work::Overhead);
+        let copied = self.worked(host, now, taken_up, costs.processor_per_byte * more, Work::Overhead);
+        // G is the network's: bytes come no later because the processor is slow.
+        let end = copied.max(taken_up + costs.interface_per_byte * more);
         self.cpus[at].free = end;
         self.nics[nic].recv = now + costs.interface + costs.interface_per_byte * more;
         let receive = self.mailboxes.arrive(host, Envelope { peer: src.0, tag, comm }, number);

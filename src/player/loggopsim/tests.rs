@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::*;
 use crate::node::LogGopSimSpec;
+use crate::noise::{Ground, Numbers, Slow, Speed, StragglerSpec};
 use crate::reading::Input;
 use crate::units::{Bytes, PerByte};
 use crate::workload::program::ProgramBuilder;
@@ -73,6 +75,40 @@ fn the_larger_loads_take_what_they_take_there() {
     assert_eq!(load("broadcast:ranks=1024"), 116_380.0);
     assert_eq!(load("broadcast:ranks=16384"), 162_932.0);
     assert_eq!(load("stencil:x=32,y=32,iterations=20"), 6_371_680.0);
+}
+
+#[test]
+fn a_slow_processor_slows_o_and_its_bytes_and_leaves_the_network_alone() {
+    let slow = |rank: &str| {
+        let ranks = Some(Numbers::parse(rank).unwrap().into());
+        let half = StragglerSpec {
+            ranks,
+            nodes: None,
+            count: None,
+            job: None,
+            speed: Speed(0.5).into(),
+            start: None,
+            until: None,
+        };
+        let slow = Slow::new(None, &[half.into()], &Ground { ranks: 2, ..Ground::default() }).unwrap().unwrap();
+        Processors::new(Arc::new(slow), 0, 2, Time::ZERO, None)
+    };
+    let text = "num_ranks 2\nrank 0 {\na: send 1001b to 1 tag 1\n}\nrank 1 {\na: recv 1001b from 0 tag 1\n}\n";
+    let program = read_text(Input::from_bytes("pair.goal".to_owned(), text.as_bytes().to_vec())).unwrap();
+    // The wire is the bottleneck at the receiver, then its processor (L = 2500, o = 1500 ns; 1000 bytes count).
+    for (gap, overhead) in [(6.0, 0.0), (6.0, 4.0), (1.0, 4.0)] {
+        let per_byte = |ns: f64| PerByte::from_ps(ns * 1e3).into();
+        let spec = LogGopSimSpec { gap: per_byte(gap), overhead: per_byte(overhead), ..LogGopSimSpec::default() };
+        let end = |sender: f64, receiver: f64| {
+            let arrival = sender * 1500.0 + 2500.0;
+            arrival + receiver * 1500.0 + 1000.0 * f64::max(receiver * overhead, gap)
+        };
+        for (rank, expected) in [("0", end(2.0, 1.0)), ("1", end(1.0, 2.0))] {
+            let played =
+                play(&program, &spec.host_costs(), (1.0, Some(slow(rank))), Observers::default(), &|_, _| true);
+            assert_eq!(played.ranks[1].end.ps(), expected * 1e3, "rank {rank} slow, G {gap}, O {overhead}");
+        }
+    }
 }
 
 /// LogGOPSim without queues: every event that finds its resources taken comes again.

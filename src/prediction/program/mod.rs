@@ -169,6 +169,11 @@ pub enum What {
         /// Whether it begins here; else it ends.
         begins: bool,
     },
+    /// What follows is executed by this thread of the rank. It has no numbers.
+    Thread(u32),
+    /// The operation that follows begins no earlier than after one of another thread; how long after is the block
+    /// before this. Number: how many operations back that is, 1 for the newest; 0: the start of the rank.
+    After,
 }
 
 /// How a number says who the other side of a message is.
@@ -214,12 +219,14 @@ pub enum Meaning {
     Bytes,
     /// The age of a request.
     Age,
+    /// Operations back.
+    Back,
 }
 
 impl What {
     /// What its numbers are, in order.
     pub fn meanings(&self) -> &'static [Meaning] {
-        use Meaning::{Age, Bytes, Peer, Root, Tag};
+        use Meaning::{Age, Back, Bytes, Peer, Root, Tag};
         match self {
             Self::Message { any_source: false, any_tag: false, .. } => &[Peer, Tag, Bytes],
             Self::Message { any_source: false, .. } => &[Peer, Bytes],
@@ -227,7 +234,8 @@ impl What {
             Self::Message { .. } => &[Bytes],
             Self::Wait { .. } => &[Age],
             Self::WaitRange { .. } => &[Age, Age],
-            Self::WaitList { .. } | Self::Border { .. } => &[],
+            Self::WaitList { .. } | Self::Border { .. } | Self::Thread(_) => &[],
+            Self::After => &[Back],
             Self::Collective { counts: None, .. } => &[Root, Bytes],
             Self::Collective { .. } => &[Root],
         }
@@ -242,6 +250,8 @@ impl What {
             | Self::WaitList { kind, .. } => kind.name(),
             Self::Border { begins: true, .. } => "enter",
             Self::Border { .. } => "leave",
+            Self::Thread(_) => "thread",
+            Self::After => "after",
             Self::Collective { call, background: true, .. } => call.background_name(),
             Self::Collective { call, .. } => call.name(),
         }

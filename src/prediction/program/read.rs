@@ -8,7 +8,7 @@ use super::write::meaning_name;
 use super::{Base, Group, Loop, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Statement, What};
 use crate::diagnostic::Diagnostic;
 use crate::reading::Input;
-use crate::workload::program::{CollectiveCall, Communicator, Op, OpKind};
+use crate::workload::program::{CollectiveCall, Communicator, Op, OpKind, Threads};
 use crate::workload::trace::MOST_RANKS;
 use crate::workload::trace::lines::{Line, each_line};
 
@@ -249,6 +249,15 @@ impl Reader {
                 let region = region.filter(|&region| (region as usize) < self.data.regions.len());
                 let region = region.ok_or_else(|| words.wrong(0, format!("there is no region {text}")))?;
                 (What::Border { region, begins: name == "enter" }, 1)
+            }
+            None if name == "thread" => {
+                let (_, text) = words.need(0, "the number of a thread")?;
+                let thread = text.parse::<u32>().ok().filter(|&thread| thread < Threads::MOST);
+                (What::Thread(thread.ok_or_else(|| words.wrong(0, format!("there is no thread {text}")))?), 1)
+            }
+            None if name == "after" => {
+                numbers.push(self.number(words, 0, meaning_name(Meaning::Back))?);
+                (What::After, 1)
             }
             Some(kind @ (OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv | OpKind::Probe)) => {
                 let receives = !matches!(kind, OpKind::Send | OpKind::Isend);

@@ -7,7 +7,7 @@ use super::fold::nearest;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::units::Time;
-use crate::workload::program::{ANY_SOURCE, ANY_TAG, Counts, Mark, Op, OpKind, Program};
+use crate::workload::program::{ANY_SOURCE, ANY_TAG, After, Counts, Mark, Op, OpKind, Program};
 
 /// What a leaf is: where it is called, and what it is.
 pub(super) type Key = (u32, What);
@@ -58,6 +58,8 @@ pub(super) fn leaves(
     let mut ordinals = vec![0_u32; ops.ops.len()];
     let mut started = 0_u32;
     let mut gap = Time::ZERO;
+    // Of several threads: which of them it is, and by position, how many operations there are up to there.
+    let (threads, mut thread, mut called) = (&ops.threads, 0, Vec::new());
     let mut marks = ops.marks.iter().peekable();
     let border = |mark: &Mark| {
         let what = What::Border { region: mark.region, begins: mark.begins };
@@ -68,6 +70,21 @@ pub(super) fn leaves(
         while let Some(mark) = marks.next_if(|mark| mark.at as usize <= at) {
             let (key, numbers) = border(mark);
             leaf(key, numbers, std::mem::take(&mut gap));
+        }
+        if !threads.is_empty() {
+            let site = ops.sites.get(at).copied().unwrap_or(0);
+            let (of, after) = (threads.of(at as u32), threads.after(at as u32));
+            if of != thread || (gap > Time::ZERO && !after.is_empty()) {
+                leaf((site, What::Thread(of)), [].into(), std::mem::take(&mut gap));
+                thread = of;
+            }
+            let so_far = called.last().copied().unwrap_or(0_i64);
+            for &After { on, lag, .. } in after {
+                // The operation itself, or the last before it.
+                let back = called.get(on as usize).map_or(0, |&up_to| if up_to == 0 { 0 } else { so_far - up_to + 1 });
+                leaf((site, What::After), [back].into(), lag);
+            }
+            called.push(so_far + i64::from(op.kind != OpKind::Calc));
         }
         if op.kind == OpKind::Calc {
             gap += op.duration();

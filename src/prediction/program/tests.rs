@@ -295,3 +295,48 @@ fn folders_are_no_part_of_the_name_of_a_block() {
     assert_eq!(short("/home/a/src/cg.c:75 (dot/product)"), "cg.c:75 (dot/product)");
     assert_eq!(short("cg.f:1023"), "cg.f:1023");
 }
+
+#[test]
+fn threads_come_back_with_what_they_wait_for() {
+    let mut program = ProgramBuilder::new(1);
+    let mut rank = program.sequence(0);
+    let to = |tag| Envelope::world(0, tag);
+    let us = |us: f64| Time::from_ps(us * 1e6);
+    for round in 0..20_u32 {
+        let first = rank.push(Op::calc(us(3.0)));
+        let request = rank.push(Op::irecv(to(1), 8));
+        rank.at_thread(1);
+        // Its calculation waits at first, later what comes behind it.
+        match round {
+            0 => drop(rank.after(crate::workload::program::After::START, us(2.0))),
+            _ => drop(rank.push(Op::calc(us(4.0)))),
+        }
+        rank.after(request, us(1.5));
+        rank.push(Op::send(to(1), 8));
+        rank.push(Op::calc(us(1.0)));
+        rank.at_thread(0);
+        rank.after(first, Time::ZERO);
+        rank.push(Op::wait(request));
+    }
+    program.finish_rank(rank);
+    let program = program.build().unwrap();
+    let Folded { data, times } = fold(&program).unwrap();
+    assert!(data.steps() < 40, "{}", data.groups[0].text());
+    let mut text = Vec::new();
+    write(&data, &mut text).unwrap();
+    let data = read(Input::from_bytes("x.prog", text)).unwrap();
+    let again = unfold(&data, &Blocks::of(&data), &mut Recorded(&times, 0, 0), "x").unwrap();
+    let (before, after) = (program.rank(RankId(0)), again.rank(RankId(0)));
+    assert_eq!(after.ops, before.ops);
+    for op in 0..before.ops.len() as u32 {
+        assert_eq!(after.threads.of(op), before.threads.of(op), "{op}");
+        let waits = |of: &crate::workload::program::RankProgram| -> Vec<(u32, Time)> {
+            // A calculation in place of the last operation before it.
+            let on = |on: u32| {
+                if of.ops.get(on as usize).is_some_and(|op| op.kind == OpKind::Calc) { on.wrapping_sub(1) } else { on }
+            };
+            of.threads.after(op).iter().map(|after| (on(after.on), after.lag)).collect()
+        };
+        assert_eq!(waits(after), waits(before), "{op}");
+    }
+}

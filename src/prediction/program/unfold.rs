@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::units::Time;
 use crate::workload::caveats::Caveats;
 use crate::workload::program::{
-    ANY_SOURCE, ANY_TAG, Collective, Communicator, Counts, Op, Program, ProgramBuilder, SequenceBuilder,
+    ANY_SOURCE, ANY_TAG, After, Collective, Communicator, Counts, Op, OpKind, Program, ProgramBuilder, SequenceBuilder,
 };
 
 /// Says how long blocks take.
@@ -63,6 +63,7 @@ pub fn unfold(
                 program: &mut program,
                 ops,
                 started: Vec::new(),
+                called: None,
                 collective: None,
             };
             unfolding.ops.from_file(file);
@@ -91,6 +92,8 @@ struct Unfolding<'a> {
     ops: SequenceBuilder,
     /// Positions of the operations that made requests.
     started: Vec<u32>,
+    /// Positions of the operations that are no calculations, where there are several threads.
+    called: Option<Vec<u32>>,
     /// The last collective: its operation in the data, its root and bytes, and its number in the program.
     collective: Option<(*const Operation, i64, i64, u32)>,
 }
@@ -107,10 +110,13 @@ impl Unfolding<'_> {
         let mut executions = vec![0_u64; range.len()];
         let first = blocks.first(number);
         timing.rank(self.rank);
-        let mut spend = |ops: &mut SequenceBuilder, block: u32, place: u32| {
+        let mut next = |block: u32| {
             let execution = &mut executions[(block - range.start) as usize];
             let time = timing.time(block, *execution);
             *execution += 1;
+            time
+        };
+        let spend = |ops: &mut SequenceBuilder, time: Time, place: u32| {
             if time > Time::ZERO {
                 ops.push_at(Op::calc(time), place);
             }
@@ -119,7 +125,11 @@ impl Unfolding<'_> {
         group.walk(self.position, &mut |leaf, level, op, indices| {
             place = first[leaf] + 1;
             self.ops.at_site(op.site.checked_sub(1).map_or(0, |site| self.sites[site as usize]));
-            spend(&mut self.ops, first[leaf] + level, place);
+            let time = next(first[leaf] + level);
+            if op.what == What::After {
+                return self.after(op, indices, time);
+            }
+            spend(&mut self.ops, time, place);
             if self.ops.ops().len() >= MOST_OPERATIONS {
                 let message = format!("rank {} has more than {MOST_OPERATIONS} operations", self.rank);
                 return Err(Diagnostic::new("too-large", message).help("give loops fewer iterations"));
@@ -127,8 +137,35 @@ impl Unfolding<'_> {
             self.op(op, indices, place)
         })?;
         self.ops.at_site(0);
-        spend(&mut self.ops, range.end - 1, place + 1);
+        spend(&mut self.ops, next(range.end - 1), place + 1);
         Ok(())
+    }
+
+    /// The operation that follows begins so long after one of another thread.
+    fn after(&mut self, op: &Operation, indices: &[u64], lag: Time) -> Result<(), Diagnostic> {
+        let back = op.numbers[0].value(self.position, indices);
+        let called = self.called.as_deref().unwrap_or_default();
+        let on = match usize::try_from(back).ok().and_then(|back| called.len().checked_sub(back)) {
+            _ if back == 0 => After::START,
+            Some(at) => called[at],
+            None => return Err(self.impossible(op, Meaning::Back, back)),
+        };
+        self.ops.after(on, lag);
+        Ok(())
+    }
+
+    /// What follows is executed by this thread.
+    fn turn_to(&mut self, thread: u32) {
+        self.ops.at_thread(thread);
+        let calls = || (0..).zip(self.ops.ops()).filter(|(_, op)| op.kind != OpKind::Calc).map(|(at, _)| at).collect();
+        self.called.get_or_insert_with(calls);
+    }
+
+    /// The operation at this position is no calculation.
+    fn has_called(&mut self, at: u32) {
+        if let Some(called) = &mut self.called {
+            called.push(at);
+        }
     }
 
     fn op(&mut self, op: &Operation, indices: &[u64], place: u32) -> Result<(), Diagnostic> {
@@ -141,6 +178,7 @@ impl Unfolding<'_> {
                 // Sizes are kept as they are, in 64 bits.
                 Meaning::Bytes => (if number.steps.is_empty() { i64::MIN } else { 0 }, i64::MAX),
                 Meaning::Age => (1, self.started.len() as i64),
+                Meaning::Back => continue,
             };
             if !(least..=most).contains(value) {
                 return Err(self.impossible(op, meaning, *value));
@@ -156,7 +194,7 @@ impl Unfolding<'_> {
                 sequence::message(kind, marks, comm, peer, tag, take() as u64)
             }
             &What::Wait { kind, marks } => match kind {
-                crate::workload::program::OpKind::Test => Op::test(age(values[0])),
+                OpKind::Test => Op::test(age(values[0])),
                 _ => Op::wait(age(values[0])),
             }
             .marked(marks),
@@ -165,9 +203,16 @@ impl Unfolding<'_> {
                 self.ops.mark(self.regions[region as usize], begins, site, place);
                 return Ok(());
             }
+            &What::Thread(thread) => {
+                self.turn_to(thread);
+                return Ok(());
+            }
+            // It is no operation.
+            What::After => return Ok(()),
             &What::WaitRange { kind } => {
                 let requests: Vec<u32> = (values[1]..=values[0]).rev().map(age).collect();
-                self.ops.wait_list_at(kind, &requests, place);
+                let at = self.ops.wait_list_at(kind, &requests, place);
+                self.has_called(at);
                 return Ok(());
             }
             What::WaitList { kind, ages } => {
@@ -176,7 +221,8 @@ impl Unfolding<'_> {
                     return Err(self.impossible(op, Meaning::Age, unknown.into()));
                 }
                 let requests: Vec<u32> = ages.iter().map(|&found| age(found.into())).collect();
-                self.ops.wait_list_at(*kind, &requests, place);
+                let at = self.ops.wait_list_at(*kind, &requests, place);
+                self.has_called(at);
                 return Ok(());
             }
             &What::Collective { call, comm, counts, background } => {
@@ -199,6 +245,7 @@ impl Unfolding<'_> {
             }
         };
         let at = self.ops.push_at(done, place);
+        self.has_called(at);
         if op.what.starts() {
             self.started.push(at);
         }
@@ -225,6 +272,10 @@ impl Unfolding<'_> {
             Meaning::Bytes => (
                 format!("is of {value} B"),
                 "a size that shrinks with a loop ends below 0: give the loop fewer iterations",
+            ),
+            Meaning::Back => (
+                format!("waits for the operation {value} back, which there is not"),
+                "program data is written by `hayase program fold`",
             ),
             _ => (
                 format!("asks for the request of age {value}, and {} have been made", self.started.len()),

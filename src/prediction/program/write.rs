@@ -127,6 +127,8 @@ impl Operation {
                 }
             }
             What::Border { region, .. } => words.push((region + 1).to_string()),
+            What::Thread(thread) => words.push(thread.to_string()),
+            What::After => words.push(next()),
             What::WaitRange { .. } => words.push(format!("{}..{}", next(), next())),
             What::WaitList { ages, .. } => {
                 let ages: Vec<String> = ages.iter().map(u32::to_string).collect();
@@ -171,5 +173,6 @@ pub(super) fn meaning_name(meaning: Meaning) -> &'static str {
         Meaning::Tag => "a tag",
         Meaning::Bytes => "a number of bytes",
         Meaning::Age => "the age of a request",
+        Meaning::Back => "a number of operations",
     }
 }

@@ -127,6 +127,9 @@ pub(super) fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time:
         && fabric.is_connected_by_family()
         && matches!((narrowest_injection, widest_ejection), (Some(injection), Some(ejection)) if ejection <= injection);
     let is_binding = |link: LinkId| {
+        if fabric.is_own(link) {
+            return true;
+        }
         if injection_is_idle && fabric.link(link).role == LinkRole::Injection {
             return false;
         }

@@ -41,7 +41,7 @@ use crate::units::{Bandwidth, Time};
 /// `S` is the policy: any, or one that is known, which then costs no calls.
 #[derive(Debug)]
 pub struct Flows<M = (), S: ?Sized = dyn Sharing> {
-    sharing: Box<S>,
+    pub(super) sharing: Box<S>,
     /// Flows that `sharing` knows of.
     shared: usize,
     /// Messages in lock step, if any: then `sharing` knows of none.

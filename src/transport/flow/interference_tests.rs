@@ -57,7 +57,7 @@ fn from_scratch(capacities: &[f64], messages: &[Message], by_turn: bool, parties
     let (mut active, mut now, mut next): (Vec<usize>, f64, usize) = (Vec::new(), 0.0, 0);
     loop {
         let flows = active.iter().map(|&f| (messages[f].links.clone(), messages[f].terms)).collect();
-        let problem = WeightedProblem { capacities: capacities.to_vec(), flows };
+        let problem = WeightedProblem { capacities: capacities.to_vec(), pipes: Vec::new(), flows };
         let rates = if by_turn { problem.equal_share() } else { problem.max_min() };
         let ends = active.iter().zip(&rates).map(|(&f, rate)| now + left[f] / rate).fold(f64::INFINITY, f64::min);
         let until = messages.get(next).map_or(f64::INFINITY, |message| message.start).min(ends);

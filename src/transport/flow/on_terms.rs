@@ -26,6 +26,9 @@ use crate::units::{Bandwidth, Time};
 /// each link), and rates are those of weighted max-min ([`WeightedMaxMin`](crate::sharing::WeightedMaxMin)), or of
 /// equal share by parts. The message has waited for `latency factor * L` before.
 ///
+/// With weights or traffic on the way back, a link of which each message has the bandwidth to itself is a *pipe* under
+/// max-min: its messages all stop where the first of them has its bandwidth, and a(l) is the larger of both ways.
+///
 /// Source: SimGrid 3.32, models CM02 (Casanova, Marchal, *A network model for simulation of grid application*, 2002)
 /// and LV08 (Velho, Legrand, *Accuracy study and improvement of network simulation in the SimGrid framework*, 2009).
 #[derive(Debug)]
@@ -61,6 +64,8 @@ struct Wire {
     latency: f64,
     /// Whether each message has the bandwidth to itself.
     own: bool,
+    /// Whether that holds others back, too.
+    pipe: bool,
 }
 
 /// What a message crosses in all.
@@ -87,10 +92,15 @@ impl FlowsOnTerms {
             bandwidth: link.capacity.bytes_per_second(),
             latency: link.latency.seconds(),
             own: fabric.is_own(id),
+            pipe: false,
         };
-        let links: IdVec<LinkId, Wire> = fabric.links().iter_ids().map(wire).collect();
+        let mut links: IdVec<LinkId, Wire> = fabric.links().iter_ids().map(wire).collect();
         let capacities: Vec<f64> = fabric.shared_capacities().into_iter().map(|capacity| factor * capacity).collect();
-        let sharing = sharing.build_on_terms(capacities.clone())?;
+        let mut sharing = sharing.build_on_terms(capacities.clone())?;
+        if !spec.weights.is_even() || *spec.cross_traffic > 0.0 {
+            let own = fabric.links().ids().filter(|&id| fabric.is_own(id));
+            own.for_each(|id| links[id].pipe = sharing.make_pipe(id.0, factor * links[id].bandwidth));
+        }
         Some(Self {
             // (Other messages' acknowledgements leave a node beside its one message.)
             flows: Flows::shared_by(sharing, &capacities, fabric, router, false),
@@ -150,7 +160,7 @@ impl<M: Meter> FlowsOnTerms<M> {
     fn extent(&self, crossed: impl Iterator<Item = (LinkId, f64)>) -> Extent {
         let mut extent = Extent { latency: 0.0, queued: 0.0, narrowest: f64::INFINITY, own: f64::INFINITY };
         for (link, part) in crossed {
-            let Wire { bandwidth, latency, own } = self.links[link];
+            let Wire { bandwidth, latency, own, .. } = self.links[link];
             extent.latency += part * latency;
             extent.queued += part * self.weight_size / bandwidth;
             let least = if own { &mut extent.own } else { &mut extent.narrowest };
@@ -205,7 +215,10 @@ impl<M: Meter> FlowsOnTerms<M> {
                 self.crossed.push(link.0);
                 self.parts.push(part);
             }
-            place => self.parts[place as usize] += part,
+            place => {
+                let before = &mut self.parts[place as usize];
+                *before = if self.links[link].pipe { before.max(part) } else { *before + part };
+            }
         }
     }
 }
@@ -266,10 +279,13 @@ impl<M: Meter> Transport for FlowsOnTerms<M> {
     fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
         let bandwidth = capacity.bytes_per_second();
         self.links[link].bandwidth = bandwidth;
-        if self.links[link].own {
-            return;
+        let capacity = self.bandwidth_factor * bandwidth;
+        match self.links[link] {
+            // (Who holds whom back is told of shared links alone.)
+            Wire { pipe: true, .. } => self.flows.sharing.set_capacity(link.0, capacity),
+            Wire { own: true, .. } => {}
+            _ => self.flows.set_capacity(link, Bandwidth::from_bytes_per_second(capacity)),
         }
-        self.flows.set_capacity(link, Bandwidth::from_bytes_per_second(self.bandwidth_factor * bandwidth));
     }
 
     fn cancel(&mut self, flow: FlowId) {

@@ -46,7 +46,7 @@ pub enum Weights {
 }
 
 impl Weights {
-    fn is_even(&self) -> bool {
+    pub(super) fn is_even(&self) -> bool {
         *self == Self::Even
     }
 }

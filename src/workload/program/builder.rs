@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{ANY_SOURCE, Collective, Communicator, FOR_START, Graph, Mark, Op, OpKind, Order, Program, RankProgram};
+use super::{
+    ANY_SOURCE, After, Collective, Communicator, FOR_START, Graph, Mark, Op, OpKind, Order, Program, RankProgram,
+};
 use crate::diagnostic::Diagnostic;
 use crate::ids::{Id, RankId};
 use crate::units::Time;
@@ -95,7 +97,7 @@ impl ProgramBuilder {
 
     /// Starts a rank whose operations run one after the other.
     pub fn sequence(&self, rank: u32) -> SequenceBuilder {
-        SequenceBuilder { rank, program: RankProgram::default(), site: 0 }
+        SequenceBuilder { rank, program: RankProgram::default(), site: 0, thread: 0 }
     }
 
     /// Starts a rank whose operations run when those they require are done.
@@ -275,6 +277,8 @@ pub struct SequenceBuilder {
     program: RankProgram,
     /// Where what is appended is called from.
     site: u32,
+    /// Thread that executes what is appended.
+    thread: u32,
 }
 
 impl SequenceBuilder {
@@ -284,6 +288,7 @@ impl SequenceBuilder {
             self.program.sites.resize(self.program.ops.len(), 0);
             self.program.sites.push(self.site);
         }
+        self.program.threads.push(self.program.ops.len(), self.thread);
         self.program.ops.push(op);
         (self.program.ops.len() - 1) as u32
     }
@@ -291,6 +296,31 @@ impl SequenceBuilder {
     /// What is appended from now on is called from here: a number that [`ProgramBuilder::site`] gave; 0: not known.
     pub fn at_site(&mut self, site: u32) {
         self.site = site;
+    }
+
+    /// What is appended from now on is executed by this thread, of less than [`Threads::MOST`](super::Threads::MOST).
+    pub fn at_thread(&mut self, thread: u32) {
+        self.thread = thread;
+    }
+
+    /// The thread that executes an operation.
+    pub(crate) fn thread_of(&self, op: u32) -> u32 {
+        self.program.threads.of(op)
+    }
+
+    /// The operation that is appended next begins no earlier than so long after an operation of another thread, or
+    /// [the start](After::START). Returns the number of this requirement.
+    pub fn after(&mut self, on: u32, lag: Time) -> usize {
+        let op = self.program.ops.len() as u32;
+        let edges = self.program.threads.edges();
+        edges.push(After { op, lag, on });
+        edges.len() - 1
+    }
+
+    /// A requirement waits no longer than this.
+    pub(crate) fn lag_at_most(&mut self, requirement: usize, lag: Time) {
+        let edge = &mut self.program.threads.edges()[requirement];
+        edge.lag = edge.lag.min(lag);
     }
 
     /// The operation at this position is called from this site.
@@ -377,6 +407,7 @@ impl From<SequenceBuilder> for (u32, RankProgram) {
         if let Some(&last) = builder.program.places.last() {
             builder.program.places.resize(builder.program.ops.len(), last);
         }
+        builder.program.threads.finish(builder.program.ops.len());
         (builder.rank, builder.program)
     }
 }

@@ -4,7 +4,7 @@
 //! [operations](Op), in one of two [orders](Order):
 //!
 //! * **sequence**: one after the other, as a process calls MPI. Non-blocking operations go on in the background until a
-//!   wait names them by their position in the list.
+//!   wait names them by their position in the list. A process of several [`Threads`] has one list for all of them.
 //! * **graph**: an operation starts when those it requires are done (`requires`) or have started (`irequires`), as in
 //!   GOAL schedules. There are no waits: to require an operation is to wait for it.
 //!
@@ -40,8 +40,10 @@ mod marked;
 pub mod matching;
 mod op;
 pub mod part;
+mod pieces;
 pub mod regions;
 pub mod start_up;
+mod threads;
 
 /// How collectives are done: [`collectives`](super::collectives), and what turns those of a program into operations.
 pub mod collectives {
@@ -55,7 +57,9 @@ pub use gaussian_elimination::{GaussianElimination, PivotSearch, Swap};
 use graph::FOR_START;
 pub use graph::{Follower, Graph};
 pub use op::{ANY_SOURCE, ANY_TAG, Action, Envelope, Op, OpKind};
+pub use pieces::pieces;
 pub use regions::{Executions, Mark, RecordedRegion};
+pub use threads::{After, Threads};
 
 use std::sync::Arc;
 
@@ -121,6 +125,8 @@ pub struct RankProgram {
     pub ops: Vec<Op>,
     /// In which order they run.
     pub order: Order,
+    /// Which thread executes which of them, where a sequence has several.
+    pub threads: Threads,
     /// Requests that waits for several name, list after list: positions in `ops`.
     pub lists: Vec<u32>,
     /// Where in the input each operation stands, from 1; empty where that is not known, and where they are `numbered`.
@@ -260,9 +266,14 @@ impl Program {
         self.ranks.iter().any(|rank| rank.ops.iter().any(|op| op.kind == OpKind::Icollective))
     }
 
-    /// Whether any rank's order is a graph.
+    /// Whether any rank does several things at once: its order is a graph, or it has several threads.
     pub fn has_graphs(&self) -> bool {
-        self.ranks.iter().any(|rank| rank.graph().is_some())
+        self.ranks.iter().any(|rank| rank.graph().is_some()) || self.has_threads()
+    }
+
+    /// Whether any rank has several threads.
+    pub fn has_threads(&self) -> bool {
+        self.ranks.iter().any(|rank| !rank.threads.is_empty())
     }
 
     /// The largest number of processors and of network interfaces that a rank uses.

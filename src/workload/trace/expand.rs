@@ -17,6 +17,10 @@ use crate::workload::program::{Communicator, Expand, Op, OpKind, Order, Program,
 /// None that a program that was built could have; what [`ProgramBuilder::build`] would find.
 pub fn expanded(program: &Program, expand: &dyn Expand) -> Result<Program, Vec<Diagnostic>> {
     // Above all tags in use.
+    if program.has_threads() {
+        let what = "ranks of several threads cannot be written as a schedule";
+        return Err(vec![Diagnostic::new("several-threads", what).help("Hayase's own format (.hyt) keeps them")]);
+    }
     let messages = |op: &&Op| matches!(op.kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv);
     let largest = program.iter().flat_map(|(_, rank)| &rank.ops).filter(messages);
     let base = largest.map(|op| op.tag).filter(|&tag| tag != u32::MAX).max().map_or(0, |tag| tag.saturating_add(1));

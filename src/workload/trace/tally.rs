@@ -22,6 +22,8 @@ pub struct Tally {
     pub lost: u64,
     /// Ranks whose streams have no end.
     pub open: u32,
+    /// Threads that call, of the rank that has most.
+    pub threads: u32,
     /// Call sites, of the rank that has most.
     pub sites: u32,
     /// Communicators that a rank knows apart from that of all, of the rank that has most.
@@ -52,7 +54,8 @@ struct State {
     clock: Clock,
     empty_gap: u64,
     start: u64,
-    last_end: u64,
+    /// By thread.
+    last_end: BTreeMap<u32, u64>,
     sites: BTreeSet<(u64, String)>,
     communicators: u32,
     ended: bool,
@@ -75,9 +78,10 @@ impl Tally {
         tally.time += Time::from_ps(event.end.saturating_sub(event.begin) as f64 * PS_PER_NS);
         let gap = match event.cpu {
             Some(cpu) => cpu.saturating_sub(state.empty_gap),
-            None => event.begin.saturating_sub(state.last_end),
+            None => event.begin.saturating_sub(state.last_end.get(&event.thread).copied().unwrap_or(state.start)),
         };
-        state.last_end = event.end;
+        state.last_end.insert(event.thread, event.end);
+        self.threads = self.threads.max(state.last_end.len() as u32);
         match event.call {
             Call::Init => state.start = event.end,
             _ => self.computed += Time::from_ps(gap as f64 * PS_PER_NS),

@@ -13,11 +13,14 @@
 //! * What a rank cannot know is taken from what it does: the blocks of other ranks in a gatherv or scatterv do not
 //!   matter to it and are 0; an alltoallv of which only the total is known has blocks of one size.
 //! * Communicators of the same ranks, each freed before the next is used, are one ([`lives`](super::lives)).
+//! * Threads of a rank are threads of the program ([`threads`]).
 //! * A border of a region stands where it was set; computation before it and behind it are two calculations.
 //! * Opaque calls (one-sided communication, files) are time spent.
 
 mod borders;
 mod rank;
+mod thread;
+mod threads;
 
 use std::collections::BTreeMap;
 
@@ -168,6 +171,7 @@ impl ToProgram {
         let callers = self.callers.map(Gather::finish).unwrap_or_default();
         let clock = self.ranks.values().next().map_or(Clock::None, |rank| rank.clock);
         for mut rank in self.ranks.into_values() {
+            rank.turn_to_first();
             self.regions.end(&mut rank);
             rank.ops.from_file(file);
             rank.ops.renumber(comm, |number| collectives[number as usize]);
@@ -216,13 +220,15 @@ impl ToProgram {
             return Ok(());
         }
         rank.calls += 1;
+        rank.turn_to(event.thread)?;
         if event.comm != 0
             && let Some(&(number, _)) = rank.communicators.get(&event.comm)
         {
             lives.used(number, at, rank.calls, event.call == Call::CommFree);
         }
         let gap = rank.gap(event.cpu, event.begin);
-        rank.borders.passed();
+        let before = rank.ops.ops().len();
+        rank.waits_for_threads(event, gap);
         rank.last_end = event.end;
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         if event.call == Call::Init {
@@ -231,10 +237,14 @@ impl ToProgram {
             return Ok(());
         }
         rank.computed += gap;
-        regions.computed(rank, gap);
-        rank.leads_to(event.site);
         rank.ops.at_site(event.site);
-        regions.entered(rank, event, place);
+        // Borders of regions are those of the first thread.
+        if event.thread == 0 {
+            rank.borders.passed();
+            regions.computed(rank, gap);
+            rank.leads_to(event.site);
+            regions.entered(rank, event, place);
+        }
         let mut call = InCall { rank, groups, event, place };
         if *every_call {
             call.compute();
@@ -269,7 +279,10 @@ impl ToProgram {
                 call.begin(made_up, collective)?;
             }
         }
-        regions.left(rank, event, place);
+        if event.thread == 0 {
+            regions.left(rank, event, place);
+        }
+        rank.has_called(event, gap, before);
         Ok(())
     }
 }
@@ -306,7 +319,10 @@ impl Calls for ToProgram {
                 Ok(())
             }
             Item::Mark(mark) => match self.ranks.get_mut(&rank) {
-                Some(known) => self.regions.mark(known, mark, place),
+                Some(known) => {
+                    known.turn_to(0)?;
+                    self.regions.mark(known, mark, place)
+                }
                 None => Ok(()),
             },
             Item::Note(..) | Item::End { .. } => Ok(()),
@@ -342,6 +358,7 @@ impl InCall<'_> {
 
     fn push(&mut self, op: Op) -> u32 {
         self.compute();
+        self.rank.require_due();
         self.rank.ops.push_at(op, self.place)
     }
 
@@ -410,6 +427,8 @@ impl InCall<'_> {
             let started = match begun.call.kind() {
                 Kind::Collective | Kind::Icollective | Kind::Communicator => {
                     let number = number(self.collective(begun, made_up)?);
+                    self.compute();
+                    self.rank.require_collective(begun.comm);
                     self.push(if begun.call.makes_request() { Op::icollective(number) } else { Op::collective(number) })
                 }
                 _ => self.messages(begun)?,
@@ -469,11 +488,16 @@ impl InCall<'_> {
         self.know_requests()?;
         let requests = &mut self.rank.requests;
         let completed = self.event.requests.iter().filter_map(|&request| requests.complete(request));
-        match completed.collect::<SmallVec<[u32; 8]>>().as_slice() {
+        let completed: SmallVec<[u32; 8]> = completed.collect();
+        if !completed.is_empty() {
+            self.compute();
+            completed.iter().for_each(|&started| self.rank.require(started));
+        }
+        match completed.as_slice() {
             [] => {}
             &[one] => drop(self.push(Op::wait(one))),
             several => {
-                self.compute();
+                self.rank.require_due();
                 self.rank.ops.wait_list_at(OpKind::Waitall, several, self.place);
             }
         }

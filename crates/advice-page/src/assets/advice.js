@@ -26,9 +26,9 @@ function drawAdvice() {
     const where = [gain === null ? "" : change(finding.gain), finding.marks.length ? lineName(finding.marks[0]) : "", ranksText(finding), plural(finding.occurrences, "time")].filter(Boolean).join(" · ");
     return el("div", { class: "item", role: "option", id: `advice-${i}`, "aria-selected": "false", onclick: () => chooseFinding(i) },
       el("span", { class: "no" }, `${i + 1}`),
-      el("span", { class: "title" }, finding.title),
+      el("span", { class: "title" }, ...breakable(finding.title)),
       el("span", { class: "gain" }, gain === null ? "" : gain === 0 ? "0" : gain > 0 ? `−${inUnit(finding, gain, 3)}` : `+${inUnit(finding, -gain, 3)}`),
-      el("span", { class: "where" }, where, " ", el("span", { class: "tag" }, finding.rule), " ",
+      el("span", { class: "where" }, ...breakable(where), " ", el("span", { class: "tag" }, finding.rule), " ",
         finding.caveats.length > 0 ? el("span", { class: "tag check" }, "check") : null),
       gain === null ? null : el("div", { class: "size" }, el("i", { style: { width: `${most > 0 ? Math.max(0, gain) / most * 100 : 0}%` } })));
   }));
@@ -80,16 +80,16 @@ function drawFinding() {
         ? el("span", { class: "tag check" }, "to be checked")
         : el("span", { class: "tag proven" }, "proven on this run"),
       el("button", { type: "button", title: "Close (Escape)", "aria-label": "Close", onclick: () => chooseFinding(-1) }, "✕")),
-    el("h3", {}, finding.title),
+    el("h3", {}, ...breakable(finding.title)),
     gain && el("div", { class: "bars" },
       el("span", { class: "muted" }, "now"), el("i", { class: "before", style: { width: width(gain.before_s) } }), el("span", {}, inUnit(finding, gain.before_s)),
       el("span", { class: "muted" }, "changed"), el("i", { style: { width: width(gain.after_s) } }), el("span", {}, `${inUnit(finding, gain.after_s)}  (${change(gain)})`)),
-    ...finding.text.map(text => el("p", {}, text)),
+    ...finding.text.map(text => el("p", {}, ...breakable(text))),
     ...finding.caveats.map(text => el("p", { class: "caveat" }, text)),
     ...finding.notes.map(text => el("p", { class: "note" }, text)),
     finding.facts.length > 0 && el("dl", {}, ...finding.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
     ...finding.marks.filter(mark => !hasLine(mark)).map(mark =>
-      el("p", {}, `${GLYPHS[mark.role]} ${data.roles[mark.role]}: ${[mark.file === "" ? "" : lineName(mark), mark.text].filter(Boolean).join(" - ")}`)),
+      el("p", {}, ...breakable(`${GLYPHS[mark.role]} ${data.roles[mark.role]}: ${[mark.file === "" ? "" : lineName(mark), mark.text].filter(Boolean).join(" - ")}`))),
     rule && rule.help && el("details", {}, el("summary", {}, rule.summary || "What the rule looks for"), el("pre", {}, rule.help)),
   ].filter(Boolean));
   box.scrollTop = 0;

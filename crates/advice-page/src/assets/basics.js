@@ -23,6 +23,12 @@ function svg(tag, properties, ...children) {
   return element;
 }
 
+/** Text whose long names may go on in the next line behind a mark within them. */
+function breakable(text) {
+  const parts = text.split(/(?<=[a-z)>][:_(),./+<>-]+)(?=[a-z])/i);
+  return parts.flatMap((part, i) => i === 0 ? [part] : [el("wbr"), part]);
+}
+
 const figures = new Intl.NumberFormat("en-US");
 const count = n => figures.format(n);
 const plural = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;

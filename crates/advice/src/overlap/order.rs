@@ -8,7 +8,8 @@
 //! ```text
 //! needs(Y) = { X : X -> Y, e_X > s_Y }
 //! ```
-//! Of all others the end cannot pass Y's post, wherever the two are put. Every pair that could cross by its bytes is in
+//! The same holds of an X whose results were read before Y, which may decide whether Y is made and how. Of all others the
+//! end cannot pass Y's post, wherever the two are put. Every pair that could cross by its bytes is in
 //! it: accesses do not move, and posts only move forward in the order of messages, each not before the place where its
 //! predecessor is now.
 //!
@@ -66,6 +67,21 @@ impl Search {
         needs
     }
 
+    /// Returns communications whose results have been read, and that could end behind `data`.
+    pub(super) fn decided_by(&self, data: Stamp) -> SmallVec<[Through; 2]> {
+        let read = self.read.iter().rev().take_while(|through| through.until.0 >= data.0);
+        read.filter(|through| through.until > data).copied().collect()
+    }
+
+    /// Notes that results of a communication have been read.
+    pub(super) fn was_read(&mut self, through: Through) {
+        let first = self.past.number().saturating_sub(self.limits.back);
+        while self.read.front().is_some_and(|old| old.until.0 < first) {
+            self.read.pop_front();
+        }
+        self.read.push_back(through);
+    }
+
     /// A communication could be under way up to here.
     pub(super) fn ended(&mut self, open: &Open, until: Stamp) {
         let Spread { event, part, completion, .. } = open.spread;
@@ -97,7 +113,7 @@ impl Search {
         if most == 0 {
             return;
         }
-        let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Flow) };
+        let here = Block { line, call: Some(self.name), ..Block::nowhere((number, AT_EVENT), Dependence::Flow) };
         let counts = |span: &Span| span.write && span.high - span.low <= most;
         for serial in self.base..self.base + self.open.len() as u64 {
             let at = serial.checked_sub(self.base).and_then(|at| self.open.get(at as usize)?.as_ref());

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use hayase_trace::{Call, Kind};
-
 use super::Rule;
 use crate::calls::Doubts;
 use crate::fold::Folded;
@@ -27,6 +25,9 @@ must stay before it, on to the first that must stay after it. Loops are divided:
 means that the first 500 can run while the message is under way, if the loop is cut in two. What stands in the way is
 named with its line and kind: flow (written, then read), anti (read, then written), output (written twice), or the order
 of messages, which must not overtake each other.
+
+What came before and was read may decide whether a call is made, with whom and how long. So a call is posted behind the
+last call whose results were read before it (\"control dependence\"); if that leaves nothing, it is named with what to check.
 
 How to change the source. A blocking call becomes its non-blocking form, the wait goes to where the data is needed:
 
@@ -54,12 +55,13 @@ Source: Gordini, sections 2.1 and 4.1.
 };
 
 /// What makes two communications the same advice: line, call, part, and where they are waited for.
-pub type Key<L> = (L, Call, CallPart, Option<(L, Call)>);
+pub type Key<L> = (L, &'static str, CallPart, Option<(L, &'static str)>);
 
-/// Communications that can be spread, by place.
+/// Communications that can be spread, by place: as far as is known, and as far as they go if they do not depend on what
+/// came before.
 #[derive(Debug)]
 pub struct Overlap<L> {
-    folded: BTreeMap<Key<L>, Folded<L>>,
+    folded: BTreeMap<Key<L>, [Folded<L>; 2]>,
 }
 
 impl<L> Default for Overlap<L> {
@@ -71,62 +73,78 @@ impl<L> Default for Overlap<L> {
 impl Overlap<u32> {
     /// Adds a communication of a rank; without memory accesses, it must save at least `least` \[ns\] of computation.
     pub fn add(&mut self, rank: u32, memory: bool, spread: &Spread, least: u64) {
-        let key = (spread.line, spread.call, spread.part, spread.waits.map(|(call, line)| (line, call)));
-        let folded = self.folded.entry(key).or_default();
-        folded.executions += 1;
-        folded.sized(spread.bytes);
-        let worth = if memory {
-            // Accesses of the line that forbids more are no computation that could be moved.
-            let moves = !spread.detailed || spread.lines.iter().any(|lines| !lines.is_empty());
-            spread.accesses.0 + spread.accesses.1 > 0 && moves
-        } else {
-            spread.time.0.saturating_add(spread.time.1) >= least.max(1)
-        };
-        if !worth {
-            return;
-        }
-        folded.found += 1;
-        folded.ranks.insert(rank);
-        folded.bytes += spread.bytes;
-        folded.time += spread.time.0 + spread.time.1;
-        folded.doubts.and(spread.doubts);
-        folded.before_length |= spread.before_length;
-        folded.place(Role::Communication, spread.line, spread.call.name(), None);
-        if let Some((call, line)) = spread.waits {
-            folded.place(Role::Completion, line, call.name(), None);
-        }
-        let sides = [
-            (Side::Before, Role::OverlapBefore, spread.before, &spread.lines[0]),
-            (Side::After, Role::OverlapAfter, spread.after, &spread.lines[1]),
-        ];
-        for (side, role, block, shares) in sides {
-            for share in shares {
-                let iterations = Iterations { first: share.first, last: share.last, of: share.of };
-                folded.place(role, share.line, "", Some(iterations));
+        let part = if spread.neighbour.is_some() { CallPart::Collective } else { spread.part };
+        let key = (spread.line, spread.name, part, spread.waits.map(|(name, line)| (line, name)));
+        let [folded, beyond] = self.folded.entry(key).or_default();
+        add(folded, rank, memory, spread, least);
+        match &spread.beyond {
+            None => add(beyond, rank, memory, spread, least),
+            Some(early) => {
+                let spread = Spread { early: (**early).clone(), beyond: None, ..spread.clone() };
+                add(beyond, rank, memory, &spread, least);
             }
-            let line = (block.line != NO_LINE).then_some(block.line);
-            let rest = rest(&block, side, shares);
-            folded.blocker(side, block.dependence, line, block.call.map(Call::name), block.address, rest);
         }
-        let relative =
-            |(interval, fraction): (u64, f32)| Point { interval: interval as i64 - spread.event as i64, fraction };
-        let action = Action::Overlap {
-            part: spread.part,
-            post: relative(spread.post),
-            wait: relative(spread.wait),
-            needs: needed(&spread.needs, spread.event),
-        };
-        folded.edits.push(rank, spread.event, action);
     }
 
-    /// The same with locations.
+    /// Returns the same with locations.
     pub fn locate(self, line: impl Fn(u32) -> Location) -> Overlap<Location> {
         let mut located = Overlap::default();
         for ((at, call, part, waits), folded) in self.folded {
             let key = (line(at), call, part, waits.map(|(at, call)| (line(at), call)));
-            located.insert(key, folded.map(|&at| line(at)));
+            located.insert(key, folded.map(|folded| folded.map(|&at| line(at))));
         }
         located
+    }
+}
+
+/// Adds a communication to those of its place. Messages of a neighbourhood collective count once.
+fn add(folded: &mut Folded<u32>, rank: u32, memory: bool, spread: &Spread, least: u64) {
+    let (early, late) = (&spread.early, &spread.late);
+    let counts = spread.neighbour.is_none_or(|place| place == 0);
+    if counts {
+        folded.executions += 1;
+        folded.given(spread.arguments);
+    }
+    let worth = if memory {
+        // Accesses of the line that forbids more are no computation that could be moved.
+        let moves = !spread.detailed || !early.lines.is_empty() || !late.lines.is_empty();
+        early.accesses + late.accesses > 0 && moves
+    } else {
+        early.time.saturating_add(late.time) >= least.max(1)
+    };
+    if !worth {
+        return;
+    }
+    let relative =
+        |(interval, fraction): (u64, f32)| Point { interval: interval as i64 - spread.event as i64, fraction };
+    let (post, wait) = (relative(early.point), relative(late.point));
+    let action = Action::Overlap { part: spread.part, post, wait, needs: needed(&spread.needs, spread.event) };
+    folded.edits.push(rank, spread.event, action);
+    folded.bytes += spread.bytes;
+    folded.doubts.and(spread.doubts);
+    if !counts {
+        return;
+    }
+    folded.found += 1;
+    folded.ranks.insert(rank);
+    folded.time += early.time + late.time;
+    folded.before_reading |= spread.before_reading;
+    folded.place(Role::Communication, spread.line, spread.name, None);
+    if let Some((call, line)) = spread.waits {
+        folded.place(Role::Completion, line, call, None);
+    }
+    let sides = [
+        (Side::Before, Role::OverlapBefore, early.block, &early.lines),
+        (Side::After, Role::OverlapAfter, late.block, &late.lines),
+    ];
+    for (side, role, block, shares) in sides {
+        for share in shares {
+            let iterations = Iterations { first: share.first, last: share.last, of: share.of };
+            folded.place(role, share.line, "", Some(iterations));
+        }
+        let line = (block.line != NO_LINE).then_some(block.line);
+        let rest = rest(&block, side, shares);
+        folded.blocker(side, block.dependence, line, block.call, block.address, rest);
     }
 }
 
@@ -140,13 +158,14 @@ fn rest(block: &Block, side: Side, shares: &[Share]) -> Option<Iterations> {
 }
 
 impl Overlap<Location> {
-    fn insert(&mut self, key: Key<Location>, folded: Folded<Location>) {
-        match self.folded.entry(key) {
-            std::collections::btree_map::Entry::Occupied(mut entry) => entry.get_mut().merge(folded),
-            std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(folded);
-            }
-        }
+    fn insert(&mut self, key: Key<Location>, folded: [Folded<Location>; 2]) {
+        let own = self.folded.entry(key).or_default();
+        own.iter_mut().zip(folded).for_each(|(own, other)| own.merge(other));
+    }
+
+    /// Adds what has to be checked of all.
+    pub fn doubt(&mut self, doubts: Doubts) {
+        self.folded.values_mut().flatten().for_each(|folded| folded.doubts.and(doubts));
     }
 
     /// Adds what a later rank has.
@@ -158,20 +177,23 @@ impl Overlap<Location> {
 
     /// The findings, by place.
     pub fn findings(self, ranks: u32) -> Vec<Finding> {
-        let one = |((line, call, _, waits), mut folded): (Key<Location>, Folded<Location>)| {
-            let does = if call.kind() == Kind::Sendrecv {
-                format!("a part of {}", call.name())
-            } else {
-                call.name().to_owned()
+        let one = |((line, call, part, waits), [folded, mut beyond]): (Key<Location>, [Folded<Location>; 2])| {
+            beyond.doubts.and(Doubts::CONTENT);
+            let mut folded = if folded.found > 0 { folded } else { beyond };
+            let does = match part {
+                CallPart::Collective => call.to_owned(),
+                _ if !call.starts_with("Sendrecv") && !call.starts_with("Start") => call.to_owned(),
+                CallPart::Send => format!("the send of {call}"),
+                CallPart::Receive => format!("the receive of {call}"),
             };
             let title = match &waits {
                 None => format!("{does} at {line} could be under way during computation"),
                 Some((wait, how)) => {
-                    format!("{does} at {line}, completed by {} at {wait}, could be under way longer", how.name())
+                    format!("{does} at {line}, completed by {how} at {wait}, could be under way longer")
                 }
             };
-            // Of one size each time, it depends on nothing that comes.
-            if folded.before_length && folded.several_sizes() {
+            // Called in the same way each time, it depends on nothing that comes.
+            if folded.before_reading && folded.varies() {
                 folded.doubts.and(Doubts::CONTENT);
             }
             let mut finding = folded.finding(RuleId::A001, title, Vec::new(), ranks)?;

@@ -42,7 +42,8 @@ How to change the source.
 MPI_Pack, or a datatype made by MPI_Type_create_struct from absolute addresses, does the same without a buffer of your own.
 
 A length and then so many bytes are not reported: the first is a few integers, the receiver reads it before it asks for the
-second, and that is longer or of several sizes. Where the first is longer and may begin with a length, that is to be checked.
+second, and that is longer or of several sizes. Whatever else was read before the second may decide whether there is one: that is
+to be checked.
 
 When it is wrong. The second message may be sent in some cases only (a branch), or the receiver may decide by the
 contents of the first whether there is a second. Above the size at which messages wait for their receivers, a merged

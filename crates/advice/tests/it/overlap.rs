@@ -17,10 +17,29 @@ fn spread_of(recorded: &Recorded, limits: Limits, event: u64) -> Spread {
     run_of(recorded, limits).into_iter().find(|spread| spread.event == event).expect("the event communicates")
 }
 
-/// Position of what stands before and behind: an access of an interval, or `None` for an event.
+/// Position of what stands before and behind: an access of an interval, or `None` for an event; as the paper has it,
+/// which asks neither for arguments nor for branches.
 fn ends(spread: &Spread) -> Spreads {
     let position = |stamp: (u64, u64)| (stamp.0, (stamp.1 != u64::MAX).then_some(stamp.1));
-    ((spread.before.dependence, position(spread.before.stamp)), (spread.after.dependence, position(spread.after.stamp)))
+    let before = spread.beyond.as_ref().map_or(spread.early.block, |beyond| beyond.block);
+    ((before.dependence, position(before.stamp)), (spread.late.block.dependence, position(spread.late.block.stamp)))
+}
+
+/// The last receive before an event of whose bytes some are read between the two.
+fn last_read(recorded: &Recorded, event: u64) -> Option<u64> {
+    let is_read = |receive: &Event, one: &Access| {
+        !one.write && one.address < receive.buffer + receive.bytes && receive.buffer < one.address + one.size
+    };
+    (1..event).rev().find(|&number| {
+        let receive = &recorded.events[number as usize];
+        let between = recorded.intervals[number as usize + 1..=event as usize].iter().flatten();
+        receive.call == Call::Recv && between.into_iter().any(|one| is_read(receive, one))
+    })
+}
+
+/// Accesses before and behind that could overlap.
+fn both(spread: &Spread) -> (u64, u64) {
+    (spread.early.accesses, spread.late.accesses)
 }
 
 /// When, what is accessed, and by which event if by one.
@@ -121,6 +140,12 @@ proptest! {
             if before.1 == expected.0.1 { before.0 = expected.0.0; }
             if after.1 == expected.1.1 { after.0 = expected.1.0; }
             prop_assert_eq!((before, after), expected, "event {} of {:?}", spread.event, recorded);
+            let read = last_read(&recorded, spread.event).map_or((0, 0), |number| (number, u64::MAX));
+            let beyond = spread.beyond.as_ref().map(|beyond| beyond.block.stamp);
+            match beyond {
+                Some(stamp) => prop_assert!(stamp < read && spread.early.block.stamp == read, "{:?}", spread),
+                None => prop_assert!(spread.early.block.stamp >= read, "{:?} {:?}", spread, read),
+            }
         }
     }
 
@@ -130,9 +155,9 @@ proptest! {
         let far = run_of(&recorded, EVERYTHING);
         for near in run_of(&recorded, limits) {
             let far = far.iter().find(|far| far.event == near.event).unwrap();
-            prop_assert!(near.before.stamp >= far.before.stamp && near.after.stamp <= far.after.stamp, "{:?} {:?}", near, far);
-            prop_assert!(near.before.stamp == far.before.stamp || near.before.dependence == Dependence::Limit);
-            prop_assert!(near.after.stamp == far.after.stamp || near.after.dependence == Dependence::Limit);
+            prop_assert!(near.early.block.stamp >= far.early.block.stamp && near.late.block.stamp <= far.late.block.stamp, "{:?} {:?}", near, far);
+            prop_assert!(near.early.block.stamp == far.early.block.stamp || near.early.block.dependence == Dependence::Limit);
+            prop_assert!(near.late.block.stamp == far.late.block.stamp || near.late.block.dependence == Dependence::Limit);
         }
     }
 }
@@ -165,14 +190,15 @@ fn a_send_waits_for_what_it_sends_and_is_awaited_by_what_overwrites_it() {
     let after = [reads(2, A, 0..100), reads(3, B, 0..60), reads(3, A, 0..25)].concat();
     let recorded = with(before, message(Call::Send, element(A, 0), 800, 1), after);
     let spread = spread_of(&recorded, EVERYTHING, 1);
-    assert_eq!(spread.before.dependence, Dependence::Flow);
-    assert_eq!(spread.before.stamp, (1, 99), "the last write of a[99]");
-    assert_eq!(spread.after.dependence, Dependence::Anti);
-    assert_eq!(spread.after.stamp, (2, 160), "the first write of a[0]");
-    assert_eq!(spread.accesses, (50, 160));
-    assert_eq!(spread.after.address, element(A, 0));
-    let line = |line: u32| spread.lines[1].iter().find(|share| share.line == line).copied();
-    let lines: Vec<(u64, u64, u64)> = spread.lines[1].iter().map(|share| (share.first, share.last, share.of)).collect();
+    assert_eq!(spread.early.block.dependence, Dependence::Flow);
+    assert_eq!(spread.early.block.stamp, (1, 99), "the last write of a[99]");
+    assert_eq!(spread.late.block.dependence, Dependence::Anti);
+    assert_eq!(spread.late.block.stamp, (2, 160), "the first write of a[0]");
+    assert_eq!(both(&spread), (50, 160));
+    assert_eq!(spread.late.block.address, element(A, 0));
+    let line = |line: u32| spread.late.lines.iter().find(|share| share.line == line).copied();
+    let lines: Vec<(u64, u64, u64)> =
+        spread.late.lines.iter().map(|share| (share.first, share.last, share.of)).collect();
     assert_eq!(lines.len(), 2, "line 12 as a whole, line 13 in part: {lines:?} {:?}", line(0));
     assert!(lines.contains(&(1, 100, 100)) && lines.contains(&(1, 60, 85)), "{lines:?}");
 }
@@ -182,10 +208,10 @@ fn a_receive_is_awaited_by_the_first_that_reads_it_iteration_by_iteration() {
     // Recv r[0..500]; line 12 reads r[999], r[998] ... r[0] of a thousand: 500 iterations do not need it.
     let recorded = with(Vec::new(), message(Call::Recv, element(A, 0), 4000, 1), reads(2, A, (0..1000).rev()));
     let spread = spread_of(&recorded, EVERYTHING, 1);
-    assert_eq!((spread.after.dependence, spread.after.stamp), (Dependence::Flow, (2, 500)));
-    let share = spread.lines[1][0];
+    assert_eq!((spread.late.block.dependence, spread.late.block.stamp), (Dependence::Flow, (2, 500)));
+    let share = spread.late.lines[0];
     assert_eq!((share.first, share.last, share.of), (1, 500, 1000));
-    assert_eq!(spread.wait, (2, 0.5));
+    assert_eq!(spread.late.point, (2, 0.5));
 }
 
 #[test]
@@ -193,10 +219,10 @@ fn a_receive_waits_for_the_last_that_reads_its_buffer() {
     // Line 10 reads r[0..1000] while the receive needs r[0..500] free: iterations 501..1000 can follow the post.
     let recorded = with(reads(0, A, 0..1000), message(Call::Recv, element(A, 0), 4000, 1), Vec::new());
     let spread = spread_of(&recorded, EVERYTHING, 1);
-    assert_eq!((spread.before.dependence, spread.before.stamp), (Dependence::Anti, (1, 499)));
-    let share = spread.lines[0][0];
+    assert_eq!((spread.early.block.dependence, spread.early.block.stamp), (Dependence::Anti, (1, 499)));
+    let share = spread.early.lines[0];
     assert_eq!((share.first, share.last, share.of), (501, 1000, 1000));
-    assert_eq!(spread.post, (1, 0.5));
+    assert_eq!(spread.early.point, (1, 0.5));
 }
 
 #[test]
@@ -207,16 +233,19 @@ fn output_dependences_count_on_both_sides_of_a_receive() {
         [reads(0, B, 0..5), reads(1, A, 99..100)].concat(),
     );
     let spread = spread_of(&recorded, EVERYTHING, 1);
-    assert_eq!((spread.before.dependence, spread.after.dependence), (Dependence::Output, Dependence::Output));
-    assert_eq!(spread.accesses, (5, 5));
+    assert_eq!((spread.early.block.dependence, spread.late.block.dependence), (Dependence::Output, Dependence::Output));
+    assert_eq!(both(&spread), (5, 5));
 }
 
 #[test]
 fn reading_what_is_sent_does_not_stand_in_the_way() {
     let recorded = with(reads(0, A, 0..10), message(Call::Send, element(A, 0), 80, 1), reads(2, A, 0..10));
     let spread = spread_of(&recorded, EVERYTHING, 1);
-    assert_eq!((spread.before.dependence, spread.after.dependence), (Dependence::Program, Dependence::Program));
-    assert_eq!(spread.accesses, (10, 10));
+    assert_eq!(
+        (spread.early.block.dependence, spread.late.block.dependence),
+        (Dependence::Program, Dependence::Program)
+    );
+    assert_eq!(both(&spread), (10, 10));
 }
 
 #[test]
@@ -226,11 +255,11 @@ fn neighbouring_bytes_do_not_stand_in_the_way() {
         message(Call::Send, element(A, 0), 80, 1),
         vec![access(1, element(A, 0) - 8, 8), access(1, element(A, 10), 8)],
     );
-    assert_eq!(spread_of(&recorded, EVERYTHING, 1).accesses, (10, 2));
+    assert_eq!(both(&spread_of(&recorded, EVERYTHING, 1)), (10, 2));
     // One byte more on either side does.
     for address in [element(A, 0) - 7, element(A, 10) - 1] {
         let recorded = with(Vec::new(), message(Call::Send, element(A, 0), 80, 1), vec![access(1, address, 8)]);
-        assert_eq!(spread_of(&recorded, EVERYTHING, 1).accesses, (0, 0));
+        assert_eq!(both(&spread_of(&recorded, EVERYTHING, 1)), (0, 0));
     }
 }
 
@@ -243,7 +272,7 @@ fn a_message_is_not_posted_before_its_predecessor_to_the_same_rank() {
             events: vec![Event::new(Call::Init, 0, 0), send(A, 1), send(A, peer), Event::new(Call::Finalize, 0, 0)],
         };
         let spread = spread_of(&recorded, EVERYTHING, 2);
-        assert_eq!((spread.before.dependence, spread.before.stamp), (dependence, stamp));
+        assert_eq!((spread.early.block.dependence, spread.early.block.stamp), (dependence, stamp));
     }
 }
 
@@ -261,8 +290,8 @@ fn a_message_under_way_is_followed_from_its_wait_and_traced_back_from_its_post()
         events: vec![Event::new(Call::Init, 0, 0), isend, wait, Event::new(Call::Finalize, 0, 0)],
     };
     let spread = spread_of(&recorded, EVERYTHING, 1);
-    assert_eq!((spread.part, spread.completion, spread.accesses), (CallPart::Send, 2, (7, 20)));
-    assert_eq!((spread.before.stamp, spread.after.stamp), ((1, 9), (3, 20)));
+    assert_eq!((spread.part, spread.completion, both(&spread)), (CallPart::Send, 2, (7, 20)));
+    assert_eq!((spread.early.block.stamp, spread.late.block.stamp), ((1, 9), (3, 20)));
 }
 
 #[test]
@@ -277,6 +306,6 @@ fn accesses_recorded_before_the_first_call_lie_behind_init() {
         ],
     };
     let spread = spread_of(&recorded, EVERYTHING, 1);
-    assert_eq!((spread.before.dependence, spread.before.stamp), (Dependence::Flow, (1, 499)));
-    assert_eq!(spread.accesses.0, 500);
+    assert_eq!((spread.early.block.dependence, spread.early.block.stamp), (Dependence::Flow, (1, 499)));
+    assert_eq!(spread.early.accesses, 500);
 }

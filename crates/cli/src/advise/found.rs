@@ -56,7 +56,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         _converted: None,
     };
     if Generator::is_meant(&text) && !args.input.trace.exists() {
-        let ProgramWork { program, name, .. } = replay::program(&args.input, &args.on, voice)?;
+        let ProgramWork { program, name, .. } = replay::program(&args.input, &args.on, None, voice)?;
         return Ok(schedule(program, name));
     }
     let sources = progress::sources(voice.show);

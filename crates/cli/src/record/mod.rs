@@ -64,6 +64,12 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
         complain(nothing::explain(&launch, status, voice.colour));
         return Ok(End::Failed);
     }
+    if args.token && caught.remarks("ended").contains_key("several threads and --token") {
+        let what = "several threads of a rank call MPI, and --token executes one rank, and one thread of it, at a time";
+        return Err(Diagnostic::new("several-threads", what)
+            .help("record without --token, or let the program use one thread (OMP_NUM_THREADS=1)")
+            .into());
+    }
     let source = std::env::current_dir().unwrap_or_default();
     let sites = sites::resolve(folder.path(), caught.sites(), &source).map_err(failed)?;
     caught.measure(folder.path()).map_err(failed)?;

@@ -41,7 +41,7 @@ pub fn page(caught: &Caught, run: &Provenance, sites: &Resolved, output: &Path) 
     fact("call sites", format!("{}, {lines}{}", grouped(count as u64), printable(&remedy)));
     let lost = caught.sum(|stream| stream.lost);
     if lost > 0 {
-        fact("lost", format!("{} calls, of other threads than the one that initialised MPI", grouped(lost)));
+        fact("lost", format!("{} calls could not be recorded", grouped(lost)));
     }
     let opaque = caught.sum(|stream| stream.opaque);
     if opaque > 0 {
@@ -67,8 +67,9 @@ pub fn page(caught: &Caught, run: &Provenance, sites: &Resolved, output: &Path) 
     for (why, ranks) in caught.remarks("ended") {
         fact("ended early", format!("{} ranks: {}", grouped(ranks.into()), printable(why)));
     }
-    for what in caught.caveats().lack_of_cores {
-        fact("cores", printable(&what));
+    let caveats = caught.caveats();
+    for (name, texts) in [("cores", &caveats.lack_of_cores), ("outside MPI", &caveats.outside)] {
+        texts.iter().for_each(|text| fact(name, printable(text)));
     }
     text.truncate(text.trim_end().len());
     text

@@ -12,6 +12,7 @@ use crate::seeds::SeedsArgs;
 use crate::trace::TraceArgs;
 use crate::window::WindowArgs;
 use hayase::scenario::Loader;
+use hayase::units::Bytes;
 use hayase::workload::program::Wildcards;
 use hayase::workload::program::generate::Generator;
 
@@ -30,6 +31,7 @@ Examples:
   hayase replay gaussian-elimination:n=256 -m myrinet --set node.loggps.S=\"64 KiB\"
   hayase replay linear:ranks=64,size=20480B --node loggopsim --set node.loggopsim.L=\"2500 ns\"
   hayase replay run/ -m infiniband-hdr --cpu-speed 2
+  hayase replay run/ -m myrinet --fragment 16383B -o breakdown.svg
   hayase replay program.goal -m myrinet -o timeline.svg
 
 Yours: run/ (what `hayase record` wrote), program.goal (a schedule)";
@@ -44,6 +46,7 @@ Files (-o), by name:
   matrix.csv       messages and bytes by sender and receiver
   matrix.svg       the same as a picture
   noise.svg        how far the delay of slow ranks travels (--straggler, --noise); also noise.csv
+  breakdown.svg    where the time of each rank went, as bars
   timeline.svg     what ranks did, messages between them and the critical path
   trace.json       for Perfetto (ui.perfetto.dev); also x.trace.json, x.perfetto.json";
 
@@ -57,6 +60,9 @@ pub struct ReplayArgs {
     /// What it is played on.
     #[command(flatten)]
     pub on: PlayedOn,
+    /// Send messages longer than this in pieces of this size, and receive them so (not those of collective operations).
+    #[arg(long, value_name = "SIZE", help_heading = "Scenario")]
+    pub fragment: Option<Bytes>,
     /// With how many seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,

@@ -69,8 +69,8 @@ pub fn of(folder: &Path) -> Result<Option<Accesses>, Failure> {
                 Err(hayase_trace::ReadError::Truncated { .. }) => break,
                 Err(error) => return Err(wrong(error.to_string())),
             };
-            // That a function begins or ends is no access.
-            if let Some((_, known)) = sites.get_mut(site as usize).filter(|(site, _)| site.kind != Kind::Frame) {
+            // That a function or a block begins or ends is no access.
+            if let Some((_, known)) = sites.get_mut(site as usize).filter(|(site, _)| site.kind.is_access()) {
                 *known = known.saturating_add(count);
             }
         }

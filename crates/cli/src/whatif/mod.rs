@@ -49,7 +49,7 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     let (base, loader, named) = match named(args, loader.clone()) {
         Some(loader) => (work(args, loader.clone(), voice)?, loader, true),
         None => {
-            let program = replay::program(&args.input, &args.on, voice)?;
+            let program = replay::program(&args.input, &args.on, None, voice)?;
             let program = args.on.regions.ask(program, voice)?;
             (loader.clone().load_program(program)?.into(), loader, false)
         }
@@ -126,7 +126,7 @@ fn work(args: &WhatIfArgs, loader: Loader, voice: Voice) -> Result<Scenario, Fai
         regions::say(work.start_up, &work.program, voice);
         regions::say_strays(&work.program, voice);
         if !predict::say(work, args.input.strictness, voice)? {
-            caveats::judge(&work.program.caveats, &work.name, args.input.strictness, voice)?;
+            caveats::judge_program(&work.program, &work.name, args.input.strictness, voice)?;
         }
     }
     Ok(scenario)

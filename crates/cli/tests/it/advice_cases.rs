@@ -166,7 +166,7 @@ impl Source {
 }
 
 /// Compiles a program of the cases, and records it; `None` if what that takes is not here.
-fn recorded(name: &str, ranks: u32, chain: &Chain) -> Option<Desk> {
+pub fn recorded(name: &str, ranks: u32, chain: &Chain) -> Option<Desk> {
     if !chain.is_here() {
         return None;
     }
@@ -191,7 +191,7 @@ fn recorded(name: &str, ranks: u32, chain: &Chain) -> Option<Desk> {
 }
 
 /// What is advised, as JSON.
-fn advised(desk: &Desk, words: &str) -> serde_json::Value {
+pub fn advised(desk: &Desk, words: &str) -> serde_json::Value {
     let advised = desk.hayase(words).timeout(Duration::from_secs(120)).assert().success();
     serde_json::from_slice(&advised.get_output().stdout).unwrap()
 }

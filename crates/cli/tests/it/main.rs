@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod advice_cases;
+mod advice_idioms;
 mod advise;
 mod advise_network;
 mod any_work;
@@ -32,6 +33,8 @@ mod outputs;
 mod packet;
 mod paths;
 mod predict;
+#[cfg(target_os = "linux")]
+mod random_programs;
 mod record;
 #[cfg(target_os = "linux")]
 mod regions;
@@ -40,6 +43,7 @@ mod run;
 mod simgrid;
 mod sweep;
 mod tables;
+mod threads;
 mod throughput;
 mod trace;
 mod units;

@@ -40,6 +40,12 @@ fn a_straggler_is_found_in_messages_in_jobs_and_in_a_program_by_one_command_each
     assert!(program["noise"]["cost_s"].as_f64().unwrap() > 0.0);
     let by_distance = program["noise"]["by_distance"].as_array().unwrap();
     assert!(by_distance.len() > 2 && by_distance[0]["ranks"] == 1, "{by_distance:?}");
+    let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/cg.S.16.tsv.zst");
+    let recorded = report(&desk, &format!("replay {trace} -m myrinet --straggler 5=50%"));
+    assert_eq!(
+        (&recorded["noise"]["slowed"]["ranks"], &recorded["noise"]["by_distance"][0]["ranks"]),
+        (&1.into(), &1.into())
+    );
     let compared = report(&desk, "compare -t ./pair.toml -p ping.csv --vary noise.length=0us,5us,10us");
     let makespans = compared["rows"].as_array().unwrap().iter();
     let makespans: Vec<f64> = makespans.map(|row| row["makespan"]["mean_s"].as_f64().unwrap() * 1e6).collect();

@@ -79,6 +79,9 @@ fn a_deadlock_says_when_nothing_moved_any_more_and_what_was_delivered() {
         let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
         assert_eq!((&report["stopped"]["messages"], &report["stopped"]["bytes"]), (&1.into(), &8.into()), "{on}");
         times.push(report["stopped"]["at_s"].as_f64().unwrap() * 1e6);
+        let parts = report["breakdown"].as_array().unwrap().iter().map(|kind| kind["part"].as_f64().unwrap());
+        let part: f64 = parts.sum();
+        assert!(part > 0.0 && part <= 1.0 + 1e-12, "{on}: ranks spend {part} of the time until the run stopped");
         let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
         assert!(stderr.contains("us, with 1 message (8 B) delivered: 2 ranks wait for what never comes"), "{stderr}");
     }
@@ -125,6 +128,44 @@ fn pictures_traces_and_the_critical_path_are_written() {
 }
 
 #[test]
+fn long_messages_of_any_program_go_in_pieces() {
+    let desk = Desk::new();
+    let report = |words: &str| -> serde_json::Value {
+        let assert = desk.hayase(&format!("replay {words} -m myrinet -q --format json")).assert().success();
+        serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    };
+    // The program by rule cuts its messages itself.
+    let [own, cut] = ["n=256,ranks=4,fragment=1000B", "n=256,ranks=4 --fragment 1000B"]
+        .map(|rest| report(&format!("gaussian-elimination:{rest}")));
+    assert_eq!(own["makespan_s"], cut["makespan_s"]);
+    assert_eq!(own["messages"], cut["messages"]);
+    // Of a recorded one all bytes get there, between the same ranks; those of collectives have no sender's operation.
+    let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/cg.S.16.tsv.zst");
+    let whole = report(&format!("{trace} -o whole-matrix.csv -o whole-messages.csv"));
+    let cut = report(&format!("{trace} --fragment 700B -o matrix.csv -o messages.csv -o r.json"));
+    assert_eq!(whole["bytes"], cut["bytes"]);
+    let pieces = |file: &str, most: u64| -> u64 {
+        let text = desk.read(file);
+        let bytes = text.lines().skip(1).map(|line| line.split(',').nth(5).unwrap().parse::<u64>().unwrap());
+        bytes.map(|bytes| bytes.div_ceil(most).max(1)).sum()
+    };
+    assert!(pieces("whole-messages.csv", u64::MAX) < pieces("messages.csv", u64::MAX));
+    assert_eq!(pieces("whole-messages.csv", 700), pieces("messages.csv", u64::MAX));
+    let again = desk.hayase("run r.json -q --format json").assert().success();
+    let again: serde_json::Value = serde_json::from_slice(&again.get_output().stdout).unwrap();
+    assert_eq!(again["makespan_s"], cut["makespan_s"]);
+}
+
+#[test]
+fn where_the_time_of_ranks_went_is_drawn_as_bars() {
+    let desk = Desk::new();
+    desk.hayase("replay linear:ranks=400,size=20KB -m myrinet -q -o breakdown.svg").assert().success();
+    let svg = desk.read("breakdown.svg");
+    assert!(svg.contains("rank (a bar is the mean of 2)") && svg.contains(">mean<"), "{svg}");
+    assert!(svg.contains("receive overhead: ") && !svg.contains("compute: "), "{svg}");
+}
+
+#[test]
 fn mistakes_are_shown_where_they_are() {
     let desk = Desk::new().file("x.goal", GOAL);
     let stderr = |words: &str| {
@@ -136,6 +177,8 @@ fn mistakes_are_shown_where_they_are() {
     assert!(stderr("replay x.goal -m myrinet --set node.loggps.S=5").contains("has no unit"));
     assert!(stderr("replay linear:ranks=0 -m myrinet").contains("a number from 1"));
     assert!(stderr("replay none.goal").contains("there is no file"));
+    assert!(stderr("replay x.goal -m myrinet --fragment 100B").contains("operations of a schedule cannot be cut"));
+    assert!(stderr("replay linear:ranks=4 -m myrinet --fragment 0B").contains("in pieces of no bytes"));
     assert!(
         stderr("run -t torus-4x4 -p all-to-all-pairwise --set node.loggopsim={}").contains("is a network of its own")
     );

@@ -26,7 +26,8 @@ pub fn library() -> PathBuf {
 
 /// Runs a command that must succeed; what it says.
 pub fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap();
+    // Cargo's would name another build of the library, perhaps an older one.
+    let output = command.env_remove("LD_LIBRARY_PATH").output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {}\n{error}", output.status);
     String::from_utf8(output.stdout).unwrap()

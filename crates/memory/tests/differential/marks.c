@@ -22,9 +22,9 @@ void next(void) {
         *(void **)&call = find("hayase_memory_call");
         *(void **)&back = find("hayase_memory_back");
     }
-    unsigned long site = (unsigned long)__builtin_return_address(0);
-    call(interval++, site);
-    back(site);
+    /* From a site that is not known. */
+    call(interval++, 0);
+    back(0);
 }
 
 void end(void) { ((void (*)(void))find("hayase_memory_stop"))(); }

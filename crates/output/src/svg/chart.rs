@@ -1,7 +1,7 @@
 //! A line chart: two axes, lines with marks, limits with their names, a legend. Each picture fills it.
 
 use super::axis::Axis;
-use super::canvas::{Anchor, Canvas, INK, Point};
+use super::canvas::{Anchor, Canvas, GREY, INK, Point};
 
 /// The form of the points of a line: forms are told apart without colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,6 +90,18 @@ impl Pen {
         self.marks(canvas, [Point::new(x + SAMPLE / 2.0, middle)]);
         canvas.text(x + SAMPLE + 8.0, y, 11.0, Anchor::Start, text, "");
     }
+}
+
+/// Draws ranks below a chart from `left` on, `width` wide: each has its number in the middle of its column.
+pub(super) fn ranks_below(canvas: &mut Canvas, ranks: usize, (left, width): (f64, f64), bottom: f64, what: &str) {
+    let column = width / ranks.max(1) as f64;
+    for (rank, text) in Axis::counts(ranks.max(1)).ticks.iter().filter(|(rank, _)| *rank < ranks as f64) {
+        let at = left + (rank + 0.5) * column;
+        canvas.line(Point::new(at, bottom), Point::new(at, bottom + 4.0), &format!(r#"stroke="{GREY}""#));
+        canvas.text(at, bottom + 16.0, 10.0, Anchor::Middle, text, "");
+    }
+    canvas.line(Point::new(left, bottom), Point::new(left + width, bottom), &format!(r#"stroke="{INK}""#));
+    canvas.text(left + width / 2.0, bottom + 32.0, 11.0, Anchor::Middle, what, "");
 }
 
 /// Where a chart is, and its axes.

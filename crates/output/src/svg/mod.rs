@@ -6,6 +6,7 @@
 
 mod accuracy;
 mod axis;
+mod breakdown;
 mod calibration;
 mod canvas;
 mod chart;
@@ -36,6 +37,7 @@ mod window;
 mod tests;
 
 pub use accuracy::accuracy;
+pub use breakdown::breakdown;
 pub use calibration::calibration;
 pub use communication::communication;
 pub use compared_jobs::compared_jobs;

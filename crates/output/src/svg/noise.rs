@@ -2,6 +2,7 @@
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point};
+use super::chart::ranks_below;
 use hayase::report::NoiseReport;
 use hayase::units::Time;
 
@@ -38,19 +39,12 @@ pub fn noise(noise: &NoiseReport, title: &str) -> String {
     canvas.text(LEFT + 320.0, y, 11.0, Anchor::Start, "own work took longer", "");
 
     let ranks = noise.ranks.len().max(1);
-    let across = Axis::counts(ranks);
     let column = CHART / ranks as f64;
     let x = |rank: u32| LEFT + (f64::from(rank) + 0.5) * column;
     let frame = |canvas: &mut Canvas, axis: &Axis, top: f64, what: &str| {
         let bottom = top + HEIGHT;
         axis.draw_left(canvas, LEFT, CHART, top, bottom, what);
-        for (rank, text) in across.ticks.iter().filter(|(rank, _)| *rank < ranks as f64) {
-            let at = x(*rank as u32);
-            canvas.line(Point::new(at, bottom), Point::new(at, bottom + 4.0), &format!(r#"stroke="{GREY}""#));
-            canvas.text(at, bottom + 16.0, 10.0, Anchor::Middle, text, "");
-        }
-        canvas.line(Point::new(LEFT, bottom), Point::new(LEFT + CHART, bottom), &format!(r#"stroke="{INK}""#));
-        canvas.text(LEFT + CHART / 2.0, bottom + 32.0, 11.0, Anchor::Middle, "rank", "");
+        ranks_below(canvas, ranks, (LEFT, CHART), bottom, "rank");
     };
 
     let top = y + 22.0;

@@ -36,6 +36,11 @@ fn form(kind: ActivityKind) -> (&'static str, f64, f64) {
     }
 }
 
+/// Colour of a kind.
+pub(super) fn colour(kind: ActivityKind) -> &'static str {
+    form(kind).0
+}
+
 /// A region of the program: its name, and from when to when each execution was.
 pub type Region<'a> = (&'a str, &'a [(Time, Time)]);
 

@@ -40,9 +40,11 @@ pub fn replay(report: &ReplayReport) -> Answer {
             Some(recorded) => ("the recorded run", recorded),
             None => ("the predicted time", report.head.makespan_s),
         };
-        let times = time / report.meta.wall_s;
-        let faster =
-            if times >= 1.0 { format!("1/{} of {of}", grouped(times as u64)) } else { format!("longer than {of}") };
+        let faster = match time / report.meta.wall_s {
+            times if times < 1.0 => format!("longer than {of}"),
+            times if times < 10.0 => format!("{of} takes {times:.1} times as long"),
+            times => format!("{of} takes {} times as long", grouped(times as u64)),
+        };
         lines.push(("took", format!("{}, {faster}", seconds(report.meta.wall_s))));
     }
     if let (Some(measured), Some(error)) = (report.measured_s, report.error) {

@@ -215,7 +215,7 @@ def interference(
 
 
 #: Keys of programs, whatever they are read from.
-PLAYED = ("cpu_speed", "wildcards", "region", "from", "to", "skip_start", "flop_rate", "truncated")
+PLAYED = ("cpu_speed", "wildcards", "fragment", "region", "from", "to", "skip_start", "flop_rate", "truncated")
 
 
 def played(kind: str, table: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ use hayase_trace::Call;
 
 use super::{enter, pass_on};
 use crate::entry::export;
-use crate::recorder::Recorder;
 use crate::recorder::requests::Request;
+use crate::recorder::{Process, Recorder};
 
 export! {
     MPI_Comm_dup 2 comm_dup;
@@ -41,7 +41,8 @@ impl Recorder {
             return;
         }
         let parent = self.communicators.id(self.abi.handle(parent));
-        self.communicators.made(handle, parent, self.abi, self.mpi, &mut self.writer);
+        let Process { communicators, abi, mpi, writer, .. } = &mut **self;
+        communicators.made(handle, parent, abi, mpi, writer);
     }
 }
 
@@ -117,7 +118,8 @@ pub unsafe extern "C" fn comm_idup(comm: Handle, made: *mut c_void, request: *mu
         return recorder.abandon(result);
     }
     let number = recorder.makes();
-    recorder.duplicates.push((number, recorder.abi.handle(comm), made as usize));
+    let of = recorder.abi.handle(comm);
+    recorder.duplicates.push((number, of, made as usize));
     // SAFETY: MPI has written the handle.
     unsafe { recorder.made(request, Request::new(number)) };
     recorder.leave(result)

@@ -26,13 +26,16 @@ export! {
 }
 
 impl Recorder {
-    /// Keeps the handles of an array before MPI changes them.
+    /// Keeps the handles of an array, and which requests they are, before MPI changes them: once MPI has, another thread
+    /// may get one of them for a request of its own.
     unsafe fn keep(&mut self, count: c_int, requests: *const c_void) -> usize {
         let count = usize::try_from(count).unwrap_or(0);
         self.handles.clear();
         for i in 0..count {
             // SAFETY: the caller gives an array of this many handles.
-            self.handles.push(unsafe { self.abi.read_handle(requests, i) });
+            let handle = unsafe { self.abi.read_handle(requests, i) };
+            let number = self.requests.get(handle).map_or(0, |request| request.number);
+            self.handles.push((handle, number));
         }
         count
     }
@@ -47,8 +50,9 @@ impl Recorder {
     /// # Safety
     /// MPI has written that status.
     unsafe fn completed(&mut self, i: usize, statuses: *const c_void, at: usize) {
-        let Some(&handle) = self.handles.get(i) else { return };
-        let Some(Request { number, count, held, source, comm, .. }) = self.requests.complete(handle) else { return };
+        let Some(&(handle, number)) = self.handles.get(i) else { return };
+        let Some(request) = self.requests.complete(handle, number) else { return };
+        let Request { number, count, held, source, comm, .. } = request;
         self.event.requests.extend(number..number + u64::from(count));
         if !self.duplicates.is_empty() {
             // SAFETY: the request is complete, so the handle has been written.
@@ -66,12 +70,12 @@ impl Recorder {
 
     /// All requests that were kept were offered.
     fn offer(&mut self) {
-        let Self { event, requests, handles, .. } = self;
-        event.offered.extend(
-            handles.iter().filter_map(|&handle| {
-                requests.get(handle).filter(|request| request.active).map(|request| request.number)
-            }),
-        );
+        for i in 0..self.handles.len() {
+            let (handle, _) = self.handles[i];
+            if let Some(&mut Request { active: true, number, .. }) = self.requests.get(handle) {
+                self.event.offered.push(number);
+            }
+        }
     }
 
     /// What the requests that were kept wait for: with the token, who need not be asked whether it is there.
@@ -82,7 +86,7 @@ impl Recorder {
         let mut only = None;
         let mut receives = 0;
         for i in 0..self.handles.len() {
-            let handle = self.handles[i];
+            let (handle, _) = self.handles[i];
             match self.requests.get(handle) {
                 Some(request) if request.active && request.source == Request::NO_RECEIVE => {
                     // It may need this rank to go on with it.
@@ -402,8 +406,8 @@ impl Recorder {
     unsafe fn names(&mut self, request: *const c_void) -> Handle {
         // SAFETY: the caller gives a request of the program.
         let handle = unsafe { self.abi.read_handle(request, 0) };
-        if let Some(request) = self.requests.get(handle) {
-            self.event.requests.push(request.number);
+        if let Some(&mut Request { number, .. }) = self.requests.get(handle) {
+            self.event.requests.push(number);
         }
         handle
     }

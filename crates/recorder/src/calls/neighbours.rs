@@ -7,9 +7,8 @@
 use std::ffi::{c_int, c_void};
 
 use hayase_mpi::{Handle, SUCCESS};
-use hayase_trace::{Call, Event};
+use hayase_trace::{Call, Event, Flags};
 
-use super::collective_blocks::Types;
 use super::{enter, pass_on};
 use crate::entry::export;
 use crate::recorder::Recorder;
@@ -46,10 +45,19 @@ pub struct Neighbours {
     destinations: Vec<Neighbour>,
 }
 
-/// How many elements of what go to or come from each neighbour.
-enum Blocks {
+/// Blocks that go to or come from neighbours: their buffer, and what lies where in it.
+struct Blocks(*const c_void, Sizes);
+
+/// Sizes and places of the blocks of neighbours.
+enum Sizes {
+    /// One block for all.
+    One(c_int, Handle),
+    /// One after the other.
     Same(c_int, Handle),
-    Counts(*const c_int, Types),
+    /// Counts, and places in elements.
+    Counts(*const c_int, *const c_int, Handle),
+    /// Counts, places in bytes, and datatypes.
+    Types(*const c_int, *const isize, *const c_void),
 }
 
 impl Recorder {
@@ -103,27 +111,30 @@ impl Recorder {
         found
     }
 
-    /// Bytes of the block of neighbour `i`.
-    fn block_of(&self, blocks: &Blocks, i: usize) -> u64 {
-        let (count, datatype) = match *blocks {
-            Blocks::Same(count, datatype) => (count, datatype),
-            // SAFETY: the program gives a count for each neighbour, and a datatype if these differ.
-            Blocks::Counts(counts, types) => unsafe {
-                let datatype = match types {
-                    Types::One(datatype) => datatype,
-                    Types::Each(types) => self.abi.read_handle(types, i),
-                };
-                (*counts.add(i), datatype)
-            },
+    /// Returns address, count and datatype of the block of neighbour `i`.
+    fn block_of(&self, blocks: &Blocks, i: usize) -> (*const c_void, c_int, Handle) {
+        let far = |elements: isize, datatype| elements * self.distance_of(datatype);
+        // SAFETY: the program gives a count and a place for each neighbour, and a datatype if these differ.
+        let (place, count, datatype) = unsafe {
+            match blocks.1 {
+                Sizes::One(count, datatype) => (0, count, datatype),
+                Sizes::Same(count, datatype) => (far(i as isize * count as isize, datatype), count, datatype),
+                Sizes::Counts(counts, places, datatype) => {
+                    (far(*places.add(i) as isize, datatype), *counts.add(i), datatype)
+                }
+                Sizes::Types(counts, places, types) => (*places.add(i), *counts.add(i), self.abi.read_handle(types, i)),
+            }
         };
-        self.size_of(datatype) * u64::try_from(count).unwrap_or(0)
+        (blocks.0.wrapping_byte_offset(place), count, datatype)
     }
 
     /// Writes the operation down as its messages; returns their numbers.
-    fn messages(&mut self, comm: Handle, from: &Blocks, to: &Blocks) -> std::ops::Range<u64> {
+    fn messages(&mut self, name: &str, comm: Handle, from: &Blocks, to: &Blocks) -> std::ops::Range<u64> {
         let Neighbours { sources, destinations } = self.neighbours(comm);
         let mut numbers = 0..0;
         let now = self.event.begin;
+        let flags = Flags::of_neighbourhood(name);
+        self.event.flags = self.event.flags.and(flags);
         let (mut cpu, site, index) = (self.event.cpu, self.event.site, self.event.comm);
         let ends = [(Call::Irecv, &sources, to), (Call::Isend, &destinations, from)];
         for (call, neighbours, blocks) in ends {
@@ -137,14 +148,21 @@ impl Recorder {
                 let event = Event {
                     // The time before belongs to the first.
                     cpu: cpu.map(|_| cpu.replace(0).unwrap_or(0)),
+                    flags,
                     site,
                     comm: index,
                     peer,
-                    tag: if peer == Event::PROC_NULL { 0 } else { neighbour.tag },
-                    bytes: if peer == Event::PROC_NULL { 0 } else { self.block_of(blocks, i) },
                     requests: vec![number],
                     ..Event::new(call, now, now)
                 };
+                let whole = std::mem::replace(&mut self.event, event);
+                if peer != Event::PROC_NULL {
+                    let (address, count, datatype) = self.block_of(blocks, i);
+                    self.event.tag = neighbour.tag;
+                    self.event.bytes = self.elements(count, datatype);
+                    self.buffer(address, count, datatype);
+                }
+                let event = std::mem::replace(&mut self.event, whole);
                 self.adds(event);
             }
         }
@@ -157,7 +175,7 @@ impl Recorder {
 
 /// Both forms: the function, that with a request; the arguments but for the communicator; what is sent, what received.
 macro_rules! neighbours {
-    ($($name:ident $iname:ident($($argument:ident: $type:ty,)*) $from:expr, $to:expr;)*) => {
+    ($($name:ident $text:literal $iname:ident($($argument:ident: $type:ty,)*) $from:expr, $to:expr;)*) => {
         $(
             #[doc = concat!("`MPI_", stringify!($name), "`.")]
             ///
@@ -167,7 +185,7 @@ macro_rules! neighbours {
             pub unsafe extern "C" fn $name($($argument: $type,)* comm: Handle, site: usize) -> c_int {
                 let recorder = enter!(Call::Waitall, site, else $name($($argument,)* comm));
                 recorder.on(comm);
-                let numbers = recorder.messages(comm, &$from, &$to);
+                let numbers = recorder.messages(concat!("N", $text), comm, &$from, &$to);
                 // Waiting for them is no matter of the communicator.
                 recorder.event.comm = 0;
                 recorder.event.requests.extend(numbers);
@@ -202,7 +220,7 @@ macro_rules! neighbours {
             ) -> c_int {
                 let recorder = enter!(Call::Waitall, site, else $iname($($argument,)* comm, request));
                 recorder.on(comm);
-                let numbers = recorder.messages(comm, &$from, &$to);
+                let numbers = recorder.messages(concat!("In", $text), comm, &$from, &$to);
                 let result = pass_on!(recorder.$iname($($argument,)* comm, request));
                 let count = (numbers.end - numbers.start) as u32;
                 // SAFETY: MPI has written the handle.
@@ -215,22 +233,22 @@ macro_rules! neighbours {
 }
 
 neighbours! {
-    neighbor_allgather ineighbor_allgather(
+    neighbor_allgather "eighbor_allgather" ineighbor_allgather(
         from: *const c_void, count: c_int, datatype: Handle, to: *mut c_void, to_count: c_int, to_type: Handle,
-    ) Blocks::Same(count, datatype), Blocks::Same(to_count, to_type);
-    neighbor_allgatherv ineighbor_allgatherv(
+    ) Blocks(from, Sizes::One(count, datatype)), Blocks(to, Sizes::Same(to_count, to_type));
+    neighbor_allgatherv "eighbor_allgatherv" ineighbor_allgatherv(
         from: *const c_void, count: c_int, datatype: Handle, to: *mut c_void, to_counts: *const c_int,
         to_places: *const c_int, to_type: Handle,
-    ) Blocks::Same(count, datatype), Blocks::Counts(to_counts, Types::One(to_type));
-    neighbor_alltoall ineighbor_alltoall(
+    ) Blocks(from, Sizes::One(count, datatype)), Blocks(to, Sizes::Counts(to_counts, to_places, to_type));
+    neighbor_alltoall "eighbor_alltoall" ineighbor_alltoall(
         from: *const c_void, count: c_int, datatype: Handle, to: *mut c_void, to_count: c_int, to_type: Handle,
-    ) Blocks::Same(count, datatype), Blocks::Same(to_count, to_type);
-    neighbor_alltoallv ineighbor_alltoallv(
+    ) Blocks(from, Sizes::Same(count, datatype)), Blocks(to, Sizes::Same(to_count, to_type));
+    neighbor_alltoallv "eighbor_alltoallv" ineighbor_alltoallv(
         from: *const c_void, counts: *const c_int, places: *const c_int, datatype: Handle, to: *mut c_void,
         to_counts: *const c_int, to_places: *const c_int, to_type: Handle,
-    ) Blocks::Counts(counts, Types::One(datatype)), Blocks::Counts(to_counts, Types::One(to_type));
-    neighbor_alltoallw ineighbor_alltoallw(
+    ) Blocks(from, Sizes::Counts(counts, places, datatype)), Blocks(to, Sizes::Counts(to_counts, to_places, to_type));
+    neighbor_alltoallw "eighbor_alltoallw" ineighbor_alltoallw(
         from: *const c_void, counts: *const c_int, places: *const isize, datatypes: *const c_void, to: *mut c_void,
         to_counts: *const c_int, to_places: *const isize, to_types: *const c_void,
-    ) Blocks::Counts(counts, Types::Each(datatypes)), Blocks::Counts(to_counts, Types::Each(to_types));
+    ) Blocks(from, Sizes::Types(counts, places, datatypes)), Blocks(to, Sizes::Types(to_counts, to_places, to_types));
 }

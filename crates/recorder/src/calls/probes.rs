@@ -39,7 +39,8 @@ impl Recorder {
     unsafe fn keep_message(&mut self, message: *const c_void, comm: Handle) {
         // SAFETY: the caller gives a handle that MPI has written.
         let handle = unsafe { self.abi.read_handle(message, 0) };
-        self.messages.insert(handle, (comm, self.event.peer, self.event.tag));
+        let (peer, tag) = (self.event.peer, self.event.tag);
+        self.messages.insert(handle, (comm, peer, tag));
     }
 
     /// The present call receives a message that has been matched: returns its communicator.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 
-use super::{BUSY, OFF, Recorder, STATE, calls_of_other_threads, other_threads_in_words, signals};
+use super::{OFF, Process, STATE, signals, threads};
 use crate::floating;
 
 /// Why a recording ends that was asked to end early.
@@ -14,35 +14,40 @@ pub(super) const STOPPED: &str = "stopped as asked";
 /// Ends the recording of a process that is still sound: how it came to that, empty if as it should. A signal that comes
 /// meanwhile ends the process once the trace is whole.
 #[cold]
-pub fn finish(recorder: &mut Recorder, why: &str) {
+pub fn finish(process: &mut Process, why: &str) {
     if STATE.load(Ordering::Relaxed) == OFF {
         return;
     }
-    let busy = BUSY.swap(true, Ordering::SeqCst);
-    floating::apart(|| end(recorder, why));
+    let inside = threads::holds();
+    if !inside {
+        threads::lock();
+    }
+    floating::apart(|| end(process, why));
     // With the token a rank that is recorded no longer must still take its turns.
-    if why != STOPPED || recorder.token.is_none() {
+    if why != STOPPED || process.token.is_none() {
         STATE.store(OFF, Ordering::Relaxed);
     }
     signals::restore();
-    BUSY.store(busy, Ordering::SeqCst);
     // Inside a call the signal goes on waiting, for the end of the call.
-    if !busy && signals::pending() {
-        signals::late();
+    if !inside {
+        threads::unlock();
+        if signals::pending() {
+            signals::late();
+        }
     }
 }
 
-fn end(recorder: &mut Recorder, why: &str) {
-    if let Some(memory) = recorder.memory.take() {
+fn end(process: &mut Process, why: &str) {
+    if let Some(memory) = process.memory.take() {
         // SAFETY: the function is the runtime's, with this signature.
         unsafe { (memory.stop)() };
     }
-    recorder.note_scheduling("end");
-    let Recorder { queue, poll, writer, opaque, scheduling, lost, .. } = recorder;
+    process.note_scheduling("end");
+    let Process { queue, polls, writer, opaque, scheduling, spent, .. } = process;
     let Some(mut writer) = writer.take() else { return };
     let write = || {
-        if let Some(poll) = poll.take() {
-            queue.add(&poll.event, &mut writer)?;
+        for poll in polls.iter_mut().filter_map(Option::take) {
+            queue.add(&poll, &mut writer)?;
         }
         queue.close(&mut writer)?;
         if !opaque.is_empty() {
@@ -56,33 +61,23 @@ fn end(recorder: &mut Recorder, why: &str) {
         if !scheduling.text().is_empty() {
             writer.note("scheduling", scheduling.text().as_bytes())?;
         }
+        writer.note("outside", spent.text().as_bytes())?;
         if !why.is_empty() {
             writer.note("ended", why.as_bytes())?;
         }
-        let others = calls_of_other_threads();
-        if others > 0 {
-            writer.note("lost", other_threads_in_words().as_bytes())?;
-        }
-        writer.finish_with_lost(*lost + others).map(drop)
+        writer.finish().map(drop)
     };
     if let Err(error) = write() {
-        eprintln!("hayase: rank {}: the trace is not complete: {error}", recorder.rank);
+        eprintln!("hayase: rank {}: the trace is not complete: {error}", process.rank);
     }
-    if let Err(error) = recorder.write_maps() {
-        eprintln!("hayase: rank {}: the memory map is not complete: {error}", recorder.rank);
+    if let Err(error) = process.write_maps() {
+        eprintln!("hayase: rank {}: the memory map is not complete: {error}", process.rank);
     }
-    if let Some(peers) = &recorder.peers {
+    if let Some(peers) = &process.peers {
         peers.leave();
         if matters(why) {
             peers.warn();
         }
-    }
-    let others = calls_of_other_threads();
-    if others > 0 {
-        eprintln!(
-            "hayase: rank {}: {others} calls of other threads than the one that initialised MPI are not recorded",
-            recorder.rank
-        );
     }
 }
 
@@ -91,7 +86,7 @@ fn matters(why: &str) -> bool {
     !matches!(why, "" | STOPPED | "deadlock")
 }
 
-impl Recorder {
+impl Process {
     /// MPI is finalised everywhere: what the ranks shared is no longer needed.
     pub(crate) fn clean_up(&self) {
         if self.rank == 0 {

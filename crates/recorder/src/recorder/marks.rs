@@ -6,19 +6,15 @@
 
 use std::ffi::c_int;
 
-use hayase_trace::Mark;
-use rustc_hash::FxHashMap;
+use hayase_trace::{Mark, Writer};
 
-use super::{PLACE, Recorder, take};
+use super::{Moment, Recorder, threads};
 use crate::clock;
 use crate::entry::Caller;
-use crate::path::Stack;
 
 /// What is known of regions.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// By name, the index in the table.
-    numbers: FxHashMap<String, u32>,
     /// Processor time from the last call to the last border, less the clock's own cost \[ns\].
     pub cpu: u64,
     /// Processor time from the last call to the last border, as it was recorded: what comes next is not before it, however
@@ -31,15 +27,6 @@ pub(super) struct Marks {
 /// The region that levels 1 and 0 of `MPI_Pcontrol` begin and end.
 const CONTROLLED: &str = "pcontrol";
 
-/// When a border was set.
-#[derive(Clone, Copy)]
-struct Moment {
-    /// On the common clock \[ns\].
-    time: u64,
-    /// Processor time \[ns\], where it is read.
-    cpu: u64,
-}
-
 /// What `MPI_Pcontrol` asks for: `name` is looked for only when the time has been taken, and `pass` is MPI's own.
 ///
 /// # Safety
@@ -50,11 +37,11 @@ pub unsafe fn control(
     pass: impl FnOnce() -> c_int,
     caller: Caller,
 ) -> c_int {
-    // Borders that threads set which are not recorded have no calls around them.
     // SAFETY: promised by the caller; the reference does not leave this function.
-    let Some(recorder) = (unsafe { take(|| ()) }) else { return pass() };
-    let now = Moment { cpu: if recorder.reads_cpu { clock::thread() } else { 0 }, time: clock::monotonic() };
+    let Some((recorder, now)) = (unsafe { threads::take() }) else { return pass() };
+    // Regions are those of the first thread: what the others do at that time is not known to be part of them.
     match (level, name()) {
+        _ if recorder.number != 0 => {}
         (1, Some(name)) => recorder.mark(&name, true, caller, now),
         (-1, Some(name)) => recorder.mark(&name, false, caller, now),
         // As MPI recommends: level 1 switches profiling on, which it is already at first, and 0 off.
@@ -66,9 +53,7 @@ pub unsafe fn control(
             }
         }
         (2, _) => {
-            if let Some(writer) = &mut recorder.writer
-                && let Err(error) = writer.flush()
-            {
+            if let Some(Err(error)) = recorder.writer.as_mut().map(Writer::flush) {
                 recorder.failed(&error);
             }
         }
@@ -85,19 +70,11 @@ pub unsafe fn control(
 impl Recorder {
     /// Writes a border, and notes how long the rank has lacked a core up to it.
     fn mark(&mut self, name: &str, begins: bool, caller: Caller, now: Moment) {
-        let thread = PLACE.with(|place| std::ptr::from_ref(place) as usize);
-        if thread != self.thread {
-            (self.thread, self.cpu) = (thread, now.cpu);
-            self.stack = Stack::of_this_thread();
-        }
+        let gap = self.gap(now);
         // A test that found nothing belongs to what was before: those after the border are a call of their own.
-        if let Some(poll) = self.poll.take() {
-            self.write(&poll.event);
-        }
-        let site = self.paths.site(caller, self.stack, self.writer.as_mut());
-        self.back = caller.back;
+        self.end_poll();
+        let site = self.site(caller);
         let region = self.region(name);
-        let gap = now.cpu.saturating_sub(self.cpu);
         let since = (gap + self.marks.cpu).max(self.marks.since);
         self.marks.since = since;
         self.marks.cpu += gap.saturating_sub(self.empty_gap);
@@ -106,23 +83,10 @@ impl Recorder {
             false => (now.time.saturating_sub(self.start), clock::monotonic().saturating_sub(self.start)),
         };
         let mark = Mark { region, begins, site, begin, end, cpu: self.reads_cpu.then_some(since) };
-        let Some(writer) = &mut self.writer else { return };
-        if let Err(error) = self.queue.mark(mark, writer) {
-            self.failed(&error);
+        if self.writer.is_none() {
+            return;
         }
+        self.write_mark(mark);
         self.note_scheduling(&format!("{} {name}", if begins { "enter" } else { "leave" }));
-    }
-
-    /// The index of a region.
-    fn region(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.marks.numbers.get(name) {
-            return number;
-        }
-        let number = self.marks.numbers.len() as u32;
-        self.marks.numbers.insert(name.to_owned(), number);
-        if let Some(writer) = &mut self.writer {
-            writer.new_region(number, name);
-        }
-        number
     }
 }

@@ -1,44 +1,43 @@
 //! What is known of the program while it runs, and the way of a call through it.
 //!
-//! There is one recorder a process. Where threads may call MPI at the same time (`MPI_THREAD_MULTIPLE`), it records the
-//! one that initialised MPI; calls of others are counted and go straight to MPI. Elsewhere all threads that call are
-//! recorded, since the program sees to it that they do so one after the other. So nothing is locked, and two rules keep
-//! it sound:
+//! Each thread that may call has a recorder ([`threads`]), and all of them share what is of the process ([`Process`]).
+//! Two rules keep it sound:
 //!
-//! * A thread-local mark says whether this thread is a recorded one and whether it is inside a call: calls that MPI
-//!   makes of itself are not the program's.
-//! * While the recorder's data changes, a mark is set: the handler of a signal touches it at no such time.
+//! * A thread-local mark says whether this thread is inside a call: calls that MPI makes of itself are not the
+//!   program's.
+//! * While data changes, the lock of [`threads`] is held: neither another thread nor the handler of a signal touches it
+//!   at such a time.
 
 pub mod communicators;
 mod finish;
 mod marks;
+mod outside;
 mod peers;
+mod process;
 pub mod queue;
 pub mod requests;
 mod scheduling;
 pub mod signals;
 mod start;
+mod threads;
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::fs::File;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use hayase_mpi::{Abi, Functions, Handle, SUCCESS, Status, Statuses};
-use hayase_trace::{Call, Event, Flags, Op, Writer};
-use rustc_hash::FxHashMap;
+use hayase_mpi::{Functions, Handle, SUCCESS, Status, Statuses};
+use hayase_trace::{Call, Event, Flags, Kind, Op};
 
 use crate::clock;
 use crate::entry::Caller;
-use crate::path::{Paths, Stack};
-use crate::token::Token;
-use communicators::Communicators;
-use queue::Queue;
-use requests::Requests;
+use crate::path::Stack;
+use outside::Outside;
 
 pub use finish::finish;
 pub use marks::control;
+pub use process::Process;
+use process::{Memory, PROCESS};
 pub use start::{exits, initialised, lazily, wants_recording};
 
 /// Whether calls are recorded.
@@ -47,116 +46,70 @@ const UNKNOWN: u8 = 0;
 const ON: u8 = 1;
 const OFF: u8 = 2;
 
-/// Set while the recorder's data changes.
-static BUSY: AtomicBool = AtomicBool::new(false);
+/// Set where processor time is read.
+static READS_CPU: AtomicBool = AtomicBool::new(false);
 
-/// Whether several threads may call at the same time.
-static MULTIPLE: AtomicBool = AtomicBool::new(false);
-
-/// Calls of threads that are not recorded, by the code of the call.
-static OTHER_THREADS: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
-
-/// How many calls of threads that are not recorded there were.
-fn calls_of_other_threads() -> u64 {
-    OTHER_THREADS.iter().map(|count| count.load(Ordering::Relaxed)).sum()
-}
-
-/// What these calls were: a line for each, `Send 300`.
-fn other_threads_in_words() -> String {
-    let counts = Call::ALL.iter().map(|call| (call, OTHER_THREADS[usize::from(call.code())].load(Ordering::Relaxed)));
-    counts.filter(|(_, count)| *count > 0).map(|(call, count)| format!("{} {count}\n", call.name())).collect()
-}
-
-thread_local! {
-    static PLACE: Cell<Place> = const { Cell::new(Place::Elsewhere) };
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    /// In a thread that is not recorded.
-    Elsewhere,
-    /// In the program.
-    Program,
-    /// In a call.
-    Call,
-}
-
-struct Slot(UnsafeCell<Option<Recorder>>);
-
-// SAFETY: used by the recorded thread, and by the handler of a signal when `BUSY` is not set.
-unsafe impl Sync for Slot {}
-
-static RECORDER: Slot = Slot(UnsafeCell::new(None));
-
-/// What happens to the program's memory, beside its calls: the runtime of instrumented programs, if it is there.
+/// When something was asked of the recorder.
 #[derive(Clone, Copy, Debug)]
-struct Memory {
-    /// A call with this number comes in from this address.
-    call: unsafe extern "C" fn(u64, u64),
-    /// The call from this address returns.
-    back: unsafe extern "C" fn(u64),
-    stop: unsafe extern "C" fn(),
+struct Moment {
+    /// On the common clock \[ns\].
+    time: u64,
+    /// Processor time of the thread \[ns\], where it is read.
+    cpu: u64,
 }
 
-/// Tests and probes that found nothing, one after the other from one place: they become one call.
-#[derive(Debug)]
-struct Poll {
-    event: Event,
+impl Moment {
+    #[inline]
+    fn now() -> Self {
+        let cpu = if READS_CPU.load(Ordering::Relaxed) { clock::thread() } else { 0 };
+        Self { cpu, time: clock::monotonic() }
+    }
 }
 
-/// The recorder.
+/// The recorder of a thread; it stands for what is shared, too.
 #[derive(Debug)]
 pub struct Recorder {
-    /// Layouts and constants of the MPI library.
-    pub abi: &'static Abi,
-    /// Its functions.
-    pub mpi: &'static Functions,
+    /// What all threads share: used under the lock.
+    process: *mut Process,
+    /// Number of the thread.
+    number: usize,
     /// The call that is being recorded.
     pub event: Event,
-    /// Requests that are not complete.
-    pub requests: Requests,
-    /// Communicators by handle.
-    pub communicators: Communicators,
-    /// One rank at a time, if asked for.
-    pub token: Option<Token>,
     /// Room for statuses that the program does not want.
     pub statuses: Statuses,
-    /// Handles of requests, before a call changes them.
-    pub handles: Vec<Handle>,
-    /// Messages that were matched and not yet received: of which communicator, from whom, with what tag.
-    pub messages: FxHashMap<Handle, (Handle, i32, i32)>,
-    /// Communicators that are being duplicated: number of the request, of which one, where the handle will be.
-    pub duplicates: Vec<(u64, Handle, usize)>,
-    /// Rank in the world.
-    pub rank: u32,
-    /// Number of ranks.
-    pub ranks: u32,
-    pub(crate) writer: Option<Writer<File>>,
-    queue: Queue,
-    paths: Paths,
+    /// Handles of requests, before a call changes them, and their numbers then; 0: not known.
+    pub handles: Vec<(Handle, u64)>,
     stack: Stack,
     /// Where the present call was made: its return address.
     back: usize,
-    memory: Option<Memory>,
-    poll: Option<Poll>,
     marks: marks::Marks,
-    directory: PathBuf,
-    peers: Option<peers::Peers>,
-    /// Start of the stream on the common clock \[ns\].
-    start: u64,
-    reads_cpu: bool,
+    outside: Outside,
+    /// When MPI was asked, in a poll \[ns\].
+    asked: Cell<u64>,
     /// Processor time when the last call returned \[ns\], and in which thread.
     cpu: u64,
     thread: usize,
-    empty_gap: u64,
-    /// With the token: processor time that counts, since the start \[ns\].
-    counted: u64,
     last_end: u64,
-    opaque: Vec<(&'static str, u64)>,
-    scheduling: scheduling::Scheduling,
-    stop_events: u64,
-    stop_after: u64,
-    lost: u64,
+    /// How often the thread had given its core away then, where there are several; none: it has not called yet.
+    blocked: Option<u64>,
+}
+
+impl Deref for Recorder {
+    type Target = Process;
+
+    #[inline]
+    fn deref(&self) -> &Process {
+        // SAFETY: it stays where it is, and the thread of this recorder holds the lock but within `call`.
+        unsafe { &*self.process }
+    }
+}
+
+impl DerefMut for Recorder {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Process {
+        // SAFETY: as above; the recorder is borrowed as long as the reference lives.
+        unsafe { &mut *self.process }
+    }
 }
 
 /// A call comes in; `None` if it is not to be recorded.
@@ -169,43 +122,9 @@ pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
     // SAFETY: bodies hand on what they were given, and have not returned.
     let caller = unsafe { crate::fortran::caller(site) };
     // SAFETY: promised by the caller.
-    let recorder = unsafe { take(|| _ = OTHER_THREADS[usize::from(call.code())].fetch_add(1, Ordering::Relaxed)) }?;
-    recorder.begin(call, caller);
+    let (recorder, now) = unsafe { threads::take() }?;
+    recorder.begin(call, caller, now);
     Some(recorder)
-}
-
-/// The recorder, where this thread is recorded and comes from the program; `other` is told of one that is not recorded.
-///
-/// # Safety
-/// As of [`enter`].
-#[inline]
-unsafe fn take(other: impl FnOnce()) -> Option<&'static mut Recorder> {
-    if STATE.load(Ordering::Relaxed) != ON && !start::lazily() {
-        return None;
-    }
-    match PLACE.get() {
-        Place::Program => {}
-        Place::Call => return None,
-        Place::Elsewhere if !MULTIPLE.load(Ordering::Relaxed) => {}
-        Place::Elsewhere => {
-            other();
-            return None;
-        }
-    }
-    PLACE.set(Place::Call);
-    BUSY.store(true, Ordering::Relaxed);
-    compiler_fence(Ordering::SeqCst);
-    // SAFETY: this is the recorded thread, or the program calls from one at a time; and it is not inside a call.
-    unsafe { (*RECORDER.0.get()).as_mut() }
-}
-
-/// The recorder, for the handler of a signal.
-///
-/// # Safety
-/// [`BUSY`] is not set, and nobody else uses it.
-unsafe fn recorder() -> Option<&'static mut Recorder> {
-    // SAFETY: promised by the caller.
-    unsafe { (*RECORDER.0.get()).as_mut() }
 }
 
 /// Where the bytes of an element of a datatype lie \[B\].
@@ -220,28 +139,49 @@ struct Layout {
 }
 
 impl Recorder {
-    #[inline]
-    fn begin(&mut self, call: Call, caller: Caller) {
-        let cpu = if self.reads_cpu { clock::thread() } else { 0 };
-        let begin = clock::monotonic();
-        let thread = PLACE.with(|place| std::ptr::from_ref(place) as usize);
-        if thread != self.thread {
-            // Another thread's clock says nothing about this one.
-            (self.thread, self.cpu) = (thread, cpu);
-            self.stack = Stack::of_this_thread();
+    /// The recorder of the thread of this number, before its first call.
+    fn new(process: *mut Process, number: usize) -> Self {
+        Self {
+            process,
+            number,
+            event: Event::new(Call::Init, 0, 0),
+            statuses: Statuses::default(),
+            handles: Vec::new(),
+            stack: Stack::of_this_thread(),
+            back: 0,
+            marks: marks::Marks::default(),
+            outside: Outside::default(),
+            asked: Cell::default(),
+            cpu: 0,
+            thread: threads::this_thread(),
+            last_end: 0,
+            blocked: None,
         }
-        if let Some(memory) = self.memory {
-            let number = self.number();
+    }
+
+    /// The runtime that records memory accesses: those of the first thread.
+    #[inline]
+    fn memory(&self) -> Option<Memory> {
+        if self.number == 0 { self.memory } else { None }
+    }
+
+    #[inline]
+    fn begin(&mut self, call: Call, caller: Caller, now: Moment) {
+        let gap = self.gap(now);
+        if let Some(memory) = self.memory() {
+            let number = Process::number(self);
             // SAFETY: the function is the runtime's, with this signature.
             unsafe { (memory.call)(number, caller.back as u64) };
         }
-        let site = self.paths.site(caller, self.stack, self.writer.as_mut());
-        self.back = caller.back;
+        let site = self.site(caller);
+        let (start, reads_cpu, thread) = (self.start, self.reads_cpu, self.number as u32);
+        let blocked = self.threads.len() > 1 && self.blocked.is_none_or(|before| scheduling::blocked() > before);
         let event = &mut self.event;
         event.call = call;
-        event.begin = begin.saturating_sub(self.start);
-        event.cpu = self.reads_cpu.then(|| (cpu.saturating_sub(self.cpu) + self.marks.cpu).max(self.marks.since));
-        event.flags = Flags::default();
+        event.begin = now.time.saturating_sub(start);
+        event.cpu = reads_cpu.then(|| (gap + self.marks.cpu).max(self.marks.since));
+        event.thread = thread;
+        event.flags = if blocked { Flags::BLOCKED } else { Flags::default() };
         event.site = site;
         event.comm = 0;
         event.op = Op::NONE;
@@ -254,19 +194,47 @@ impl Recorder {
         event.counts2.clear();
     }
 
-    /// Number that the call will have in the stream.
-    fn number(&self) -> u64 {
-        self.writer.as_ref().map_or(0, Writer::events) + self.queue.len() + u64::from(self.poll.is_some())
+    /// Returns the computation since the call or border before, something coming in now \[ns\]: where threads share a
+    /// recorder, perhaps from another thread than before.
+    #[inline]
+    fn gap(&mut self, now: Moment) -> u64 {
+        let thread = threads::this_thread();
+        if thread != self.thread {
+            // Another thread's clock says nothing about this one.
+            (self.thread, self.cpu) = (thread, now.cpu);
+            self.stack = Stack::of_this_thread();
+            self.outside.begin();
+            self.outside.returns();
+        }
+        if !self.reads_cpu {
+            return 0;
+        }
+        let blocked = self.outside.enters(now.time, now.cpu);
+        if self.number == 0 {
+            self.spent.blocked(blocked);
+        }
+        now.cpu.saturating_sub(self.cpu) + if self.counts_blocked { blocked.time } else { 0 }
     }
 
-    /// Lets MPI do what it was asked to: meanwhile a signal may end the program.
+    /// The call site of what comes in from a caller.
+    #[inline]
+    fn site(&mut self, caller: Caller) -> u32 {
+        self.back = caller.back;
+        let stack = self.stack;
+        let Process { paths, writer, .. } = &mut **self;
+        paths.site(caller, stack, writer.as_mut())
+    }
+
+    /// Lets MPI do what it was asked to: meanwhile other threads call, and a signal may end the program.
     #[inline]
     pub fn call<R>(&self, action: impl FnOnce(&'static Functions) -> R) -> R {
-        compiler_fence(Ordering::SeqCst);
-        BUSY.store(false, Ordering::Relaxed);
-        let result = action(self.mpi);
-        BUSY.store(true, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
+        if matches!(self.event.call.kind(), Kind::Test | Kind::Iprobe) {
+            self.asked.set(clock::monotonic());
+        }
+        let mpi = self.mpi;
+        threads::unlock();
+        let result = action(mpi);
+        threads::lock();
         result
     }
 
@@ -295,19 +263,19 @@ impl Recorder {
     /// Back in the program.
     #[inline]
     fn back(&mut self) {
-        if let Some(memory) = self.memory {
+        if let Some(memory) = self.memory() {
             // SAFETY: the function is the runtime's, with this signature.
             unsafe { (memory.back)(self.back as u64) };
         }
-        if self.reads_cpu {
-            self.cpu = clock::thread();
+        let (reads_cpu, several) = (self.reads_cpu, self.threads.len() > 1);
+        threads::unlock();
+        if several {
+            self.blocked = Some(scheduling::blocked());
         }
-        compiler_fence(Ordering::SeqCst);
-        BUSY.store(false, Ordering::Relaxed);
-        PLACE.set(Place::Program);
-        if signals::pending() {
-            signals::late();
+        if reads_cpu {
+            self.cpu = self.outside.returns();
         }
+        threads::back();
     }
 
     /// Adds the event, after what has been held back.
@@ -318,63 +286,100 @@ impl Recorder {
             self.counted += self.event.cpu.unwrap_or(0);
             self.event.begin = self.counted;
             if matches!(self.event.call, Call::Opaque) && self.reads_cpu {
-                self.counted += clock::thread().saturating_sub(self.cpu + self.event.cpu.unwrap_or(0));
+                self.counted += clock::thread().saturating_sub(self.outside.entered());
             }
             self.event.end = self.counted;
         }
         self.last_end = self.event.end;
         (self.marks.cpu, self.marks.since) = (0, 0);
-        if let Some(poll) = self.poll.take() {
-            self.write(&poll.event);
-        }
+        self.end_poll();
         let event = std::mem::replace(&mut self.event, Event::new(Call::Compute, 0, 0));
         self.write(&event);
         self.event = event;
-        if self.writer.is_some() && (self.number() >= self.stop_events || self.event.end >= self.stop_after) {
+        let ends = Process::number(self) >= self.stop_events || self.event.end >= self.stop_after;
+        if self.writer.is_some() && ends {
             finish(self, finish::STOPPED);
         }
+    }
+
+    /// Writes the polls of this thread as a call of their own.
+    #[inline]
+    fn end_poll(&mut self) {
+        let number = self.number;
+        Process::end_poll(self, number);
+    }
+
+    /// Measures the recorder's own part of the time between polls and inside them: medians of many of nothing.
+    fn measure_polls(&mut self, caller: Caller) {
+        if self.memory().is_some() {
+            return;
+        }
+        let (mut between, mut inside) = ([0; 101], [0; 101]);
+        for (between, inside) in between.iter_mut().zip(&mut inside) {
+            self.begin(Call::Iprobe, caller, Moment::now());
+            self.call(|_| ());
+            let now = clock::monotonic();
+            let gap = self.event.begin.saturating_sub(self.last_end);
+            (*between, *inside) =
+                (self.event.cpu.map_or(gap, |cpu| cpu.saturating_sub(self.empty_gap)), now - self.asked.get());
+            self.last_end = now.saturating_sub(self.start);
+            self.back();
+        }
+        between.sort_unstable();
+        inside.sort_unstable();
+        self.spent.own = (between[50], inside[50]);
     }
 
     /// A test or probe that found nothing returns.
     ///
     /// One after the other from one place, they become one call: the time between them stays computation, less what
-    /// reading the clock costs each time; the time inside stays inside.
+    /// reading the clock costs each time; the time inside joins it where the rank worked between them.
     pub fn leave_poll(&mut self, result: c_int) -> c_int {
-        if self.memory.is_some() {
+        if self.memory().is_some() {
             return self.leave(result);
         }
-        let end = clock::monotonic().saturating_sub(self.start);
+        let now = clock::monotonic();
+        let end = now.saturating_sub(self.start);
         let gap = self.event.begin.saturating_sub(self.last_end);
+        let since = self.event.cpu.map_or(gap, |cpu| cpu.saturating_sub(self.empty_gap));
+        let work = self.spent.poll(since, now.saturating_sub(self.asked.get()));
         (self.marks.cpu, self.marks.since) = (0, 0);
-        let folds = self.poll.as_ref().is_some_and(|poll| {
-            (poll.event.site, poll.event.call, poll.event.comm) == (self.event.site, self.event.call, self.event.comm)
-        });
-        match &mut self.poll {
-            Some(poll) if folds => {
-                let extra = self.event.cpu.unwrap_or(0).saturating_sub(self.empty_gap);
-                poll.event.cpu = poll.event.cpu.map(|cpu| cpu + extra);
-                if self.token.is_some() {
-                    self.counted += extra;
-                    (poll.event.begin, poll.event.end) = (self.counted, self.counted);
-                } else {
-                    poll.event.begin += gap;
-                    poll.event.end = end;
+        let number = self.number;
+        let (before, event) = (self.polls[number].take(), &self.event);
+        let poll = match before {
+            Some(mut poll) if (poll.site, poll.call, poll.comm) == (event.site, event.call, event.comm) => {
+                if number == 0 {
+                    let time = if self.token.is_some() { work } else { end.saturating_sub(self.last_end) };
+                    self.spent.polled(work, time);
                 }
-                self.last_end = poll.event.end;
+                poll.cpu = poll.cpu.map(|cpu| cpu + work);
+                if self.token.is_some() {
+                    self.counted += work;
+                    (poll.begin, poll.end) = (self.counted, self.counted);
+                } else {
+                    poll.begin += if self.reads_cpu { gap } else { work };
+                    poll.end = end;
+                }
+                poll
             }
-            _ => {
+            before => {
+                if let Some(before) = before {
+                    self.write(&before);
+                }
+                // What it takes itself, beside the whole time before it.
+                let own = work.saturating_sub(since);
                 self.event.end = end;
+                self.event.cpu = self.event.cpu.map(|cpu| cpu + own);
+                self.event.begin += if self.reads_cpu { 0 } else { own };
                 if self.token.is_some() {
                     self.counted += self.event.cpu.unwrap_or(0);
                     (self.event.begin, self.event.end) = (self.counted, self.counted);
                 }
-                self.last_end = self.event.end;
-                let event = self.event.clone();
-                if let Some(before) = self.poll.replace(Poll { event }) {
-                    self.write(&before.event);
-                }
+                self.event.clone()
             }
-        }
+        };
+        self.last_end = poll.end;
+        self.polls[number] = Some(poll);
         self.back();
         result
     }
@@ -385,30 +390,10 @@ impl Recorder {
             self.counted += event.cpu.unwrap_or(0);
             (event.begin, event.end) = (self.counted, self.counted);
         }
+        event.thread = self.number as u32;
         self.last_end = event.end;
-        if let Some(poll) = self.poll.take() {
-            self.write(&poll.event);
-        }
+        self.end_poll();
         self.write(&event);
-    }
-
-    #[inline]
-    fn write(&mut self, event: &Event) {
-        let Some(writer) = &mut self.writer else { return };
-        let result = self.queue.add(event, writer);
-        if let Err(error) = result {
-            self.failed(&error);
-        }
-    }
-
-    /// The trace cannot be written any more.
-    #[cold]
-    fn failed(&mut self, error: &std::io::Error) {
-        eprintln!("hayase: rank {}: the trace cannot be written and ends here: {error}", self.rank);
-        self.writer = None;
-        if self.token.is_none() {
-            STATE.store(OFF, Ordering::Relaxed);
-        }
     }
 
     // --- what bodies say about a call -----------------------------------------------------------------------------
@@ -416,8 +401,9 @@ impl Recorder {
     /// The communicator.
     #[inline]
     pub fn on(&mut self, comm: Handle) {
-        let comm = self.abi.handle(comm);
-        let (index, inter) = self.communicators.index(comm, self.abi, self.mpi, &mut self.writer);
+        let process = &mut **self;
+        let comm = process.abi.handle(comm);
+        let (index, inter) = process.communicators.index(comm, process.abi, process.mpi, &mut process.writer);
         self.event.comm = index;
         if inter {
             self.event.flags = self.event.flags.and(Flags::INTER);
@@ -471,6 +457,11 @@ impl Recorder {
                 && (self.mpi.type_get_true_extent)(datatype, &raw mut first, &raw mut length) == 0
         };
         known.then_some(Layout { first: first as i64, length: length as i64, distance: distance as i64 })
+    }
+
+    /// Returns the distance of elements of a datatype \[B\]; 0 where MPI does not say.
+    pub(crate) fn distance_of(&self, datatype: Handle) -> isize {
+        self.layout(datatype).map_or(0, |layout| layout.distance as isize)
     }
 
     /// The buffer of a message alone: where it begins and, where its bytes do not follow each other, how far they
@@ -540,25 +531,12 @@ impl Recorder {
 
     /// The place in the queue that the present event will have, which stays open until [`received`](Self::received).
     pub fn stays_open(&mut self) -> u64 {
-        let polls = u64::from(self.poll.is_some());
+        let polls = u64::from(self.polls[self.number].is_some());
         self.queue.open(polls)
-    }
-
-    /// What the event of this place waits for will not be known.
-    pub(crate) fn settle(&mut self, held: u64) {
-        self.queue.resolve(held, |_| {});
     }
 
     /// Where the present call was made: address of the call.
     pub(crate) fn address(&self) -> usize {
         self.back.wrapping_sub(1)
-    }
-
-    /// A call that is not understood: counted by name.
-    pub fn opaque(&mut self, name: &'static str) {
-        match self.opaque.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, count)) => *count += 1,
-            None => self.opaque.push((name, 1)),
-        }
     }
 }

@@ -94,11 +94,17 @@ impl Requests {
         self.by_handle.get_mut(&handle)
     }
 
-    /// The request is complete: it is no longer there, unless it is persistent. `None` if it is not known or has not
-    /// been started.
+    /// The request with this handle and number is complete: it is no longer there, unless it is persistent. Where none
+    /// has that number, it is the first with the handle. `None` if it is not known or has not been started.
     #[inline]
-    pub fn complete(&mut self, handle: Handle) -> Option<Request> {
+    pub fn complete(&mut self, handle: Handle, number: u64) -> Option<Request> {
         let request = self.by_handle.get_mut(&handle)?;
+        if request.number != number
+            && let Some(others) = self.more.get_mut(&handle)
+            && let Some(at) = others.iter().position(|other| other.number == number)
+        {
+            return others.remove(at);
+        }
         if !request.active {
             return None;
         }
@@ -143,8 +149,8 @@ mod tests {
         for number in 1..=3 {
             assert_eq!(requests.next_number(), number);
             requests.insert(0x40, Request::new(number));
-            assert_eq!(requests.complete(0x40), Some(Request::new(number)));
-            assert_eq!(requests.complete(0x40), None);
+            assert_eq!(requests.complete(0x40, 0), Some(Request::new(number)));
+            assert_eq!(requests.complete(0x40, 0), None);
         }
         assert!(requests.is_empty());
     }
@@ -156,20 +162,31 @@ mod tests {
             requests.insert(0x40, Request::new(number));
         }
         for number in 1..=4 {
-            assert_eq!(requests.complete(0x40).map(|request| request.number), Some(number));
+            assert_eq!(requests.complete(0x40, 0).map(|request| request.number), Some(number));
         }
-        assert_eq!(requests.complete(0x40), None);
+        assert_eq!(requests.complete(0x40, 0), None);
+    }
+
+    #[test]
+    fn a_handle_that_another_thread_got_meanwhile_completes_the_request_that_it_was() {
+        let mut requests = Requests::default();
+        requests.insert(0x40, Request::new(1));
+        // MPI has completed request 1; before that is noted, another thread makes request 2 and waits for it.
+        requests.insert(0x40, Request::new(2));
+        assert_eq!(requests.complete(0x40, 2).map(|request| request.number), Some(2));
+        assert_eq!(requests.complete(0x40, 1).map(|request| request.number), Some(1));
+        assert!(requests.is_empty());
     }
 
     #[test]
     fn a_persistent_request_completes_once_a_start_and_stays() {
         let mut requests = Requests::default();
         requests.insert(0x40, Request { persistent: true, active: false, ..Request::new(1) });
-        assert_eq!(requests.complete(0x40), None);
+        assert_eq!(requests.complete(0x40, 0), None);
         for _ in 0..2 {
             requests.get(0x40).unwrap().active = true;
-            assert_eq!(requests.complete(0x40).map(|request| request.number), Some(1));
-            assert_eq!(requests.complete(0x40), None);
+            assert_eq!(requests.complete(0x40, 0).map(|request| request.number), Some(1));
+            assert_eq!(requests.complete(0x40, 0), None);
         }
         assert!(requests.remove(0x40).is_some());
     }

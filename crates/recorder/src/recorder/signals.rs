@@ -13,7 +13,8 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::peers::WARNING;
-use super::{BUSY, OFF, ON, PLACE, Place, Recorder, STATE, calls_of_other_threads};
+use super::process::PROCESS;
+use super::{OFF, ON, Process, STATE, threads};
 use crate::floating;
 
 /// What ends a program.
@@ -47,6 +48,8 @@ static BEFORE: Before = Before([const { std::cell::UnsafeCell::new(MaybeUninit::
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 /// A signal that came while the recorder was busy.
 static PENDING: AtomicI32 = AtomicI32::new(0);
+/// Looks at data that another thread is changing before the program ends without it.
+const PATIENCE: u32 = 10_000_000;
 /// Room for the handler where the program has used up its stack \[B\].
 const STACK: usize = 64 << 10;
 
@@ -110,24 +113,12 @@ extern "C" fn handler(signal: c_int) {
     // SAFETY: errno is this thread's.
     let errno = unsafe { *libc::__errno_location() };
     if STATE.load(Ordering::Relaxed) == ON {
-        let here = PLACE.get() != Place::Elsewhere;
-        if BUSY.load(Ordering::Acquire) && here && !is_fault(signal) {
+        if !threads::holds() {
+            last_words(signal);
+        } else if !is_fault(signal) {
             // The recorder finishes what it is at, and does the rest.
             PENDING.store(signal, Ordering::Release);
             return;
-        }
-        if !here {
-            // Nothing may begin any more; what is under way in the recorded thread gets a moment.
-            STATE.store(OFF, Ordering::Release);
-            let mut turns = 0;
-            while BUSY.load(Ordering::Acquire) && turns < 100_000 {
-                turns += 1;
-                // SAFETY: gives up the processor, nothing else.
-                unsafe { libc::sched_yield() };
-            }
-        }
-        if !BUSY.load(Ordering::Acquire) {
-            last_words(signal);
         }
     }
     put_back(signal);
@@ -157,19 +148,24 @@ pub fn late() {
     }
 }
 
-/// Writes what there is.
+/// Writes what there is, as soon as no other thread is at it.
 fn last_words(signal: c_int) {
+    // Nothing may begin any more.
+    STATE.store(OFF, Ordering::Release);
+    if !threads::lock_within(PATIENCE) {
+        return;
+    }
     // Where the signal came, any environment may have been.
     floating::apart(|| say_last_words(signal));
+    threads::unlock();
 }
 
 fn say_last_words(signal: c_int) {
-    STATE.store(OFF, Ordering::Release);
-    // SAFETY: the recorder is not busy, and from here on nothing enters it.
-    if let Some(recorder) = unsafe { super::recorder() } {
+    // SAFETY: the lock is held.
+    if let Some(process) = unsafe { (*PROCESS.0.get()).as_mut() } {
         let name = SIGNALS.iter().find(|&&(known, _)| known == signal).map_or("a signal", |&(_, name)| name);
-        recorder.last_words(if signal == WARNING { [name, ""] } else { ["killed by ", name] });
-        if let Some(peers) = &recorder.peers {
+        process.last_words(if signal == WARNING { [name, ""] } else { ["killed by ", name] });
+        if let Some(peers) = &process.peers {
             peers.leave();
             if signal != WARNING {
                 peers.warn();
@@ -178,7 +174,7 @@ fn say_last_words(signal: c_int) {
     }
 }
 
-impl Recorder {
+impl Process {
     /// Ends the trace in a process that may be in any state: no memory but the recorder's own, nothing compressed.
     pub(super) fn last_words(&mut self, why: [&str; 2]) {
         if let Some(memory) = self.memory.take() {
@@ -198,14 +194,13 @@ impl Recorder {
             }
         }
         // A failure has nobody left to hear of it.
-        if let Some(poll) = self.poll.take() {
-            let _ = self.queue.add(&poll.event, writer);
+        for poll in self.polls.iter_mut().filter_map(Option::take) {
+            let _ = self.queue.add(&poll, writer);
         }
         let _ = self.queue.close(writer);
-        let lost = self.lost + calls_of_other_threads();
         let notes = [("scheduling", self.scheduling.text().as_bytes()), ("ended", &note[..length])];
         let known = &notes[usize::from(self.scheduling.text().is_empty())..];
-        let _ = writer.end_stored(known, lost);
+        let _ = writer.end_stored(known, 0);
         self.copy_maps();
     }
 

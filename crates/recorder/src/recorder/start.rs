@@ -6,17 +6,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use hayase_mpi::Statuses;
-use hayase_trace::{Call, Clock, Event, Header, Writer};
+use hayase_trace::{Clock, Header, Writer};
 
 use super::communicators::Communicators;
 use super::peers::Peers;
+use super::process::{Memory, PROCESS, Process};
 use super::queue::Queue;
 use super::requests::Requests;
-use super::{BUSY, MULTIPLE, Memory, OFF, ON, PLACE, Place, RECORDER, Recorder, STATE, UNKNOWN, finish, signals};
+use super::{OFF, ON, READS_CPU, Recorder, STATE, UNKNOWN, finish, signals, threads};
 use crate::entry::Caller;
 use crate::path::python::Python;
-use crate::path::{DEEPEST, DEPTH, Paths, Stack};
+use crate::path::{DEEPEST, DEPTH, Paths};
 use crate::token::Token;
 use crate::{clock, floating, mpi};
 
@@ -72,29 +72,43 @@ fn start(begin: u64, caller: Caller) {
     if std::env::var_os(DIRECTORY).is_none_or(|name| name.is_empty()) {
         return;
     }
-    match begin_recording(begin, caller) {
-        Ok(recorder) => {
+    match begin_recording(begin) {
+        Ok(process) => {
             // SAFETY: nothing is recorded yet, so nobody uses it.
-            let recorder = unsafe { (*RECORDER.0.get()).insert(recorder) };
+            let process = unsafe { (*PROCESS.0.get()).insert(process) };
+            let mut level = 0;
+            // SAFETY: MPI is initialised; there is room for the answer.
+            unsafe { (process.mpi.query_thread)(&raw mut level) };
+            threads::begin(level >= MULTIPLE_LEVEL);
+            READS_CPU.store(process.reads_cpu, Ordering::Relaxed);
+            let mut recorder = match process.first_call(begin, caller) {
+                Ok(recorder) => recorder,
+                Err(error) => return process.failed(&error),
+            };
             signals::install();
             at_exit();
-            recorder.start_memory(caller.back);
+            process.start_memory(caller.back);
             // Without it ranks that are killed may lose their last calls: no reason not to record.
-            recorder.peers = Peers::join(&recorder.directory, recorder.rank, recorder.ranks).ok();
-            PLACE.set(Place::Program);
-            STATE.store(ON, Ordering::Relaxed);
-            let (rank, ranks) = (recorder.rank, recorder.ranks);
-            if std::env::var_os("HAYASE_CAPTURE_TOKEN").is_some_and(|value| value == "1") {
+            process.peers = Peers::join(&process.directory, process.rank, process.ranks).ok();
+            let (rank, ranks) = (process.rank, process.ranks);
+            if wants_token() {
                 match Token::join(&recorder.directory, rank, ranks) {
-                    Ok(token) => recorder.token = Some(token),
+                    Ok(token) => process.token = Some(token),
                     Err(error) => eprintln!("hayase: rank {rank}: ranks cannot run one at a time: {error}"),
                 }
             }
-            recorder.scheduling.begin(recorder.thread);
-            recorder.note_scheduling("start");
-            if recorder.reads_cpu {
-                recorder.cpu = clock::thread();
+            process.scheduling.begin(threads::this_thread());
+            process.note_scheduling("start");
+            process.spent.begin(process.empty_gap);
+            recorder.outside.begin();
+            recorder.cpu = recorder.outside.returns();
+            if caller.back != 0 {
+                let end = recorder.last_end;
+                recorder.measure_polls(caller);
+                recorder.last_end = end;
             }
+            process.threads.push(Box::into_raw(Box::new(recorder)));
+            STATE.store(ON, Ordering::Release);
         }
         Err(what) => {
             if !what.is_empty() {
@@ -104,7 +118,12 @@ fn start(begin: u64, caller: Caller) {
     }
 }
 
-fn begin_recording(begin: u64, caller: Caller) -> Result<Recorder, String> {
+/// Whether ranks are to run one at a time.
+fn wants_token() -> bool {
+    std::env::var_os("HAYASE_CAPTURE_TOKEN").is_some_and(|value| value == "1")
+}
+
+fn begin_recording(begin: u64) -> Result<Process, String> {
     let directory = PathBuf::from(std::env::var_os(DIRECTORY).unwrap_or_default());
     let library = mpi::library().ok_or("")?;
     let (abi, functions) = (&library.abi, mpi::functions());
@@ -125,84 +144,86 @@ fn begin_recording(begin: u64, caller: Caller) -> Result<Recorder, String> {
     }
     let (rank, ranks) = (rank as u32, ranks as u32);
 
-    let mut level = 0;
-    // SAFETY: MPI is initialised; there is room for the answer.
-    unsafe { (functions.query_thread)(&raw mut level) };
-    MULTIPLE.store(level >= MULTIPLE_LEVEL, Ordering::Relaxed);
-
-    let token = std::env::var_os("HAYASE_CAPTURE_TOKEN").is_some_and(|value| value == "1");
-    let wall = std::env::var_os("HAYASE_CAPTURE_CLOCK").is_some_and(|value| value == "wall");
-    let reads_cpu = token || !wall;
-    let empty_gap = if reads_cpu { clock::empty_gap() } else { 0 };
+    let token = wants_token();
+    let clock = std::env::var_os("HAYASE_CAPTURE_CLOCK").unwrap_or_default();
+    let reads_cpu = token || clock != "wall";
+    let counts_blocked = clock != "cpu";
+    let empty_gap = clock::empty_gap();
     let header = Header {
         // With the token, real time is that of all ranks one after the other.
         clock: if token { Clock::Cpu } else { Clock::Wall },
         tick: TICK,
         start: begin,
-        empty_gap,
+        empty_gap: if reads_cpu { empty_gap } else { 0 },
         ..Header::new(rank, ranks)
     }
     .note("program", &program())
     .note("host", &host())
     .note("mpi", &library.version)
-    .note("clock-source", if reads_cpu { "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID" } else { "CLOCK_MONOTONIC" })
+    .note(
+        "clock-source",
+        match (reads_cpu, counts_blocked) {
+            (false, _) => "CLOCK_MONOTONIC",
+            (true, false) => "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID",
+            (true, true) => "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, schedstat",
+        },
+    )
     .note("recorder", concat!("hayase-recorder ", env!("CARGO_PKG_VERSION")));
     let header = if token { header.note("token", "1") } else { header };
 
     let path = directory.join(format!("rank-{rank:05}.hyt"));
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let file = File::create(&path).map_err(failed)?;
-    let mut writer = Writer::new(file, &header).map_err(failed)?;
-    let end = clock::monotonic() - begin;
+    let writer = Writer::new(file, &header).map_err(failed)?;
     let stop_events = limit("HAYASE_CAPTURE_STOP_EVENTS", 1, "a number of calls", rank);
     let stop_after = limit("HAYASE_CAPTURE_STOP_SECONDS", 1_000_000_000, "a number of seconds", rank);
-    let mut recorder = Recorder {
+    Ok(Process {
         abi,
         mpi: functions,
-        event: Event::new(Call::Init, 0, end),
         requests: Requests::default(),
         communicators: Communicators::new(abi, functions, rank, ranks),
         token: None,
-        statuses: Statuses::default(),
-        handles: Vec::new(),
         duplicates: Vec::new(),
         messages: rustc_hash::FxHashMap::default(),
         rank,
         ranks,
         queue: Queue::default(),
         paths: paths(rank),
-        stack: Stack::of_this_thread(),
-        back: caller.back,
         memory: None,
-        poll: None,
-        marks: super::marks::Marks::default(),
+        polls: vec![None],
+        regions: rustc_hash::FxHashMap::default(),
         peers: None,
         directory,
         start: begin,
         reads_cpu,
-        cpu: 0,
-        thread: PLACE.with(|place| std::ptr::from_ref(place) as usize),
+        counts_blocked,
+        spent: super::outside::Spent::default(),
         empty_gap,
         counted: 0,
-        last_end: end,
         opaque: Vec::new(),
         scheduling: super::scheduling::Scheduling::default(),
         stop_events,
         stop_after,
-        lost: 0,
-        writer: None,
-    };
-    if token {
-        (recorder.event.end, recorder.last_end) = (0, 0);
+        threads: Vec::new(),
+        free: std::collections::BTreeSet::new(),
+        writer: Some(writer),
+    })
+}
+
+impl Process {
+    /// Writes the call that initialised MPI; returns the recorder of its thread.
+    fn first_call(&mut self, begin: u64, caller: Caller) -> std::io::Result<Recorder> {
+        let mut recorder = Recorder::new(self, 0);
+        let end = if wants_token() { 0 } else { clock::monotonic() - begin };
+        (recorder.event.end, recorder.last_end, recorder.back) = (end, end, caller.back);
+        if caller.back != 0 {
+            recorder.event.site = self.paths.site(caller, recorder.stack, self.writer.as_mut());
+        }
+        // The first event is in the queue's count.
+        self.queue.skip(1);
+        self.writer.as_mut().map_or(Ok(()), |writer| writer.event(&recorder.event))?;
+        Ok(recorder)
     }
-    if caller.back != 0 {
-        recorder.event.site = recorder.paths.site(caller, recorder.stack, Some(&mut writer));
-    }
-    writer.event(&recorder.event).map_err(failed)?;
-    // The first event is in the queue's count.
-    recorder.queue.skip(1);
-    recorder.writer = Some(writer);
-    Ok(recorder)
 }
 
 /// How call paths are kept: to the depth that is asked for, into the functions of Python where they lead there.
@@ -247,7 +268,7 @@ fn decimal(text: &str, unit: u64) -> Option<u64> {
     Some(sum)
 }
 
-impl Recorder {
+impl Process {
     /// Tells the runtime of an instrumented program where to write, if there is one and it is wanted.
     fn start_memory(&mut self, site: usize) {
         if std::env::var_os("HAYASE_CAPTURE_MEMORY").is_none_or(|value| value != "1") {
@@ -297,11 +318,10 @@ fn at_exit() {
 
 /// The process ends: what is not finished is finished.
 pub fn exits() {
-    if STATE.load(Ordering::Relaxed) == ON && PLACE.get() != Place::Elsewhere && !BUSY.load(Ordering::Relaxed) {
-        // SAFETY: this is the recorded thread, and the recorder's data is whole; in a call or not, it does not come
-        // back.
-        if let Some(recorder) = unsafe { super::recorder() } {
-            finish(recorder, "exit without MPI_Finalize");
+    if STATE.load(Ordering::Relaxed) == ON && threads::may_finish() && !threads::holds() {
+        // SAFETY: the recorder's data is used under the lock alone, which ending it takes.
+        if let Some(process) = unsafe { (*PROCESS.0.get()).as_mut() } {
+            finish(process, "exit without MPI_Finalize");
         }
     }
 }

@@ -17,6 +17,10 @@ pub struct Interval {
     pub gathers: Vec<Gather>,
     /// Functions that began or ended ([`Kind::Frame`]), by position; no accesses.
     pub frames: Vec<Nest>,
+    /// Blocks of memory that began or ended ([`Kind::Block`]), by position; no accesses.
+    pub blocks: Vec<Nest>,
+    /// Reasons why memory may change unseen, from where on and up to where ([`Kind::Hazard`]), by position; no accesses.
+    pub hazards: Vec<Nest>,
 }
 
 impl Interval {
@@ -37,7 +41,7 @@ impl Interval {
     }
 }
 
-/// Reads a file of accesses by intervals; those without any access are left out.
+/// Reads a file of accesses by intervals; those without any record are left out.
 #[derive(Debug)]
 pub struct Intervals<R> {
     reader: Reader<R>,
@@ -87,18 +91,25 @@ impl<R: Read> Intervals<R> {
                     break;
                 }
                 Item::Nest(nest) => {
-                    let is_frame = self.sites.get(nest.site as usize).is_some_and(|site| site.kind == Kind::Frame);
                     let interval = interval.get_or_insert_default();
-                    if is_frame { &mut interval.frames } else { &mut interval.nests }.push(*nest);
+                    let list = match self.sites.get(nest.site as usize).map(|site| site.kind) {
+                        Some(Kind::Frame) => &mut interval.frames,
+                        Some(Kind::Block) => &mut interval.blocks,
+                        Some(Kind::Hazard) => &mut interval.hazards,
+                        _ => &mut interval.nests,
+                    };
+                    list.push(*nest);
                 }
                 Item::Gather(gather) => interval.get_or_insert_default().gathers.push(gather.clone()),
                 Item::End(totals) => self.totals = Some(totals),
             }
         }
         if let Some(interval) = &mut interval {
-            interval.nests.sort_by_key(|nest| nest.first);
             interval.gathers.sort_by_key(|gather| gather.first);
-            interval.frames.sort_by_key(|frame| frame.first);
+            let Interval { nests, frames, blocks, hazards, .. } = interval;
+            for list in [nests, frames, blocks, hazards] {
+                list.sort_by_key(|nest| nest.first);
+            }
         }
         Ok(interval)
     }

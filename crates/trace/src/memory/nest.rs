@@ -17,7 +17,8 @@ pub enum Kind {
     Plain,
     /// An atomic operation of the program.
     Atomic,
-    /// A function of the C library that copies or fills memory, called by the program: its effect is known.
+    /// A function of a library whose effect is known, called by the program: one of the C library that copies or fills
+    /// memory, or one of MPI that is not recorded.
     Library,
     /// A call of a function that was not compiled with the instrumentation. What it reads and writes is not known: such
     /// an access has size 0 and address 0, only its position tells something. Where control comes back from such code
@@ -28,10 +29,27 @@ pub enum Kind {
     /// they are. Compilers put arguments there without telling. It is no access and has no position of its own: it lies
     /// before the access with that position. Only functions that are running while a call is made are noted.
     Frame,
+    /// An argument of a recorded call of MPI that is no message: a status, counts, indices, requests. It ends its
+    /// interval and has the address of the call's site. It is read when the call is posted, written when it completes.
+    Call,
+    /// A block of memory begins or ends to exist (`malloc`, `free`): its bytes become or cease to be what they are. As
+    /// a frame it is no access, and lies before the access with its position. Blocks that came and went between two
+    /// calls are left out.
+    Block,
+    /// From this position on memory may change without an access (`write`), or no longer. The name is the reason:
+    /// `thread`, `signal handler`, `shared mapping`, `errors return`, `window`, `calls not seen`. It has size 0 and
+    /// address 0, and lies before the access with its position.
+    Hazard,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 5] = [Self::Plain, Self::Atomic, Self::Library, Self::Opaque, Self::Frame];
+    pub(crate) const ALL: [Self; 8] =
+        [Self::Plain, Self::Atomic, Self::Library, Self::Opaque, Self::Frame, Self::Call, Self::Block, Self::Hazard];
+
+    /// True if records of this kind are accesses: each has a position of its own.
+    pub fn is_access(self) -> bool {
+        !matches!(self, Self::Frame | Self::Block | Self::Hazard)
+    }
 }
 
 /// A place in the program that accesses memory, in one direction.
@@ -43,7 +61,7 @@ pub struct Site {
     pub write: bool,
     /// How.
     pub kind: Kind,
-    /// The function that was called, where `kind` is `Library` or `Opaque`.
+    /// The function that was called, where `kind` is `Library`, `Opaque`, `Call` or `Block`; the reason of a `Hazard`.
     pub name: String,
 }
 

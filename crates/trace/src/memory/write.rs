@@ -455,4 +455,4 @@ impl Short {
     }
 }
 
-const _: () = assert!(Kind::ALL.len() == 5 && super::nest::DEPTH <= LEVELS as usize);
+const _: () = assert!(Kind::ALL.len() == 8 && super::nest::DEPTH <= LEVELS as usize);

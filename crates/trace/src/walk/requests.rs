@@ -69,8 +69,8 @@ impl<T> Requests<T> {
         let Request { made, active } = self.of.get_mut(&request)?;
         let made: &Event = made.as_ref()?;
         *active = None;
-        let &Event { begin, end, cpu, site, .. } = start;
-        let mut event = Event { begin, end, cpu, site, ..made.clone() };
+        let &Event { begin, end, cpu, thread, site, .. } = start;
+        let mut event = Event { begin, end, cpu, thread, site, ..made.clone() };
         // Only the start of one receive can say what it brought; one that was cancelled says nobody.
         let told = start.requests.len() == 1 && start.peer != Event::NOBODY && event.call.kind() == Kind::RecvInit;
         if told {

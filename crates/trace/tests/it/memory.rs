@@ -1,7 +1,7 @@
 //! Files of memory accesses that are cut short or damaged say so and do no harm.
 
 use hayase_trace::ReadError;
-use hayase_trace::memory::{Gather, Item, Level, Nest, Reader, Sink, Site, Totals, Writer};
+use hayase_trace::memory::{Gather, Intervals, Item, Kind, Level, Nest, Reader, Sink, Site, Totals, Writer};
 use proptest::prelude::*;
 
 /// Some nests and gathers in two intervals, and the file that they make.
@@ -128,4 +128,26 @@ proptest! {
         // A stream without its end at the least.
         prop_assert!(said(&with_content(&content)).1.is_some());
     }
+}
+
+#[test]
+fn what_is_no_access_stands_apart_from_what_is() {
+    use Kind::{Atomic, Block, Call, Frame, Hazard, Library, Opaque, Plain};
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, &[]).unwrap();
+    for (kind, address) in [Plain, Atomic, Library, Opaque, Frame, Call, Block, Hazard].into_iter().zip(1..) {
+        let site = writer.site(&Site { address, write: true, kind, name: "name".into() });
+        writer.nest(&Nest::new(site, 8, 0x100, 0, &[])).unwrap();
+    }
+    writer.finish(Totals::default()).unwrap();
+    let mut intervals = Intervals::new(file.as_slice());
+    let interval = intervals.next().unwrap().unwrap();
+    let kinds =
+        |nests: &[Nest]| -> Vec<Kind> { nests.iter().map(|nest| intervals.sites()[nest.site as usize].kind).collect() };
+    assert_eq!(kinds(&interval.nests), [Plain, Atomic, Library, Opaque, Call]);
+    assert_eq!(
+        [&interval.frames, &interval.blocks, &interval.hazards].map(|list| kinds(list)),
+        [[Frame], [Block], [Hazard]]
+    );
+    assert_eq!(interval.accesses(), 5);
 }

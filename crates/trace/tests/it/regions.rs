@@ -79,6 +79,22 @@ fn a_reader_of_before_finds_the_columns_that_it_knows_and_passes_over_the_rest()
 }
 
 #[test]
+fn a_reader_that_knows_no_threads_reads_the_calls_of_all() {
+    let stream = |threads: [u32; 3]| {
+        let mut writer = Writer::new(Vec::new(), &Header::new(0, 1)).unwrap();
+        for (thread, begin) in threads.into_iter().zip([0, 100, 200]) {
+            writer.event(&Event { thread, ..call(begin) }).unwrap();
+        }
+        chunks(&writer.finish().unwrap())
+    };
+    let (one, several) = (stream([0; 3]), stream([0, 2, 0]));
+    let (old, new) = (&one[1].1, &several[1].1);
+    // Three events; 14 columns or 16, of which that of regions is empty: behind one event thread 2, behind one more 0.
+    assert_eq!((&old[..2], &new[..2]), (&[3, 14][..], &[3, 16][..]));
+    assert!(new.ends_with(&[0, 4, 1, 2, 1, 0]), "{new:?}");
+}
+
+#[test]
 fn borders_alone_are_a_stream_too() {
     let mut out = Vec::new();
     let mut writer = Writer::new(&mut out, &Header::new(0, 1)).unwrap();

@@ -78,12 +78,21 @@ fn any_event() -> impl Strategy<Value = Event> {
     let number = || prop_oneof![3 => -2..4_i32, 1 => any::<i32>()];
     let list = || prop_oneof![3 => Just(Vec::new()), 2 => vec(1..6_u64, 1..4), 1 => vec(any::<u64>(), 1..5)];
     (
-        (0..Call::ALL.len(), any::<u64>(), any::<u64>(), proptest::option::of(any::<u64>()), 0..32_u16, 0..3_u32),
+        (
+            0..Call::ALL.len(),
+            any::<u64>(),
+            any::<u64>(),
+            proptest::option::of(any::<u64>()),
+            0..32_u16,
+            0..3_u32,
+            prop_oneof![3 => Just(0), 1 => 0..3_u32],
+        ),
         (0..3_u32, 0..22_u8, 0..9_u32, number(), number(), small(), number(), number(), small()),
         (small(), small(), list(), list(), list(), list()),
     )
         .prop_map(|(a, b, c)| Event {
             cpu: a.3,
+            thread: a.6,
             flags: Flags(a.4),
             site: a.5,
             comm: b.0,

@@ -4,7 +4,7 @@ use super::{ELEMENT, GaussianElimination, PivotSearch, Swap};
 use crate::diagnostic::Diagnostic;
 use crate::rng::Mix;
 use crate::units::Time;
-use crate::workload::program::{Envelope, Op, Program, ProgramBuilder, SequenceBuilder};
+use crate::workload::program::{Envelope, Op, Program, ProgramBuilder, SequenceBuilder, pieces};
 
 /// Bytes of a value and its place, as `MPI_DOUBLE_INT` has them.
 const LARGEST_AND_WHERE: u64 = 16;
@@ -156,12 +156,9 @@ impl<'a> Writer<'a> {
     /// A message, in pieces if it is long; none if it is empty.
     fn message(&mut self, from: u32, to: u32, bytes: u64, purpose: Purpose) {
         let most = self.spec.fragment.map_or(u64::MAX, |size| size.0);
-        let mut rest = bytes;
-        while rest > 0 {
-            let piece = rest.min(most);
+        for piece in pieces(bytes, most).filter(|&piece| piece > 0) {
             self.ranks[from as usize].push(Op::send(Envelope::world(to, purpose as u32), piece));
             self.ranks[to as usize].push(Op::recv(Envelope::world(from, purpose as u32), piece));
-            rest -= piece;
         }
     }
 

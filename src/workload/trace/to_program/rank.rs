@@ -3,6 +3,7 @@
 use hayase_trace::walk::{Naming, Requests};
 use rustc_hash::FxHashMap;
 
+use super::thread::RankThreads;
 use crate::units::Time;
 use crate::workload::program::between::Ends;
 use crate::workload::program::{Op, ProgramBuilder, SequenceBuilder};
@@ -35,6 +36,8 @@ pub(super) struct RankCalls {
     /// Computation not yet written down \[ns\].
     pub computed: u64,
     pub borders: Borders,
+    /// Its threads; `last_end` and `computed` are those of the one at hand.
+    pub threads: RankThreads,
     /// By request, the operation under way.
     pub requests: Requests<u32>,
     /// By index, the communicator's number in the program, and this rank's rank in it.
@@ -87,6 +90,7 @@ impl RankCalls {
             finalize: None,
             computed: 0,
             borders: Borders::default(),
+            threads: RankThreads::default(),
             requests: Requests::default(),
             communicators: FxHashMap::default(),
             sites: FxHashMap::default(),
@@ -116,10 +120,12 @@ impl RankCalls {
 
     /// Computation since the call or border before \[ns\], up to something with this processor time and begin.
     pub fn gap(&self, cpu: Option<u64>, begin: u64) -> u64 {
+        // Borders are between calls of the first thread.
+        let (set, counted) = if self.threads.at == 0 { (self.borders.set, self.borders.counted) } else { (0, 0) };
         let since = match cpu {
             Some(cpu) => cpu.saturating_sub(self.empty_gap),
-            None => begin.saturating_sub(self.last_end).saturating_sub(self.borders.set),
+            None => begin.saturating_sub(self.last_end).saturating_sub(set),
         };
-        since.saturating_sub(self.borders.counted)
+        since.saturating_sub(counted)
     }
 }

@@ -1,0 +1,46 @@
+//! Neighbourhood collectives: one call of the program each, recorded as its messages, which are posted together and
+//! complete together.
+
+use super::{Listener, Open, Reach, Search};
+use crate::stream::Known;
+
+impl Search {
+    /// Opens the messages of neighbourhood collectives that are complete; `blocking`: by the call that began them.
+    pub(super) fn open_together(
+        &mut self,
+        number: u64,
+        mut messages: Vec<Box<Open>>,
+        blocking: bool,
+        listener: &mut impl Listener,
+        known: &Known,
+    ) {
+        while let Some(line) = messages.first().map(|open| open.spread.line) {
+            let end = messages.iter().position(|open| open.spread.line != line).unwrap_or(messages.len());
+            let rest = messages.split_off(end);
+            let early = latest(messages.iter().map(|open| &open.spread.early));
+            let free = |open: &'_ Box<Open>| open.spread.beyond.as_deref().unwrap_or(&open.spread.early).clone();
+            let free: Vec<Reach> = messages.iter().map(free).collect();
+            let beyond = latest(free.iter())
+                .filter(|beyond| early.as_ref().is_some_and(|early| beyond.block.stamp < early.block.stamp));
+            let first = self.base + self.open.len() as u64;
+            let together = first..first + messages.len() as u64;
+            for (place, mut open) in (0..).zip(std::mem::replace(&mut messages, rest)) {
+                open.together = together.clone();
+                let spread = &mut open.spread;
+                (spread.neighbour, spread.beyond) = (Some(place), beyond.clone().map(Box::new));
+                if let Some(early) = &early {
+                    spread.early = early.clone();
+                }
+                if blocking {
+                    spread.waits = None;
+                }
+                self.open(number, open, listener, known);
+            }
+        }
+    }
+}
+
+/// Returns the one that goes least far back.
+fn latest<'r>(reaches: impl Iterator<Item = &'r Reach>) -> Option<Reach> {
+    reaches.max_by_key(|reach| reach.block.stamp).cloned()
+}

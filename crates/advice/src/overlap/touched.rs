@@ -1,0 +1,112 @@
+//! What accesses and calls do to the buffers that are watched: they are the last that must stay before later uses, and
+//! end the communications that are open.
+
+use super::{Listener, Open, Search};
+use crate::accesses::Accesses;
+use crate::address::End;
+use crate::model::Dependence;
+use crate::stream::Known;
+use crate::watch::{Block, NO_LINE, Through};
+
+impl Search {
+    /// Applies the accesses of the interval to the buffers that are watched.
+    pub(super) fn accessed(&mut self, number: u64, listener: &mut impl Listener, known: &Known) {
+        let accesses: &Accesses = self.past.accesses();
+        if accesses.count == 0 && accesses.frames.is_empty() {
+            return;
+        }
+        let mut found = std::mem::take(&mut self.found);
+        let mut marked = std::mem::take(&mut self.marked);
+        let mut read: Vec<Through> = Vec::new();
+        for piece in accesses.touching() {
+            let (low, high) = piece.span();
+            self.watch.touching(low, high, &mut found);
+            let Some(site) = known.sites.get(piece.site() as usize) else { continue };
+            for &buffer_number in &found {
+                let Some(buffer) = self.watch.get(buffer_number) else { continue };
+                let span = buffer.span;
+                if let Some(brought) = buffer.brought.filter(|_| !site.write)
+                    && (buffer.read != number || self.reading < (number, piece.last()))
+                    && piece.hit(span.low, span.high, End::First).is_some()
+                {
+                    // Only the last that ended there can have ended late.
+                    let ended = buffer.through.back().filter(|_| buffer.read != number).copied();
+                    buffer.read = number;
+                    read.extend(ended);
+                    self.control = self.control.max(brought);
+                    self.reading = self.reading.max((number, piece.last()));
+                }
+                if let Some(before) = span.dependence(site.write, true)
+                    && buffer.last.stamp < (number, piece.last())
+                    && let Some(hit) = piece.hit(span.low, span.high, End::Last)
+                    && buffer.last.stamp < (number, hit.position)
+                {
+                    let stamp = (number, hit.position);
+                    buffer.last =
+                        Block { stamp, dependence: before, line: site.line, call: site.block, address: hit.address };
+                }
+                if !buffer.open.is_empty()
+                    && let Some(hit) = piece.hit(span.low, span.high, End::First)
+                    && buffer.first.is_none_or(|first| (number, hit.position) < first.stamp)
+                    && let Some(dependence) = span.dependence(site.write, false)
+                {
+                    if buffer.first.is_none() {
+                        marked.push(buffer_number);
+                    }
+                    let stamp = (number, hit.position);
+                    buffer.first =
+                        Some(Block { stamp, dependence, line: site.line, call: site.block, address: hit.address });
+                }
+            }
+        }
+        let opaque = |&(position, site): &(u64, u32)| {
+            let line = known.sites.get(site as usize).map_or(NO_LINE, |site| site.line);
+            Block { line, ..Block::nowhere((number, position), Dependence::Opaque) }
+        };
+        let unknown = accesses.opaque.first().map(opaque);
+        if let Some(last) = accesses.opaque.last().map(opaque) {
+            self.fence = self.fence.max(last);
+        }
+        // Those that a buffer ends, each at its own place, but none behind the first unknown call.
+        let mut ends: Vec<(u64, Block)> = Vec::new();
+        for &buffer_number in &marked {
+            let Some(buffer) = self.watch.get(buffer_number) else { continue };
+            let Some(first) = buffer.first.take() else { continue };
+            ends.extend(buffer.open.drain(..).map(|serial| (serial, first)));
+        }
+        marked.clear();
+        if let Some(block) = unknown {
+            ends.extend((self.base..self.base + self.open.len() as u64).map(|serial| (serial, block)));
+        }
+        read.into_iter().for_each(|through| self.was_read(through));
+        ends.sort_by_key(|&(serial, block)| (serial, block.stamp));
+        for (serial, block) in ends {
+            self.close(serial, block, listener, known);
+        }
+        (self.found, self.marked) = (found, marked);
+    }
+
+    /// A call uses the buffers of a communication now.
+    pub(super) fn used(&mut self, open: &Open, block: Block, listener: &mut impl Listener, known: &Known) {
+        let mut found = std::mem::take(&mut self.found);
+        for (span, &buffer) in open.spans.iter().zip(&open.buffers) {
+            self.watch.around(buffer, span, &mut found);
+            for &number in &found {
+                let Some(buffer) = self.watch.get(number) else { continue };
+                let conflict = buffer.span.low.max(span.low);
+                let address = conflict;
+                if let Some(dependence) = buffer.span.dependence(span.write, true)
+                    && buffer.last.stamp < block.stamp
+                {
+                    buffer.last = Block { dependence, address, ..block };
+                }
+                if let Some(dependence) = buffer.span.dependence(span.write, false) {
+                    for serial in std::mem::take(&mut buffer.open) {
+                        self.close(serial, Block { dependence, address, ..block }, listener, known);
+                    }
+                }
+            }
+        }
+        self.found = found;
+    }
+}

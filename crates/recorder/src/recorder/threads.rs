@@ -1,0 +1,192 @@
+//! Threads of the program: which of them calls, and who may touch what they share.
+//!
+//! Where threads may call MPI at the same time (`MPI_THREAD_MULTIPLE`), each has a [`Recorder`] of its own with its
+//! clock, and a number: that which initialised MPI is 0, the others are numbered as they come, and a thread that has
+//! ended leaves its number to the next. Elsewhere all threads share the first recorder, since the program sees to it
+//! that they call one after the other.
+//!
+//! What the recorders share ([`Process`]) is used under a lock that no thread holds while MPI works. The order in which
+//! threads take it on the way out of their calls is that of the events in the stream.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
+
+use super::{Moment, ON, PROCESS, Process, Recorder, STATE, finish, signals, start};
+use crate::path::Stack;
+
+/// Set where several threads may call at the same time.
+static MULTIPLE: AtomicBool = AtomicBool::new(false);
+/// The thread that uses what is shared; 0: none.
+static OWNER: AtomicUsize = AtomicUsize::new(0);
+/// Key under which each thread keeps its number, for the function that is called when it ends.
+static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+/// Reason for which the trace ends where several threads call and ranks are to run one at a time.
+const REFUSED: &str = "several threads and --token";
+/// The exit code then.
+const BAD_USAGE: i32 = 2;
+/// Looks at a lock that is held before the core is given away.
+const LOOKS: u32 = 128;
+
+thread_local! {
+    static PLACE: Cell<Place> = const { Cell::new(Place::Elsewhere) };
+    /// Number of this thread plus one; 0: none yet.
+    static NUMBER: Cell<usize> = const { Cell::new(0) };
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// In a thread that has not called yet.
+    Elsewhere,
+    /// In the program.
+    Program,
+    /// In a call.
+    Call,
+}
+
+/// A word that tells this thread from others.
+#[inline]
+pub(super) fn this_thread() -> usize {
+    PLACE.with(|place| std::ptr::from_ref(place) as usize)
+}
+
+/// True where this thread uses what is shared.
+#[inline]
+pub(super) fn holds() -> bool {
+    OWNER.load(Ordering::Relaxed) == this_thread()
+}
+
+/// Takes the lock. Without several threads this only notes that the recorder's data changes.
+#[inline]
+pub(super) fn lock() {
+    let me = this_thread();
+    if !MULTIPLE.load(Ordering::Relaxed) {
+        OWNER.store(me, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+    } else if OWNER.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        while !lock_within(u32::MAX) {}
+    }
+}
+
+/// Takes the lock unless it stays held for this number of looks; true if it is taken.
+#[cold]
+pub(super) fn lock_within(looks: u32) -> bool {
+    for look in 1..=looks {
+        if OWNER.compare_exchange_weak(0, this_thread(), Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            return true;
+        }
+        if look.is_multiple_of(LOOKS) {
+            // SAFETY: gives up the processor, nothing else.
+            unsafe { libc::sched_yield() };
+        }
+    }
+    false
+}
+
+/// Gives the lock back.
+#[inline]
+pub(super) fn unlock() {
+    OWNER.store(0, Ordering::Release);
+    compiler_fence(Ordering::SeqCst);
+}
+
+/// This thread has initialised MPI: it is the first.
+pub(super) fn begin(multiple: bool) {
+    MULTIPLE.store(multiple, Ordering::Relaxed);
+    PLACE.set(Place::Program);
+    NUMBER.set(1);
+    let mut key = 0;
+    // SAFETY: there is room for the key, and the function stays.
+    if multiple && unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) } == 0 {
+        KEY.store(key, Ordering::Relaxed);
+    }
+}
+
+/// True where this thread may end the recording: it is a recorded one, or any may be.
+pub(super) fn may_finish() -> bool {
+    MULTIPLE.load(Ordering::Relaxed) || PLACE.get() != Place::Elsewhere
+}
+
+/// The call of this thread is over.
+#[inline]
+pub(super) fn back() {
+    PLACE.set(Place::Program);
+    if signals::pending() {
+        signals::late();
+    }
+}
+
+/// Returns the recorder of this thread, locked, and when it was asked for; `None`: the call is not the program's, or
+/// nothing is recorded.
+///
+/// # Safety
+/// As of [`enter`](super::enter).
+#[inline]
+pub(super) unsafe fn take() -> Option<(&'static mut Recorder, Moment)> {
+    if (STATE.load(Ordering::Relaxed) != ON && !start::lazily()) || PLACE.get() == Place::Call {
+        return None;
+    }
+    PLACE.set(Place::Call);
+    let now = Moment::now();
+    lock();
+    // SAFETY: the lock is held, and this thread is not inside a call.
+    let process = unsafe { (*PROCESS.0.get()).as_mut() }?;
+    let number = match NUMBER.get() {
+        _ if !MULTIPLE.load(Ordering::Relaxed) => 0,
+        0 => process.new_thread(now),
+        number => number - 1,
+    };
+    // SAFETY: a recorder stays where it is, and its thread alone uses it, in one call at a time.
+    Some((unsafe { &mut **process.threads.get(number)? }, now))
+}
+
+impl Process {
+    /// Gives this thread a number and a recorder.
+    #[cold]
+    fn new_thread(&mut self, now: Moment) -> usize {
+        if self.token.is_some() {
+            // It would run beside the thread that has the token.
+            finish(self, REFUSED);
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(BAD_USAGE) };
+        }
+        let number = self.free.pop_first().unwrap_or(self.threads.len());
+        if number == self.threads.len() {
+            let recorder = Recorder::new(self, number);
+            self.threads.push(Box::into_raw(Box::new(recorder)));
+            self.polls.push(None);
+        }
+        // SAFETY: as in `take`.
+        let recorder = unsafe { &mut *self.threads[number] };
+        recorder.thread = this_thread();
+        recorder.stack = Stack::of_this_thread();
+        recorder.blocked = None;
+        recorder.outside.begin();
+        recorder.outside.returns();
+        // Its clock counts from its creation, which may be before that of the trace.
+        recorder.cpu = now.cpu.saturating_sub(now.time.saturating_sub(self.start));
+        NUMBER.set(number + 1);
+        // SAFETY: the key was made; any word may be kept under it.
+        unsafe { libc::pthread_setspecific(KEY.load(Ordering::Relaxed), (number + 1) as *const c_void) };
+        number
+    }
+}
+
+/// A thread ends: its number is free.
+extern "C" fn ended(number: *mut c_void) {
+    PLACE.set(Place::Elsewhere);
+    NUMBER.set(0);
+    if STATE.load(Ordering::Relaxed) != ON {
+        return;
+    }
+    lock();
+    // SAFETY: the lock is held.
+    if let Some(process) = unsafe { (*PROCESS.0.get()).as_mut() } {
+        process.end_poll(number as usize - 1);
+        process.free.insert(number as usize - 1);
+    }
+    unlock();
+    if signals::pending() {
+        signals::late();
+    }
+}
