@@ -1,4 +1,4 @@
-//! Which tasks to execute next, and how sure the prediction is.
+//! Plans: tasks to execute next, and the interval of the prediction.
 //!
 //! Tasks are executed in rounds. A round divides the grid into cells ([`cells`](super::cells)) by what is known before
 //! it, draws two tasks in each at random among those that are not executed, and estimates the work of all tasks anew:
@@ -45,7 +45,7 @@ const GROWTH: f64 = 0.4;
 /// Part of the tasks left above which a round takes all of them.
 const REST: f64 = 0.8;
 
-/// What is known, and what to execute next.
+/// State of a plan: the estimate, and the tasks to execute next.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SamplingPlan {
     /// Tasks executed so far.
