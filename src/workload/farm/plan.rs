@@ -230,9 +230,9 @@ fn digest(executed: &Executed, known: &[usize]) -> u64 {
 
 fn incomplete(grid: &TaskGrid, round: usize, missing: &[usize]) -> Diagnostic {
     let list = some(missing.iter().map(|&task| show_point(&grid.point(task))), missing.len());
-    let noun = if missing.len() == 1 { "task" } else { "tasks" };
-    let message =
-        format!("{} {noun} of round {round} of the plan on the grid {grid} are missing: {list}", missing.len());
+    let (count, plural) = (missing.len(), missing.len() > 1);
+    let (noun, verb) = if plural { ("tasks", "are") } else { ("task", "is") };
+    let message = format!("{count} {noun} of round {round} of the plan on the grid {grid} {verb} missing: {list}");
     Diagnostic::new("missing-tasks", message).help(
         "execute all the tasks that `hayase master-slave plan` proposed before planning again, add no others, and \
          leave the times of earlier ones as they were",
