@@ -86,7 +86,8 @@ fn answers_hold(name: &str, ranks: u32, chains: &[Chain]) {
     let text = std::fs::read_to_string(source).unwrap();
     let comment = if name.ends_with(".c") { "//" } else { "!" };
     let answer = format!("{comment}=");
-    let named = (1..).zip(text.lines()).filter_map(|(number, line)| Some((line.rsplit_once(comment)?.1.trim(), number)));
+    let named =
+        (1..).zip(text.lines()).filter_map(|(number, line)| Some((line.rsplit_once(comment)?.1.trim(), number)));
     let names: BTreeMap<&str, u32> = named.filter(|(name, _)| name.starts_with('@')).collect();
     let answers: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix(&answer)).collect();
     assert!(!answers.is_empty(), "{name} has no answers");

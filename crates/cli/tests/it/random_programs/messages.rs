@@ -1,9 +1,7 @@
-//! Idioms of messages between two ranks or more.
+//! Messages between two ranks or three, whose contents say what follows.
 
 use super::generate::Builder;
-use super::program::{
-    BOX, Base, Call, Completion, End, Expression, Guard, Library, Object, Operation, Part, Statement, UNORDERED,
-};
+use super::program::{Base, Call, End, Expression, Guard, Object, Operation, Part, Statement};
 
 pub fn send(part: &Part, to: usize, tag: &Expression, message: Option<usize>) -> Operation {
     let end = End { part: part.clone(), peer: Expression::constant(to), tag: tag.clone(), message };
@@ -15,11 +13,12 @@ pub fn receive(part: &Part, from: usize, tag: &Expression, message: Option<usize
 }
 
 impl Builder {
-    fn tag(&mut self) -> Expression {
+    /// Returns one of a few tags.
+    pub fn tag(&mut self) -> Expression {
         Expression::constant(self.random.below(3))
     }
 
-    /// A message with work around it; wildcards, sections, synchronous sends.
+    /// Adds a message with work around it: wildcards, sections, synchronous sends.
     pub fn plain(&mut self) {
         let (from, to) = self.pair();
         let count = self.length();
@@ -64,7 +63,7 @@ impl Builder {
         self.call(to, receives, &into, then, into.stride == 1);
     }
 
-    /// Messages to one rank one after the other.
+    /// Adds messages to one rank one after the other.
     pub fn row(&mut self) {
         let (from, to) = self.pair();
         let parts: Vec<(Part, Part)> = (0..2 + self.random.below(2))
@@ -104,56 +103,7 @@ impl Builder {
         }
     }
 
-    /// Whoever wrote gets an answer.
-    pub fn status_reply(&mut self) {
-        let server = self.random.below(self.ranks());
-        let tag = self.own_tag();
-        let back = Expression { plus: tag.plus + 8, ..tag.clone() };
-        let (count, answer) = (1 + self.random.below(40), 1 + self.random.below(20));
-        let reply = self.part(server, answer);
-        self.reserve(server, &reply);
-        let seed = self.random.below(100);
-        self.push(server, Statement::Fill { part: reply.clone(), seed, from: None });
-        let clients: Vec<usize> = (0..self.ranks()).filter(|&rank| rank != server).collect();
-        for &client in &clients {
-            let (out, into) = (self.part(client, count), self.part(client, answer));
-            self.push(client, Statement::Fill { part: out.clone(), seed: client, from: None });
-            self.work(client);
-            self.push(client, Statement::Call(Call::new(send(&out, server, &tag, None))));
-            self.work(client);
-            self.push(client, Statement::Call(Call::new(receive(&into, server, &back, None))));
-            self.push(client, Statement::Use(into));
-        }
-        let same = self.random.one_in(2);
-        for place in 0..clients.len() {
-            let into = Part::new(Object::Array(UNORDERED), if same { 0 } else { 40 * place }, count);
-            let status = self.statuses(server, 1);
-            let mut call = Call::new(receive(&into, 0, &tag, None));
-            if let Operation::Receive(end) = &mut call.operation {
-                end.peer = Expression::plain(Base::AnySource);
-            }
-            call.status = Some(status);
-            self.work(server);
-            self.push(server, Statement::Call(call));
-            let number = self.variable(server);
-            self.push(server, Statement::Count { status, variable: number });
-            if self.random.one_in(2) {
-                self.work(server);
-            }
-            let mut answers = Call::new(send(&reply, 0, &back, None));
-            if let Operation::Send { end, .. } = &mut answers.operation {
-                end.peer = Expression::plain(Base::Source(status));
-                end.tag = Expression { base: Base::Tag(status), modulo: None, plus: 8 };
-            }
-            self.push(server, Statement::Call(answers));
-            self.work(server);
-            let counted = into.clone().of(Expression::variable(number), count);
-            self.push(server, Statement::Sum { part: counted, index: None });
-        }
-        self.release(server, &reply);
-    }
-
-    /// The length of a message is known when it has come, or by a probe; it decides how much goes on.
+    /// Adds a message whose length is known from its status or a probe, and decides how much is sent on.
     pub fn counted(&mut self) {
         let (from, to) = self.pair();
         let (out, into) = (self.part(from, 40), self.part(to, 40));
@@ -198,7 +148,7 @@ impl Builder {
         self.release(to, &into);
     }
 
-    /// A message says how long the next one is, which tag it has, and from whom it comes.
+    /// Adds a message that says the length and the tag of the next one.
     pub fn header(&mut self) {
         let (from, to) = self.pair();
         let length = self.random.choose(&[2, 3, 12]);
@@ -244,7 +194,7 @@ impl Builder {
         self.release(to, &room);
     }
 
-    /// A message is answered if its contents say so, or goes on to a rank that they name.
+    /// Adds messages that exist, or come from a rank, only if another one says so.
     pub fn conditional(&mut self) {
         let (from, to) = self.pair();
         let (asks, asked) = (self.variable(from), self.variable(to));
@@ -291,222 +241,5 @@ impl Builder {
         }
         self.push(to, Statement::Call(call));
         self.push(to, Statement::Use(into));
-    }
-
-    /// MPI's own functions write what is sent, and read what has come.
-    pub fn pack(&mut self) {
-        let (from, to) = self.pair();
-        let (count, both) = (1 + self.random.below(40), self.random.one_in(2));
-        let (position, read) = (self.variable(from), self.variable(to));
-        let whole = Part::new(Object::Array(BOX), 0, 4000);
-        for rank in [from, to] {
-            while self.pending[rank].iter().any(|one| one.part.object == whole.object) {
-                self.complete(rank);
-            }
-        }
-        let zero = |variable| Statement::Set { variable, value: Expression::constant(0) };
-        self.push(from, zero(position));
-        let times = if both { 2 } else { 1 };
-        for _ in 0..times {
-            let part = self.part(from, count);
-            self.fill(from, &part);
-            self.work(from);
-            self.push(from, Statement::Pack { part, position });
-        }
-        let bytes = 4 * count * times;
-        let packed = Part { packed: true, ..whole.clone() };
-        let sent = packed.clone().of(Expression::variable(position), bytes);
-        let (tag, message) = (self.tag(), Some(self.message()));
-        self.call(from, send(&sent, to, &tag, message), &whole, Vec::new(), true);
-        self.work(from);
-        self.work(to);
-        let into = packed.of(Expression::constant(16000), bytes);
-        let then = (0..times).flat_map(|_| {
-            let part = self.part(to, count);
-            [Statement::Unpack { part: part.clone(), position: read }, Statement::Work(2), Statement::Use(part)]
-        });
-        let then: Vec<Statement> = std::iter::once(zero(read)).chain(then).collect();
-        self.call(to, receive(&into, from, &tag, message), &whole, then, true);
-    }
-
-    /// What comes, or goes, is combined by MPI.
-    pub fn reduce_local(&mut self) {
-        let (from, to) = self.pair();
-        let count = 1 + self.random.below(40);
-        let parts = [(from, true), (to, false)].map(|(rank, sends)| {
-            let (one, other) = (self.part(rank, count), self.part(rank, count));
-            let apart = one.object.memory() != other.object.memory() || one.offset.abs_diff(other.offset) >= count;
-            let reduce = apart.then(|| match sends {
-                true => Statement::ReduceLocal { from: other.clone(), to: one.clone() },
-                false => Statement::ReduceLocal { from: one.clone(), to: other.clone() },
-            });
-            (one, other, reduce)
-        });
-        let [(out, _, before), (into, total, behind)] = parts;
-        let (tag, message) = (self.tag(), Some(self.message()));
-        self.fill(from, &out);
-        self.work(from);
-        if let Some(before) = before {
-            self.push(from, before);
-        }
-        self.call(from, send(&out, to, &tag, message), &out, Vec::new(), true);
-        self.work(from);
-        self.work(to);
-        let then = behind.into_iter().chain([Statement::Use(total)]).collect();
-        self.call(to, receive(&into, from, &tag, message), &into, then, true);
-    }
-
-    /// What goes, or comes, passes through the library of the language.
-    pub fn library(&mut self) {
-        let (from, to) = self.pair();
-        let (out, into) = (self.part(from, 24), self.part(to, 24));
-        let (tag, message) = (self.tag(), Some(self.message()));
-        let kinds: &[Library] = match self.is_c() {
-            true => &[Library::Sort, Library::Scan, Library::Load, Library::Thread, Library::Signal],
-            false => &[Library::Sort, Library::Scan, Library::Load],
-        };
-        let kind = self.random.choose(kinds);
-        self.fill(from, &out);
-        self.reserve(from, &out);
-        let source = self.part(from, 24);
-        match kind {
-            Library::Scan => self.push(from, Statement::Library(Library::Print, source)),
-            Library::Load => self.push(from, Statement::Library(Library::Save, source)),
-            _ => {}
-        }
-        self.work(from);
-        self.push(from, Statement::Library(kind, out.clone()));
-        self.release(from, &out);
-        self.call(from, send(&out, to, &tag, message), &out, Vec::new(), true);
-        self.work(from);
-        self.work(to);
-        let mut then = vec![Statement::Use(into.clone())];
-        let read = self.part(to, 24);
-        match self.random.below(3) {
-            0 => then.insert(0, Statement::Library(Library::Sort, into.clone())),
-            1 => {
-                then = vec![
-                    Statement::Library(Library::Print, into.clone()),
-                    Statement::Work(2),
-                    Statement::Library(Library::Scan, read.clone()),
-                    Statement::Use(read),
-                ]
-            }
-            _ => {
-                then = vec![
-                    Statement::Library(Library::Save, into.clone()),
-                    Statement::Work(2),
-                    Statement::Library(Library::Load, read.clone()),
-                    Statement::Use(read),
-                ]
-            }
-        }
-        self.call(to, receive(&into, from, &tag, message), &into, then, true);
-    }
-
-    /// Codes that calls return are tested; some messages are too long for their receiver.
-    pub fn codes(&mut self) {
-        let (from, to) = self.pair();
-        self.program.errors_return = true;
-        let (long, room) = (8, self.random.choose(&[4, 8]));
-        let (out, heap) = (self.part(from, long), self.heap_of(to));
-        let (code, answer, back) = (self.variable(to), self.variable(to), self.variable(from));
-        let (tag, message) = (self.own_tag(), Some(self.message()));
-        self.fill(from, &out);
-        self.push(from, Statement::Call(Call::new(send(&out, to, &tag, message))));
-        self.work(from);
-        let into = Part::new(Object::Heap(heap), 0, room);
-        self.push(to, Statement::Allocate { heap, entries: long });
-        self.push(to, Statement::Set { variable: code, value: Expression::constant(0) });
-        self.push(to, Statement::Set { variable: answer, value: Expression::constant(3) });
-        self.work(to);
-        let mut call = Call::new(receive(&into, from, &tag, message));
-        call.code = Some(code);
-        self.push(to, Statement::Call(call));
-        self.work(to);
-        let failed = Some(Guard::Above(Expression::variable(code), 0));
-        self.push_if(to, failed, Statement::Set { variable: answer, value: Expression::constant(5) });
-        self.push(to, Statement::Free { heap });
-        let (tag, message) = (self.own_tag(), Some(self.message()));
-        self.push(to, Statement::Call(Call::new(send(&Part::variable(answer), from, &tag, message))));
-        self.push(from, Statement::Call(Call::new(receive(&Part::variable(back), to, &tag, message))));
-        self.push(from, Statement::Use(Part::variable(back)));
-    }
-
-    /// Several receives of which it matters which is complete: indices decide on what is read and who is answered.
-    pub fn some(&mut self) {
-        let server = self.random.below(self.ranks());
-        let clients: Vec<usize> = (0..self.ranks()).filter(|&rank| rank != server).collect();
-        let (number, count) = (clients.len(), 1 + self.random.below(16));
-        let whole = self.part(server, number * count);
-        let block = Part::new(whole.object, whole.offset, count);
-        let answer = self.part(server, 4);
-        self.push(server, Statement::Fill { part: answer.clone(), seed: count, from: None });
-        self.reserve(server, &answer);
-        self.reserve(server, &whole);
-        let requests = self.requests(server, number);
-        let (tag, back) = (self.own_tag(), self.own_tag());
-        for (at, &client) in clients.iter().enumerate() {
-            let message = Some(self.message());
-            let out = self.part(client, count);
-            self.fill(client, &out);
-            self.work(client);
-            self.push(client, Statement::Call(Call::new(send(&out, server, &tag, message))));
-            let into = Part::new(whole.object, whole.offset + at * count, count);
-            let mut call = Call::new(receive(&into, client, &tag, message));
-            call.request = Some(requests[at]);
-            self.push(server, Statement::Call(call));
-        }
-        let replies = self.random.one_in(2);
-        let first = if self.is_c() { 0 } else { 1 };
-        let waits_for_some = self.random.one_in(2);
-        // Clients in ascending order, without the server: only a server at either end leaves no gap.
-        let answers = replies && (server == 0 || server == self.ranks() - 1);
-        let base = if server == 0 { 1 } else { 0 };
-        self.work(server);
-        for _ in 0..number {
-            let status = self.random.one_in(2).then(|| self.statuses(server, number));
-            let variable = self.variable(server);
-            let completion = if waits_for_some { Completion::Some(variable) } else { Completion::Any(variable) };
-            let requests = requests.clone();
-            self.push(server, Statement::Complete { completion, requests, status, code: None });
-            let index = |base: Base, plus: i32| Expression { base, modulo: None, plus: plus - first };
-            let named: Vec<(Option<Guard>, Base)> = match waits_for_some {
-                false => vec![(None, Base::Element(Object::Variable(variable), 0))],
-                true => (0..number)
-                    .map(|at| {
-                        let more = Guard::Above(Expression::variable(variable), at as i32);
-                        (Some(more), Base::Element(Object::Indices, at))
-                    })
-                    .collect(),
-            };
-            if self.random.one_in(2) {
-                self.work(server);
-            }
-            match waits_for_some {
-                false => {
-                    let index = Some(index(named[0].1.clone(), 0));
-                    self.push(server, Statement::Sum { part: block.clone(), index });
-                }
-                true => self
-                    .push(server, Statement::SumIndexed { part: block.clone(), count: Expression::variable(variable) }),
-            }
-            for (guard, base_of) in named.into_iter().filter(|_| answers) {
-                let mut call = Call::new(send(&answer, 0, &back, None));
-                if let Operation::Send { end, .. } = &mut call.operation {
-                    end.peer = index(base_of, base);
-                }
-                self.push_if(server, guard, Statement::Call(call));
-            }
-            self.work(server);
-        }
-        for client in clients.into_iter().filter(|_| answers) {
-            let into = self.part(client, 4);
-            self.work(client);
-            self.push(client, Statement::Call(Call::new(receive(&into, server, &back, None))));
-            self.push(client, Statement::Use(into));
-        }
-        self.release(server, &whole);
-        self.release(server, &answer);
     }
 }

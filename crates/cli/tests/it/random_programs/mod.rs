@@ -1,6 +1,6 @@
 //! Advice on random programs, carried out: whatever is called proven leaves the results of the program as they are.
 //!
-//! A program is made of idioms of MPI ([`messages`], [`groups`]), in C or Fortran. It is recorded with its accesses and
+//! A program is made of idioms of MPI ([`idioms`]), in C or Fortran. It is recorded with its accesses and
 //! advised; of each finding a moved version is written ([`moves`], [`plan`]), in which the communication is posted as
 //! early and waited for as late as the finding allows, or messages and collective operations are one. All versions run
 //! under the library for which the program was recorded, with and without delays, and print what they received and
@@ -9,10 +9,14 @@
 //! `HAYASE_PROGRAMS=500 HAYASE_SEED=7 cargo test -p hayase-cli --test it -- random_programs --nocapture` tries 500
 //! programs from another seed on. A program that shows a difference is kept below `target/tmp/random_programs`.
 
+mod collectives;
+mod completions;
 mod dialect;
 mod events;
 mod generate;
-mod groups;
+mod idioms;
+mod memory;
+mod merges;
 mod messages;
 mod moves;
 mod plan;
@@ -86,7 +90,7 @@ fn proven_advice_on_random_programs_changes_no_result() {
     assert!(counts.differences.is_empty(), "proven, and yet:\n{}", counts.differences.join("\n"));
 }
 
-/// Makes a program of a number, and carries out its advice.
+/// Generates the program of a seed, and carries out its advice.
 fn try_program(seed: u64, shop: &Workshop, counts: &Mutex<Counts>) {
     let language = match (seed % 2, seed / 4 % 2) {
         (0, _) => Language::C,
@@ -145,13 +149,18 @@ fn try_program(seed: u64, shop: &Workshop, counts: &Mutex<Counts>) {
     }
     if !notes.is_empty() {
         let kept = bench.keep(&name, &notes);
+        eprintln!("{name}: {}", notes.trim_end());
         local.differences.push(format!("{name} ({}), kept in {}\n{notes}", program.idioms.join(", "), kept.display()));
     }
     for idiom in program.idioms {
         *local.idioms.entry(idiom).or_default() += 1;
     }
     let _ = std::fs::remove_dir_all(&bench.folder);
-    counts.lock().unwrap().add(local);
+    let mut counts = counts.lock().unwrap();
+    counts.add(local);
+    if counts.programs.is_multiple_of(50) {
+        eprintln!("{}", counts.report());
+    }
 }
 
 /// Runs the original and all moved versions; one that hangs or crashes is run again, and then those behind it.

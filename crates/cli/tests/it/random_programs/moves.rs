@@ -6,7 +6,7 @@ use hayase_advice::model::{Action as Change, CallPart, Change as Changes, Edit, 
 
 use super::events::{Border, Events, Execution};
 use super::plan::{Action, Insertion, Plan, Replacement};
-use super::program::{Call, Completion, Object, Operation, Program, Statement};
+use super::program::{Base, Call, Completion, Expression, Guard, Item, Object, Operation, Part, Program, Statement};
 use super::source::Source;
 
 /// Why a finding is not carried out.
@@ -132,7 +132,8 @@ impl Mover<'_> {
         let guard = item.guard.clone();
         let insertions = &mut plan.insertions[rank];
         for (at, iterations) in posts {
-            let action = Action::Post { slot, calls: vec![(call.clone(), guard.clone())] };
+            let arguments = arguments(&self.program.bodies[rank][at..number], &call, guard.as_ref());
+            let action = Action::Post { slot, arguments, calls: vec![(call.clone(), guard.clone())] };
             insertions.push(Insertion { at, iterations, action });
         }
         for (at, iterations) in finishes {
@@ -140,10 +141,33 @@ impl Mover<'_> {
             insertions.push(Insertion { at, iterations, action });
         }
         plan.replacements[rank].push(Replacement { item: number, iterations: all, by });
+        if let (Operation::Collective(collective), None) = (&call.operation, call.request) {
+            self.others(rank, collective.number, slot, all, plan);
+        }
         Ok(moves)
     }
 
-    /// Items whose lines stand in the way on a side.
+    /// Makes the other members of a collective operation call its non-blocking form, where they are.
+    fn others(&self, moved: usize, number: usize, slot: usize, iterations: u32, plan: &mut Plan) {
+        for (rank, body) in self.program.bodies.iter().enumerate().filter(|&(rank, _)| rank != moved) {
+            let found = body.iter().enumerate().find_map(|(at, item)| match &item.statement {
+                Statement::Call(call) => match &call.operation {
+                    Operation::Collective(collective) if collective.number == number => Some((at, call)),
+                    _ => None,
+                },
+                _ => None,
+            });
+            let Some((item, call)) = found else { continue };
+            let calls = vec![(call.clone(), body[item].guard.clone())];
+            let post = Action::Post { slot, arguments: Vec::new(), calls };
+            let finish = Action::Finish { slot, statuses: Vec::new(), code: call.code };
+            plan.insertions[rank].push(Insertion { at: item, iterations, action: post });
+            plan.insertions[rank].push(Insertion { at: item + 1, iterations, action: finish });
+            plan.replacements[rank].push(Replacement { item, iterations, by: None });
+        }
+    }
+
+    /// Returns the items whose lines stand in the way on a side.
     fn blockers(&self, finding: &Finding, rank: usize, side: Side) -> Vec<usize> {
         let on_side = finding.blockers.iter().filter(|blocker| blocker.side == side);
         let items = on_side.filter_map(|blocker| {
@@ -153,7 +177,7 @@ impl Mover<'_> {
         items.collect()
     }
 
-    /// The item in front of which it can be posted: as early as is certain from the point and the lines in the way.
+    /// Returns the item in front of which it can be posted, as early as is certain.
     fn post(&self, rank: usize, event: u64, point: Point, at: Execution, blockers: &[usize]) -> usize {
         let number = event.saturating_add_signed(point.interval);
         let gap = self.events.between(rank, number, at.iteration);
@@ -180,7 +204,7 @@ impl Mover<'_> {
         here.map_or(high, |blocker| blocker + 1)
     }
 
-    /// The item in front of which it can be waited for: as late as is certain.
+    /// Returns the item in front of which it can be waited for, as late as is certain.
     fn wait(&self, rank: usize, event: u64, point: Point, at: Execution, blockers: &[usize]) -> usize {
         let number = event.saturating_add_signed(point.interval);
         let end = self.program.bodies[rank].len();
@@ -210,7 +234,7 @@ impl Mover<'_> {
     }
 
     /// Returns the item that completes a request behind an item, with status and code.
-    fn completed_by(
+    pub fn completed_by(
         &self,
         rank: usize,
         number: usize,
@@ -244,101 +268,40 @@ impl Mover<'_> {
                 _ => false,
             })
         };
-        let objects = match &call.operation {
-            Operation::Send { end, .. } | Operation::Receive(end) => vec![end.part.object],
-            Operation::Collective(collective) => {
-                collective.input.iter().chain([&collective.output]).map(|part| part.object).collect()
-            }
-            Operation::Exchange { .. } | Operation::Replace { .. } => Vec::new(),
-        };
-        objects.into_iter().filter_map(begins).map(|at| at + 1).max().unwrap_or(0)
+        let objects = buffers(call).into_iter().map(|part| part.object);
+        objects.filter_map(begins).map(|at| at + 1).max().unwrap_or(0)
     }
+}
 
-    fn merged(&self, edits: &[Edit]) -> Result<Plan, Skipped> {
-        // By rank and items, the iterations.
-        let mut groups: BTreeMap<(usize, Vec<usize>), u32> = BTreeMap::new();
-        for edit in edits {
-            let Change::Merge { with, .. } = &edit.action else { return Err("another change") };
-            for event in edit.events() {
-                let rank = edit.rank as usize;
-                let all = std::iter::once(event).chain(with.iter().map(|distance| event + distance));
-                let all: Option<Vec<Execution>> = all.map(|event| self.events.at(rank, event)).collect();
-                let all = all.ok_or("outside of the loop")?;
-                if all.iter().any(|one| one.iteration != all[0].iteration) {
-                    return Err("merged across iterations");
-                }
-                let items: Vec<usize> = all.iter().map(|one| one.item).collect();
-                if items.windows(2).any(|two| two[0] == two[1]) {
-                    return Err("several calls of a line");
-                }
-                *groups.entry((rank, items)).or_default() |= 1 << all[0].iteration;
-            }
-        }
-        let mut plan = Plan::new(self.program.ranks);
-        // Both ends must be found: messages by number, of which one end sends.
-        let mut ends: BTreeMap<Vec<usize>, [u32; 2]> = BTreeMap::new();
-        for (slot, ((rank, items), iterations)) in groups.into_iter().enumerate() {
-            let mut calls = Vec::new();
-            let mut numbers = Vec::new();
-            let mut receives = false;
-            for &item in &items {
-                let Statement::Call(call) = &self.program.bodies[rank][item].statement else {
-                    return Err("merged persistent requests");
-                };
-                match &call.operation {
-                    Operation::Send { end, .. } => numbers.extend(end.message),
-                    Operation::Receive(end) => {
-                        receives = true;
-                        numbers.extend(end.message);
-                    }
-                    Operation::Collective(_) => {}
-                    _ => return Err("merged Sendrecv"),
-                }
-                if call.code.is_some() {
-                    return Err("merged with return codes");
-                }
-                calls.push((call.clone(), self.program.bodies[rank][item].guard.clone()));
-            }
-            let is_collective = matches!(calls[0].0.operation, Operation::Collective(_));
-            if !is_collective {
-                if numbers.len() < items.len() {
-                    return Err("merged with wildcards");
-                }
-                ends.entry(numbers).or_default()[usize::from(receives)] |= iterations;
-            }
-            if let Operation::Collective(collective) = &calls[0].0.operation {
-                use super::program::CollectiveKind::{Allreduce, Bcast, Reduce, Scan};
-                if ![Allreduce, Bcast, Reduce, Scan].contains(&collective.kind) {
-                    return Err("merged operations with blocks");
-                }
-            }
-            let statuses: Vec<Option<usize>> = calls.iter().map(|(call, _)| call.status).collect();
-            let mut finish = items[0];
-            if calls.iter().any(|(call, _)| call.request.is_some()) {
-                // Complete as soon as one of them was.
-                for ((call, _), &item) in calls.iter().zip(&items) {
-                    let Some(request) = call.request else { return Err("merged with and without blocking") };
-                    let completed = self.completed_by(rank, item, request);
-                    let (at, status, _) = completed.ok_or("it is not clear where it is complete")?;
-                    if status.is_some() {
-                        return Err("merged with statuses of waits");
-                    }
-                    finish = if finish == items[0] { at + 1 } else { finish.min(at + 1) };
-                }
-            }
-            let insertions = &mut plan.insertions[rank];
-            // A merged send has a buffer of its own: it may end whenever it likes.
-            let sends = !receives && !is_collective;
-            insertions.push(Insertion { at: items[0], iterations, action: Action::Post { slot, calls } });
-            if !sends {
-                let action = Action::Finish { slot, statuses, code: None };
-                insertions.push(Insertion { at: finish, iterations, action });
-            }
-            plan.replacements[rank].extend(items.iter().map(|&item| Replacement { item, iterations, by: None }));
-        }
-        if ends.values().any(|[sent, received]| sent != received) {
-            return Err("the ends of merged messages differ");
-        }
-        Ok(plan)
+/// Returns the buffers of a call that sends, receives or is collective.
+pub fn buffers(call: &Call) -> Vec<&Part> {
+    match &call.operation {
+        Operation::Send { end, .. } | Operation::Receive(end) => vec![&end.part],
+        Operation::Collective(collective) => collective.input.iter().chain([&collective.output]).collect(),
+        Operation::Exchange { send, receive } | Operation::Replace { send, receive } => vec![&send.part, &receive.part],
     }
+}
+
+/// Returns the statements among items that compute what a call is given by value: they move with it.
+fn arguments(items: &[Item], call: &Call, guard: Option<&Guard>) -> Vec<Statement> {
+    let ends = match &call.operation {
+        Operation::Send { end, .. } | Operation::Receive(end) => vec![end],
+        Operation::Exchange { send, receive } | Operation::Replace { send, receive } => vec![send, receive],
+        Operation::Collective(_) => Vec::new(),
+    };
+    let mut values: Vec<&Expression> = buffers(call).into_iter().map(|part| &part.count).collect();
+    values.extend(ends.into_iter().flat_map(|end| [&end.peer, &end.tag]));
+    values.extend(guard.map(|guard| match guard {
+        Guard::Above(value, _) | Guard::Even(value) | Guard::Odd(value) => value,
+    }));
+    let is_used = |variable: usize| {
+        values.iter().any(|value| matches!(value.base, Base::Element(Object::Variable(used), _) if used == variable))
+    };
+    let computes = |item: &&Item| match &item.statement {
+        Statement::Set { variable, .. } | Statement::Count { variable, .. } => {
+            item.guard.is_none() && is_used(*variable)
+        }
+        _ => false,
+    };
+    items.iter().filter(computes).map(|item| item.statement.clone()).collect()
 }

@@ -6,8 +6,8 @@ use super::program::{Call, Collective, CollectiveKind, End, Guard, Object, Opera
 /// What is done instead.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// A communication, or several as one, with their guards.
-    Post { slot: usize, calls: Vec<(Call, Option<Guard>)> },
+    /// A communication, or several as one, with their guards, behind what computes its arguments.
+    Post { slot: usize, arguments: Vec<Statement>, calls: Vec<(Call, Option<Guard>)> },
     /// All of it ends: statuses and return codes by part.
     Finish { slot: usize, statuses: Vec<Option<usize>>, code: Option<usize> },
 }
@@ -30,7 +30,7 @@ pub struct Replacement {
     pub by: Option<Statement>,
 }
 
-/// The moves of one finding.
+/// Moves of one finding.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// By rank.
@@ -50,7 +50,11 @@ impl Dialect {
     /// Returns the line of an insertion on a rank.
     pub fn insertion(self, insertion: &Insertion, rank: usize) -> String {
         let lines = match &insertion.action {
-            Action::Post { slot, calls } => self.post(*slot, calls, rank),
+            Action::Post { slot, arguments, calls } => {
+                let mut lines: Vec<String> = arguments.iter().map(|statement| self.statement(statement)).collect();
+                lines.push(self.post(*slot, calls, rank));
+                self.chain(&lines)
+            }
             Action::Finish { slot, statuses, code } => {
                 let mut lines = vec![self.call("hm_finish", &[slot.to_string()])];
                 for (part, status) in statuses.iter().enumerate() {

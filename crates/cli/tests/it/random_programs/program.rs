@@ -66,7 +66,7 @@ pub enum Object {
 }
 
 impl Object {
-    /// The object whose memory it is.
+    /// Returns the object whose memory it is.
     pub fn memory(self) -> Self {
         match self {
             Self::Alias(array) => Self::Array(array),
@@ -138,7 +138,7 @@ impl Part {
         Self::new(Object::Variable(variable), 0, 1)
     }
 
-    /// Of this many entries.
+    /// Changes the number of entries.
     pub fn of(self, count: Expression, least: usize) -> Self {
         Self { count, least, ..self }
     }

@@ -76,6 +76,9 @@ impl Bench<'_> {
             .env("XDG_CACHE_HOME", self.shop.folder.path().join("cache"))
             .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
             .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+            // Ranks that wait leave the processor to those that compute.
+            .env("OMPI_MCA_mpi_yield_when_idle", "1")
+            .env("MPIR_CVAR_POLLS_BEFORE_YIELD", "1")
             .env("OMPI_CC", "gcc")
             .env("MPICH_CC", "gcc")
             .env("COLUMNS", "100");

@@ -7,7 +7,7 @@ use super::PASSES;
 use super::dialect::Dialect;
 use super::plan::Plan;
 use super::program::{
-    ARRAYS, BOX, ENTRIES, Language, Object, Operation, Program, REQUESTS, STATUSES, Statement, VARIABLES, WINDOW,
+    ARRAYS, ENTRIES, Language, Object, Operation, Program, REQUESTS, STATUSES, Statement, VARIABLES, WINDOW,
 };
 
 /// A source, and which line is which item of which rank.
@@ -247,10 +247,9 @@ fn fortran_head(language: Language) -> String {
         "module all\n  use {module}\n  implicit none\n  integer :: me, size, g(0:63) = 0\n  {comm} :: w\n  character(64) :: text\n"
     );
     for array in 0..ARRAYS {
-        let asynchronous = if array == BOX { "" } else { "" };
         let _ = writeln!(
             text,
-            "  integer, target{asynchronous} :: b{array}(0:{})\n  integer, pointer :: p{array}(:)\n  integer, allocatable :: h{array}(:)",
+            "  integer, target :: b{array}(0:{})\n  integer, pointer :: p{array}(:)\n  integer, allocatable :: h{array}(:)",
             ENTRIES - 1
         );
     }

@@ -224,7 +224,7 @@ impl Dialect {
                 self.mpi("Waitany", &with(vec![self.variable(*index), self.status(status)]), code)
             }
             Completion::Some(number) => {
-                let ids = if self.is_c() { "ids" } else { "ids" }.to_owned();
+                let ids = "ids".to_owned();
                 self.mpi("Waitsome", &with(vec![self.variable(*number), ids, self.statuses(status, count)]), code)
             }
         }

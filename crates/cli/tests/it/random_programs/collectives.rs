@@ -1,129 +1,10 @@
-//! Idioms of all ranks together, of memory that ends, and of requests that are kept.
+//! Exchanges of all ranks, and collective operations.
 
 use super::generate::{Builder, Pending};
-use super::messages::{receive, send};
-use super::program::{
-    Base, Call, Collective, CollectiveKind, End, Expression, Object, Operation, Part, Statement, WINDOW,
-};
-
-type Idiom = (&'static str, fn(&mut Builder));
-
-const IDIOMS: [Idiom; 20] = [
-    ("plain", Builder::plain),
-    ("plain", Builder::plain),
-    ("row", Builder::row),
-    ("status-reply", Builder::status_reply),
-    ("counted", Builder::counted),
-    ("header", Builder::header),
-    ("conditional", Builder::conditional),
-    ("pack", Builder::pack),
-    ("reduce-local", Builder::reduce_local),
-    ("library", Builder::library),
-    ("codes", Builder::codes),
-    ("some", Builder::some),
-    ("heap", Builder::heap),
-    ("scope", Builder::scope_of_buffer),
-    ("ring", Builder::ring),
-    ("persistent", Builder::persistent),
-    ("collective", Builder::collective),
-    ("collectives in a row", Builder::collectives),
-    ("collective with counts", Builder::gathered),
-    ("window", Builder::window),
-];
+use super::program::{Base, Call, Collective, CollectiveKind, End, Expression, Operation, Part, Statement};
 
 impl Builder {
-    /// Adds an idiom.
-    pub fn idiom(&mut self) {
-        let (name, add) = self.random.choose(&IDIOMS);
-        self.program.idioms.push(name);
-        add(self);
-    }
-
-    /// A buffer that is allocated for one message.
-    pub fn heap(&mut self) {
-        let (from, to) = self.pair();
-        let count = self.length();
-        let (tag, message) = (self.own_tag(), Some(self.message()));
-        for (rank, sends) in [(from, true), (to, false)] {
-            if self.random.one_in(3) {
-                let part = self.part(rank, count);
-                match sends {
-                    true => {
-                        self.fill(rank, &part);
-                        self.call(rank, send(&part, to, &tag, message), &part, Vec::new(), true);
-                    }
-                    false => {
-                        self.call(
-                            rank,
-                            receive(&part, from, &tag, message),
-                            &part,
-                            vec![Statement::Use(part.clone())],
-                            true,
-                        );
-                    }
-                }
-                continue;
-            }
-            let heap = self.heap_of(rank);
-            let part = Part::new(Object::Heap(heap), 0, count);
-            self.push(rank, Statement::Allocate { heap, entries: count });
-            match sends {
-                true => {
-                    self.fill(rank, &part);
-                    self.push(rank, Statement::Call(Call::new(send(&part, to, &tag, message))));
-                }
-                false => {
-                    self.work(rank);
-                    self.push(rank, Statement::Call(Call::new(receive(&part, from, &tag, message))));
-                    self.push(rank, Statement::Use(part.clone()));
-                }
-            }
-            if self.random.one_in(2) {
-                self.work(rank);
-            }
-            if self.random.one_in(3) {
-                let entries = 2 * count;
-                self.push(rank, Statement::Reallocate { heap, entries });
-                let part = Part::new(Object::Heap(heap), 0, entries);
-                self.push(rank, Statement::Fill { part, seed: 5, from: None });
-            }
-            self.push(rank, Statement::Free { heap });
-            // Another takes its place, and stays there for a while.
-            let other = self.heap_of(rank);
-            self.push(rank, Statement::Allocate { heap: other, entries: count });
-            let part = Part::new(Object::Heap(other), 0, count);
-            self.push(rank, Statement::Fill { part, seed: 9, from: None });
-            self.work(rank);
-            self.push(rank, Statement::Free { heap: other });
-        }
-    }
-
-    /// A buffer of a block.
-    pub fn scope_of_buffer(&mut self) {
-        let (from, to) = self.pair();
-        let count = self.random.choose(&[2, 8, 60]);
-        let (tag, message) = (self.own_tag(), Some(self.message()));
-        for (rank, sends) in [(from, true), (to, false)] {
-            let scope = self.scope();
-            let part = Part::new(Object::Scope(scope), 0, count);
-            self.push(rank, Statement::ScopeOpen { scope, entries: count });
-            match sends {
-                true => {
-                    self.fill(rank, &part);
-                    self.push(rank, Statement::Call(Call::new(send(&part, to, &tag, message))));
-                }
-                false => {
-                    self.work(rank);
-                    self.push(rank, Statement::Call(Call::new(receive(&part, from, &tag, message))));
-                    self.push(rank, Statement::Use(part));
-                }
-            }
-            self.push(rank, Statement::ScopeClose { scope, entries: count });
-            self.work(rank);
-        }
-    }
-
-    /// All ranks exchange with their neighbours, by one call.
+    /// Adds an exchange of all ranks with their neighbours, by one call.
     pub fn ring(&mut self) {
         let ranks = self.ranks();
         let count = self.length();
@@ -153,56 +34,6 @@ impl Builder {
             self.work(rank);
             self.push(rank, Statement::Use(into));
         }
-    }
-
-    /// Requests that are started in each iteration.
-    pub fn persistent(&mut self) {
-        let (one, other) = self.pair();
-        let count = self.random.choose(&[1, 8, 64, 3000]);
-        let tags = [self.own_number(), self.own_number()];
-        let messages = [self.message(), self.message()];
-        let both = self.random.one_in(2);
-        for (at, (rank, peer)) in [(one, other), (other, one)].into_iter().enumerate() {
-            let mut calls = Vec::new();
-            let out = self.part(rank, count);
-            self.reserve(rank, &out);
-            let into = self.part(rank, count);
-            self.release(rank, &out);
-            if both || at == 0 {
-                calls.push((send(&out, peer, &tags[at], Some(messages[at])), out.clone(), Vec::new()));
-            }
-            if both || at == 1 {
-                let from = 1 - at;
-                let then = vec![Statement::Use(into.clone())];
-                calls.push((receive(&into, peer, &tags[from], Some(messages[from])), into.clone(), then));
-            }
-            let requests = self.requests(rank, calls.len());
-            for ((operation, ..), &request) in calls.iter().zip(&requests) {
-                let call = Call { request: Some(request), ..Call::new(operation.clone()) };
-                self.program.persistent[rank].push(call);
-            }
-            self.work(rank);
-            if both || at == 0 {
-                self.fill(rank, &out);
-            }
-            for (_, part, _) in &calls {
-                self.reserve(rank, part);
-            }
-            self.push(rank, Statement::Start(requests.clone()));
-            self.work(rank);
-            for ((_, part, then), request) in calls.into_iter().zip(requests) {
-                self.pending[rank].push(Pending { request, part, then });
-            }
-        }
-        for rank in [one, other] {
-            if self.random.one_in(2) {
-                self.complete(rank);
-            }
-        }
-    }
-
-    fn own_number(&mut self) -> Expression {
-        Expression::constant(50 + self.message())
     }
 
     /// Returns the ranks of a communicator: all of them, or those that are even or odd.
@@ -250,7 +81,7 @@ impl Builder {
         (Some(input), Part::new(output.object, output.offset, count))
     }
 
-    /// A collective operation, which at times does not block.
+    /// Adds a collective operation, which at times does not block.
     pub fn collective(&mut self) {
         let (members, half) = self.members();
         let (kind, root) = (self.kind(), self.random.below(members.len()));
@@ -310,7 +141,7 @@ impl Builder {
         std::iter::once(result.clone()).chain(input.cloned()).collect()
     }
 
-    /// Operations of one kind in a row; at times the second needs the first.
+    /// Adds operations of one kind in a row, of which the second at times needs the first.
     pub fn collectives(&mut self) {
         let (members, half) = self.members();
         let kind = self.random.choose(&[CollectiveKind::Allreduce, CollectiveKind::Bcast, CollectiveKind::Reduce]);
@@ -382,7 +213,7 @@ impl Builder {
         }
     }
 
-    /// Counts are gathered, then what they count.
+    /// Adds a gathering of counts, and of the data that they count.
     pub fn gathered(&mut self) {
         let ranks = self.ranks();
         let numbers = [self.message(), self.message()];
@@ -436,32 +267,7 @@ impl Builder {
         }
     }
 
-    /// A rank puts data into the memory of another, which sends it on.
-    pub fn window(&mut self) {
-        let (from, owner) = self.pair();
-        let count = 1 + self.random.below(30);
-        self.program.window = true;
-        let windows = self.program.idioms.iter().filter(|&&name| name == "window").count();
-        let offset = 100 * windows;
-        let there = Part::new(Object::Array(WINDOW), offset, count);
-        let out = self.part(from, count);
-        self.fill(from, &out);
-        self.push(from, Statement::Put { part: out, target: owner, offset });
-        self.work(owner);
-        self.barrier();
-        self.work(owner);
-        let reader = (0..self.ranks()).find(|&rank| rank != owner && rank != from).unwrap_or(from);
-        let into = self.part(reader, count);
-        let (tag, message) = (self.own_tag(), Some(self.message()));
-        self.push(owner, Statement::Call(Call::new(send(&there, reader, &tag, message))));
-        self.work(reader);
-        self.push(reader, Statement::Call(Call::new(receive(&into, owner, &tag, message))));
-        self.push(reader, Statement::Use(into));
-        self.push(owner, Statement::Use(there));
-        self.barrier();
-    }
-
-    fn barrier(&mut self) {
+    pub fn barrier(&mut self) {
         let number = self.message();
         for rank in 0..self.ranks() {
             let output = Part::variable(0);
