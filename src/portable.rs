@@ -1,5 +1,5 @@
-//! Logarithm and exponential by additions, multiplications and divisions alone, so that random times are the same on
-//! every machine.
+//! Logarithm, exponential and the t of Student by additions, multiplications and divisions alone, so that random times
+//! and intervals are the same on every machine.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
@@ -36,6 +36,16 @@ pub fn exp(x: f64) -> f64 {
     sum * f64::from_bits(((k as i64 + 1023) as u64) << 52)
 }
 
+/// Returns the t of Student that is exceeded, on one side or the other, in 5 % of all cases.
+pub fn student(degrees: usize) -> f64 {
+    const T: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+        2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+    ];
+    // Beyond the table, to three digits.
+    T.get(degrees.saturating_sub(1)).copied().unwrap_or(1.960 + 2.45 / degrees as f64)
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -48,5 +58,14 @@ mod tests {
             assert!((super::exp(y) / y.exp() - 1.0).abs() < 2e-14, "{y}");
         }
         assert_eq!((super::ln(1.0), super::exp(0.0)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn the_t_of_student_goes_on_smoothly_beyond_its_table() {
+        assert_eq!((super::student(1), super::student(30)), (12.706, 2.042));
+        // Tables have 2.021, 2.000 and 1.980.
+        for (degrees, t) in [(31, 2.040), (40, 2.021), (60, 2.000), (120, 1.980)] {
+            assert!((super::student(degrees) - t).abs() < 0.0015, "{degrees}: {}", super::student(degrees));
+        }
     }
 }

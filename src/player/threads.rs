@@ -1,7 +1,7 @@
 //! Threads of a rank of a sequence: each makes one call after the other, beside the others.
 //!
 //! They have their requests in common. One is at hand; whatever happens to another turns to that first. An operation
-//! that must wait for one of another thread is begun when that has ended, and so long after it as the program says.
+//! that waits for one of another thread begins when that has ended and the lag of the requirement is over.
 
 use std::ops::Range;
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::noise::CostOverSeeds;
 use super::{Bounds, ComparedJob, Estimated, KnownAccuracy, RankBy, SeedStatistics, WorstSlowdown};
 use crate::faults::part;
+use crate::portable::student;
 
 /// The version of the form of [`Comparison`] in JSON.
 pub const SCHEMA: &str = "hayase-comparison-1";
@@ -336,16 +337,6 @@ pub(crate) fn half_width(sd: f64, n: usize) -> f64 {
     if n > 1 { student(n - 1) * sd / (n as f64).sqrt() } else { 0.0 }
 }
 
-/// The t of Student that is exceeded, on one side or the other, in 5 % of all cases.
-pub(crate) fn student(degrees: usize) -> f64 {
-    const T: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-        2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-    ];
-    // Beyond the table, to three digits.
-    T.get(degrees.saturating_sub(1)).copied().unwrap_or(1.960 + 2.45 / degrees as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,14 +370,5 @@ mod tests {
         assert_eq!(Slowdown::of(&over(&[3.0, 3.0]), &over(&[1.5])).unwrap().low, 2.0);
         let some = SeedStatistics::new(vec![7, 2], vec![5.0, 4.0]);
         assert_eq!(Slowdown::of(&some, &over(&[1.0, 2.0, 3.0])).map(|slowdown| slowdown.mean), Some(2.0));
-    }
-
-    #[test]
-    fn the_t_of_student_goes_on_smoothly_beyond_its_table() {
-        assert_eq!((student(1), student(30)), (12.706, 2.042));
-        // Tables have 2.021, 2.000 and 1.980.
-        for (degrees, t) in [(31, 2.040), (40, 2.021), (60, 2.000), (120, 1.980)] {
-            assert!((student(degrees) - t).abs() < 0.0015, "{degrees}: {}", student(degrees));
-        }
     }
 }

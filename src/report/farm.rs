@@ -191,8 +191,12 @@ pub struct PlanReport {
     pub accuracy: f64,
     /// The estimated work of all tasks \[s\]; nothing before any was executed.
     pub work_s: Option<f64>,
+    /// Rate at which the intervals hold what they are of: 0.95.
+    pub rate: f64,
     /// Half the width of its interval, relative; nothing where it is not known yet.
     pub half_width: Option<f64>,
+    /// Executed tasks that the accuracy is expected to need in all, at most; nothing before any was executed.
+    pub needed: Option<u64>,
     /// Predicted times with their intervals.
     pub predictions: Vec<IntervalPrediction>,
     /// Coordinates of the tasks to execute next; none when the prediction is as sure as asked for.
@@ -207,9 +211,9 @@ pub struct IntervalPrediction {
     pub workers: u32,
     /// The predicted time \[s\].
     pub time_s: f64,
-    /// With the work at the lower end of its interval \[s\].
+    /// Lower end of its interval \[s\].
     pub least_s: f64,
-    /// With the work at the upper end \[s\].
+    /// Upper end of its interval \[s\].
     pub most_s: f64,
 }
 

@@ -18,15 +18,16 @@ pub mod whatif;
 
 use serde::Serialize;
 
+pub(crate) use crate::portable::student;
 pub use accuracy::{
     Accuracy, AccuracyCase, AccuracyRow, ErrorRange, KnownAccuracy, LeftOut, SCHEMA as ACCURACY_SCHEMA,
 };
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
 pub use compared_jobs::{ComparedJob, RankBy, WorstSlowdown};
+pub(crate) use comparison::half_width;
 pub use comparison::{
     CHOICES, Comparison, ComparisonRow, FAULTS, PATTERN, SCHEMA as COMPARISON_SCHEMA, Slowdown, varying,
 };
-pub(crate) use comparison::{half_width, student};
 pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Head, Meta};
+use crate::workload::caveats::Caveats;
 
 /// The version of the form of [`ReplayReport`] in JSON.
 pub const SCHEMA: &str = "hayase-replay-1";
@@ -16,12 +17,9 @@ pub struct ReplayReport {
     pub head: Head,
     /// The program: the name of its trace.
     pub program: String,
-    /// What is not in the recordings that it was made of, and what follows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub incomplete: Vec<String>,
-    /// That ranks of these recordings lacked a core, and what follows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lack_of_cores: Vec<String>,
+    /// What is wrong with the recordings that it was made of.
+    #[serde(flatten)]
+    pub caveats: Caveats,
     /// The nodes, for people: `loggps`.
     pub node: String,
     /// The network, for people.

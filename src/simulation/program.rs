@@ -461,8 +461,7 @@ impl Playing<'_> {
                 },
                 self.work.program.operations()
             ),
-            incomplete: self.work.program.caveats.incomplete.clone(),
-            lack_of_cores: self.work.program.caveats.lack_of_cores.clone(),
+            caveats: self.work.program.caveats.clone(),
             node: self.system.node().name().to_owned(),
             network: self.system.network_name(),
             measured_s,

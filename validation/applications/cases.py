@@ -3,7 +3,9 @@
 import dataclasses
 import glob
 import pathlib
+import random
 import re
+import shutil
 import typing
 
 LIBRARIES = "/usr/lib/*-linux-gnu"
@@ -78,6 +80,28 @@ def challenge(folder, ranks, quick):
     (folder / "hpccoutf.txt").unlink(missing_ok=True)
 
 
+def nwchem(folder, ranks, quick):
+    """Energies of water, correlated, with integrals in scratch files; for longer runs, of two molecules."""
+    atoms = [("O", 0, 0, 0), ("H", 0, 0.757, 0.587), ("H", 0, -0.757, 0.587)]
+    atoms = [(name, x + 3 * i, y, z) for i in range(1 if quick else 2) for name, x, y, z in atoms]
+    lines = ["start water", f"scratch_dir {folder}", f"permanent_dir {folder}", "geometry units angstrom"]
+    lines += [" ".join(map(str, atom)) for atom in atoms]
+    lines += ["end", "basis", "* library 6-31g*", "end", "scf", "semidirect memsize 0 filesize 100000000", "end", "task mp2 energy"]
+    (folder / "water.nw").write_text("\n".join(lines) + "\n")
+
+
+def ray(folder, ranks, quick):
+    """Reads of 100 bases from both strands of a sequence drawn at random."""
+    draw = random.Random(5)
+    length, reads = (1500, 100) if quick else (10000, 2000)
+    bases = "".join(draw.choice("ACGT") for _ in range(length))
+    other = bases.translate(str.maketrans("ACGT", "TGCA"))[::-1]
+    starts = [(draw.choice([bases, other]), draw.randrange(length - 100)) for _ in range(reads)]
+    (folder / "reads.fasta").write_text("".join(f">{i}\n{strand[at:at + 100]}\n" for i, (strand, at) in enumerate(starts)))
+    # It does not write over what is there.
+    shutil.rmtree(folder / "out", ignore_errors=True)
+
+
 # Fortran says at its end which exceptions were raised; a recorder must raise none, and clear none.
 FLAGS = r"Note: The following floating-point exceptions.*"
 
@@ -106,6 +130,9 @@ CASES = [
     Case("Boost.MPI", ["libboost-mpi-dev", "libboost-serialization-dev"], [f"{LIBRARIES}/libboost_mpi.so"],
          "./bm", "./bm", answer=r"^hi\d$",
          build=["mpicxx.openmpi -O2 {here}/bm.cpp -o bm -lboost_mpi -lboost_serialization"]),
+    Case("NWChem", ["nwchem"], ["nwchem"], "nwchem water.nw", "nwchem water.nw", answer=r"Total MP2 energy.*$", prepare=nwchem),
+    Case("Ray", ["ray"], ["Ray"], "Ray -k 21 -s reads.fasta -o out", "Ray -k 21 -s reads.fasta -o out", answer=r"^ (?:Number|N50): \d+$", prepare=ray),
+    Case("asleep", [], [], "./asleep", "./asleep", answer="^(slept)", build=["mpicc.openmpi -O2 {here}/asleep.c -o asleep"]),
     Case("NetPIPE", ["netpipe-openmpi"], ["NPopenmpi"], "NPopenmpi -n 200 -p 0 -u 1048576 -o np.out",
          "NPopenmpi -n 20 -p 0 -u 65536 -o np.out", answer=r"^ *\d+: +\d+ bytes +\d+ times", ranks=(2,)),
     Case("HPC Challenge", ["hpcc"], ["hpcc", "/usr/share/doc/hpcc/examples/_hpccinf.txt"], "hpcc", "hpcc",

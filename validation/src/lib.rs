@@ -15,6 +15,7 @@ mod context;
 mod estimate;
 mod fabrics;
 mod farm;
+mod farm_intervals;
 mod figures;
 mod loggps;
 mod packet;
@@ -197,6 +198,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(paper::cases());
     cases.extend(loggps::cases());
     cases.extend(farm::cases());
+    cases.extend(farm_intervals::cases());
     cases
 }
 

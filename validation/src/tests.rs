@@ -64,3 +64,12 @@ fn redistribution_is_shown_for_both_injection_rules_from_54_to_432_nodes() {
         assert!(cases().iter().any(|case| case.name == name), "{name}");
     }
 }
+
+#[test]
+fn intervals_of_plans_hold_in_each_family_of_tasks() {
+    for case in farm_intervals::cases() {
+        let outcome = case.run(&Context::default());
+        println!("{}: {}\n{}", case.name, outcome.got, outcome.note);
+        assert_eq!(outcome.verdict, Verdict::Pass, "{}: {}", outcome.got, outcome.note);
+    }
+}

@@ -241,8 +241,12 @@ fn take_effects(interval: &mut Interval, sites: &[AccessSite], call: u64) -> Vec
     while let Some(nest) = interval.nests.last()
         && let Some(site) = sites.get(nest.site as usize).filter(|site| site.argument && site.address == call)
     {
-        let Touched { low, high, .. } = Touched::new(*nest);
-        effects.push(if site.write { Span::result(low, high) } else { Span::new(low, high, false) });
+        // Arguments of one size are one nest, wherever they lie.
+        let all = nest.runs().flat_map(|run| (0..run.count).filter_map(move |index| run.access(index)));
+        effects.extend(all.map(|(low, _)| {
+            let high = low.saturating_add(nest.size);
+            if site.write { Span::result(low, high) } else { Span::new(low, high, false) }
+        }));
         interval.nests.pop();
     }
     effects

@@ -89,6 +89,14 @@ pub struct Spread {
     pub needs: SmallVec<[Through; 2]>,
 }
 
+impl Spread {
+    /// True if a call that looks at several requests found it complete, whatever the others were.
+    pub fn completed_by_itself(&self) -> bool {
+        let call = self.waits.and_then(|(name, _)| Call::from_name(name));
+        call.is_some_and(|call| matches!(call.kind(), Kind::WaitAny | Kind::Test))
+    }
+}
+
 /// How far a communication could be spread to one side.
 #[derive(Clone, Debug)]
 pub struct Reach {
@@ -594,6 +602,11 @@ impl Search {
             && known.sites.iter().any(|site| site.line == block.line && site.block == block.call)
         {
             self.copies.insert(block.line);
+            // What the compiler does with the copy is no computation of the program.
+            open.spread.late = Reach::none(block, (open.spread.completion, 1.0));
+            listener.spread(&open.spread, known);
+            self.spare.push(open);
+            return;
         }
         let (since, spread) = (open.since, &mut open.spread);
         spread.late.block = block;

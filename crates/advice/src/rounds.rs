@@ -70,6 +70,8 @@ pub struct Rounds {
     executions: [Vec<u64>; 2],
     computed: u64,
     kept: usize,
+    /// Events whose messages were complete one by one.
+    by_themselves: Vec<u32>,
 }
 
 impl Rounds {
@@ -149,6 +151,11 @@ impl Rounds {
         self.open.insert(key, open);
     }
 
+    /// Notes that the message of an event was complete when some call found it so, perhaps before others of its round.
+    pub fn completed_by_itself(&mut self, event: u64) {
+        self.by_themselves.push(event as u32);
+    }
+
     /// By part and line, how many messages there were.
     pub fn executions(&self) -> BTreeMap<(CallPart, u32), u64> {
         let mut executions = BTreeMap::new();
@@ -162,6 +169,12 @@ impl Rounds {
     /// The rank has ended.
     pub fn finish(&mut self) {
         self.end(|_| true);
+        self.by_themselves.sort_unstable();
+        for round in &mut self.rounds {
+            if round.events.iter().any(|event| self.by_themselves.binary_search(event).is_ok()) {
+                round.doubts.and(Doubts::PLACE);
+            }
+        }
         self.rounds.sort_by_key(|round| (round.part, round.line, round.events[0]));
     }
 

@@ -119,6 +119,9 @@ impl Listener for Collector {
             return;
         }
         self.overlap.add(self.rank, known.memory, spread, self.options.least_ns);
+        if spread.completed_by_itself() && spread.part != CallPart::Collective {
+            self.rounds.completed_by_itself(spread.event);
+        }
     }
 
     fn posted(&mut self, at: &Posted<'_>) {

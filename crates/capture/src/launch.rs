@@ -58,7 +58,7 @@ impl Launcher {
 pub struct Wishes {
     /// Executes one rank at a time.
     pub token: bool,
-    /// The clock whose times are used: `cpu` or `wall`.
+    /// The clock whose times are used: `cpu`, `auto` or `wall`.
     pub clock: Option<&'static str>,
     /// Stops after so many calls of a rank.
     pub stop_events: Option<u64>,

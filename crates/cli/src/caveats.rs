@@ -7,6 +7,8 @@ use clap::Args;
 use super::{Failure, Voice};
 use hayase::diagnostic::Diagnostic;
 use hayase::workload::caveats::Caveats;
+use hayase::workload::program::Program;
+use hayase::workload::trace::unreceived;
 use hayase_output::table::printable;
 
 /// What becomes of a recording that is not all of its run.
@@ -27,10 +29,24 @@ pub fn judge(caveats: &Caveats, name: &str, strictness: Strictness, voice: Voice
         }
         voice.say(format_args!("warning: {message}"));
     }
-    for what in &caveats.lack_of_cores {
+    for what in caveats.of_times() {
         voice.say(format_args!("warning: `{name}`: {}", printable(what)));
     }
     Ok(())
+}
+
+/// Says what is wrong with the recording that a program was made of, and which of its messages are never received.
+pub fn judge_program(program: &Program, name: &str, strictness: Strictness, voice: Voice) -> Result<(), Failure> {
+    judge(&program.caveats, name, strictness, voice)?;
+    say_unreceived(unreceived(program), name, voice);
+    Ok(())
+}
+
+/// Says which messages of a program are never received, if there are any.
+pub fn say_unreceived(what: Option<String>, name: &str, voice: Voice) {
+    if let Some(what) = what {
+        voice.say(format_args!("warning: `{}`: {}", printable(name), printable(&what)));
+    }
 }
 
 /// The same of data sets, by what their notes say: what is wrong with all of them, each thing said once.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::listing::Listing;
 use super::options::{Format, OutputArgs};
 use super::pattern::{self, totals};
-use super::{End, Failure, Voice, complain, extension, print, program, progress};
+use super::{End, Failure, Voice, caveats, complain, extension, print, program, progress};
 use hayase::System;
 use hayase::diagnostic::{At, Diagnostic, Invalid, file_names};
 use hayase::plan::{Outlook, Plan, Wrong};
@@ -18,6 +18,7 @@ use hayase::scenario::{Contents, Loaded, Loader, Scenario, contents};
 use hayase::simulation::Simulated;
 use hayase::workload::farm::{Given, TasksFile};
 use hayase::workload::pattern::Ground;
+use hayase::workload::program::Program;
 use hayase::workload::trace::unmatched;
 use hayase::workload::{ProgramSpec, ReadProgram};
 use hayase_output::table::{Answer, count, grouped, seconds};
@@ -162,12 +163,9 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
             })
         }
         Contents::Trace => {
-            let read = ProgramSpec::named(named.into()).read(&sources);
+            let read = ProgramSpec::named(named.clone().into()).read(&sources);
             let ReadProgram { program, .. } = read.map_err(|diagnostics| Invalid { diagnostics, sources })?;
-            let mistakes = unmatched(&program);
-            if !mistakes.is_empty() {
-                return Err(Invalid { diagnostics: mistakes, ..Invalid::default() });
-            }
+            fits(&program, &named, voice)?;
             let operations = count(program.operations(), "operation", "operations");
             Ok(format!("a program, {}, {operations}", ranks(program.ranks())))
         }
@@ -175,10 +173,7 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
             let data = program::read_program(path, voice)?;
             let whole = unfold(&data, &Blocks::of(&data), &mut (), &named)
                 .map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
-            let mistakes = unmatched(&whole);
-            if !mistakes.is_empty() {
-                return Err(Invalid { diagnostics: mistakes, ..Invalid::default() });
-            }
+            fits(&whole, &named, voice)?;
             let operations = count(whole.operations(), "operation", "operations");
             let steps = count(data.steps() as u64, "step", "steps");
             Ok(format!("program data, {}, {operations} in {steps}", ranks(data.ranks)))
@@ -295,4 +290,14 @@ fn unknown(path: &Path) -> Diagnostic {
     let known = "texts with tables are called x.toml, tables with columns x.csv, platforms x.xml, reports x.json, data \
                  sets x.prog, x.comp, x.comm; traces are known by their first bytes";
     Diagnostic::new("unknown-file", message).help(known)
+}
+
+/// Says which messages of a program are never received; a receive without a message is a mistake.
+fn fits(program: &Program, name: &str, voice: Voice) -> Result<(), Invalid> {
+    let ends = unmatched(program);
+    caveats::say_unreceived(ends.unreceived(), name, voice);
+    match ends.receives.is_empty() {
+        true => Ok(()),
+        false => Err(Invalid { diagnostics: ends.receives, ..Invalid::default() }),
+    }
 }

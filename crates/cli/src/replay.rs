@@ -196,7 +196,7 @@ pub(super) fn program(
     let read = read.map_err(|diagnostics| diagnostics.into_iter().map(|mistake| with_hint(mistake, &text)).collect());
     let ReadProgram { program, name, start_up } = read.map_err(|diagnostics| Invalid { diagnostics, sources })?;
     regions::say(start_up, &program, voice);
-    caveats::judge(&program.caveats, &name, input.strictness, voice)?;
+    caveats::judge_program(&program, &name, input.strictness, voice)?;
     Ok(ProgramWork {
         cpu_speed: on.cpu_speed,
         wildcards: on.wildcards.into(),
@@ -344,8 +344,8 @@ fn run(
         }
     }
     if !complete && !replayed.stuck.is_empty() {
-        for mistake in unmatched(&work.program).into_iter().take(1) {
-            voice.hint(mistake.message);
+        if let Some(mistake) = unmatched(&work.program).receives.first() {
+            voice.hint(&mistake.message);
         }
     }
     Ok((replayed.report, replayed.stuck))

@@ -185,7 +185,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
             regions::say_strays(&work.program, voice);
             replay::say_links(&played, voice);
             if !predict::say(work, args.strictness, voice)? {
-                caveats::judge(&work.program.caveats, &work.name, args.strictness, voice)?;
+                caveats::judge_program(&work.program, &work.name, args.strictness, voice)?;
             }
             let seeds = seeds(played.seed(), args.seeds.seeds)?;
             replay::play(&played, &seeds, None, &args.out, window, voice)

@@ -18,10 +18,11 @@ pub use args::TraceVerb;
 use args::{TraceConvertArgs, TraceInfoArgs};
 use hayase::diagnostic::{Diagnostic, Invalid, Sources};
 use hayase::units::Time;
+use hayase::workload::caveats::Caveats;
 use hayase::workload::program::collectives::{CollectivesSpec, Expander};
 use hayase::workload::program::{OpKind, Program, RecordedRegion};
 use hayase::workload::trace::calls::Call;
-use hayase::workload::trace::{CallTally, Format, Tally, ToTrace, expanded, goal, unmatched};
+use hayase::workload::trace::{CallTally, Format, Tally, ToTrace, Unmatched, expanded, goal, unmatched};
 use hayase_output::json;
 use hayase_output::table::{Answer, Cell, Grid, count, grouped, printable};
 
@@ -65,12 +66,8 @@ struct Info {
     #[serde(skip_serializing_if = "Option::is_none")]
     accesses: Option<AccessInfo>,
     notes: Vec<(String, String)>,
-    /// What is not in it, and what follows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    incomplete: Vec<String>,
-    /// That ranks lacked a core, and what follows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    lack_of_cores: Vec<String>,
+    #[serde(flatten)]
+    caveats: Caveats,
 }
 
 #[derive(Serialize)]
@@ -129,6 +126,8 @@ struct CallInfo {
 struct ProgramInfo {
     operations: u64,
     messages: u64,
+    /// Of which are never received.
+    unreceived: u64,
     message_bytes: u64,
     collective_calls: u64,
     communicators: u64,
@@ -139,13 +138,14 @@ struct ProgramInfo {
 }
 
 impl ProgramInfo {
-    fn of(program: &Program) -> Self {
+    fn of(program: &Program, ends: &Unmatched) -> Self {
         let ops = || program.iter().flat_map(|(_, rank)| &rank.ops);
         let sent = ops().filter(|op| matches!(op.kind, OpKind::Send | OpKind::Isend));
         let calc = ops().filter(|op| op.kind == OpKind::Calc);
         Self {
             operations: program.operations(),
             messages: program.messages(),
+            unreceived: ends.messages,
             message_bytes: sent.map(|op| op.size).fold(0, u64::saturating_add),
             collective_calls: program.collective_calls(),
             communicators: program.communicators.len() as u64,
@@ -176,15 +176,13 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
     let mut tally = Tally::default();
     // A trace that ends early is shown as far as it goes, and then said to.
     let calls = trace.calls(options, &mut tally);
-    let (program, mistakes) = match &calls {
-        Err(mistakes) => (None, mistakes.clone()),
-        Ok(_) => match trace.program(options) {
-            Ok(program) => {
-                let mistakes = unmatched(&program);
-                (Some(program), mistakes)
-            }
-            Err(mistakes) => (None, mistakes),
-        },
+    let (program, ends, mistakes) = match calls.and_then(|_| trace.program(options)) {
+        Ok(program) => {
+            let mut ends = unmatched(&program);
+            let mistakes = std::mem::take(&mut ends.receives);
+            (Some(program), ends, mistakes)
+        }
+        Err(mistakes) => (None, Unmatched::default(), mistakes),
     };
     let has_calls = tally.present > 0;
     let caveats = trace.caveats();
@@ -207,7 +205,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
         lost: has_calls.then_some(tally.lost),
         call_sites: has_calls.then_some(tally.sites),
         threads: (tally.threads > 1).then_some(tally.threads),
-        program: program.as_ref().map(ProgramInfo::of),
+        program: program.as_ref().map(|program| ProgramInfo::of(program, &ends)),
         regions: program.as_ref().map(RegionInfo::all).unwrap_or_default(),
         accesses: accesses::of(&args.input.trace)?.map(|accesses| AccessInfo {
             count: accesses.count,
@@ -215,8 +213,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
             file_bytes: accesses.bytes,
         }),
         notes: tally.notes.clone(),
-        incomplete: caveats.incomplete.clone(),
-        lack_of_cores: caveats.lack_of_cores.clone(),
+        caveats: caveats.clone(),
     };
     // Where there is nothing to show, the mistakes say enough.
     if has_calls || program.is_some() {
@@ -229,6 +226,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
         voice.hint(strays.join("; "));
     }
     caveats::judge(&caveats, trace.name(), args.input.strictness, voice)?;
+    caveats::say_unreceived(ends.unreceived(), trace.name(), voice);
     if mistakes.is_empty() {
         return Ok(End::Done);
     }
@@ -387,7 +385,7 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
         return write_trace(calls, target, &args.output, voice);
     }
     let mut program = trace.program(options).map_err(invalid)?;
-    caveats::judge(&program.caveats, trace.name(), args.input.strictness, voice)?;
+    caveats::judge_program(&program, trace.name(), args.input.strictness, voice)?;
     if program.collective_calls() > 0 {
         let expander = Expander::new(CollectivesSpec::default());
         program = expanded(&program, &expander).map_err(invalid)?;

@@ -170,7 +170,8 @@ pub fn json(page: &PageData, ranked: &Ranked, caveats: &Caveats) -> Value {
             "left_out": together.left_out.iter().map(|(id, why)| json!({"id": id, "why": why})).collect::<Vec<_>>(),
         })),
     });
-    let wrong = [("incomplete", &caveats.incomplete), ("lack_of_cores", &caveats.lack_of_cores)];
+    let Caveats { incomplete, lack_of_cores, outside } = caveats;
+    let wrong = [("incomplete", incomplete), ("lack_of_cores", lack_of_cores), ("outside", outside)];
     for (name, texts) in wrong.into_iter().filter(|(_, texts)| !texts.is_empty()) {
         advice[name] = texts.clone().into();
     }

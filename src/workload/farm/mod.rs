@@ -12,6 +12,8 @@
 //! (Mizutani et al. below).
 
 mod arrivals;
+mod cells;
+mod completed;
 mod costs;
 mod counts;
 mod deal;
@@ -25,7 +27,6 @@ mod outcome;
 pub mod paper;
 pub mod plan;
 mod play;
-pub mod refined;
 mod rules;
 pub mod source;
 mod spec;

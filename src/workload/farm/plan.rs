@@ -1,38 +1,49 @@
 //! Which tasks to execute next, and how sure the prediction is.
 //!
-//! The tasks executed so far form a tree of cells ([`refined`](super::refined)). How wrong the interpolated work of a
-//! cell may be is learned from cells that have been cut already: for each of those both is known, what its own corners
-//! had said and what its parts say now. Their difference D grows with the spread r of the times at the corners (the
-//! standard deviation) and with the number n of tasks; where the corners agree, something may still hide between them.
-//! So, with R the spread of all executed times,
+//! Tasks are executed in rounds. A round divides the grid into cells ([`cells`](super::cells)) by what is known before
+//! it, draws two tasks in each at random among those that are not executed, and estimates the work of all tasks anew:
+//! with K the known times before it, m the tasks of a cell that are not executed, and a and b the times drawn in it,
 //! ```text
-//! e^2 = n^2 * (k1^2 * r^2 + k0^2 * R^2)
-//! k0^2 = mean (D / (n R))^2     over the cells cut last whose corners agree (r < R / 100)
-//! k1^2 = mean (D / (n r))^2     over the others cut last
+//! A_k = sum K + sum m (a + b) / 2            V_k = sum m (m - 2) (a - b)^2 / 4
 //! ```
-//! is the expected square of the error of a cell that is not cut. Errors of different cells are taken as independent,
-//! and a part that all have in common (curvature) as a third of what the last cuts changed in sum, which is what is
-//! left of an error that falls to a quarter with each halving: the work is `A +- sqrt((2 sqrt(sum e^2))^2 + (|sum D| /
-//! 3)^2)`.
+//! Whatever the times are, smooth, random or with steps, the mean of `A_k` over the draws is the work and that of `V_k`
+//! is the variance of `A_k`, since the cells do not depend on what is drawn in them. Where more was expected of the
+//! cells, `sum m (m - 2) v / 2`, that is taken for `V_k`: the scatter of neighbours in earlier rounds holds in this one.
+//! The estimate is the mean of the rounds weighted by `w = n / (M (M - n))`, n tasks drawn of M not executed, which is
+//! best where times are random. Half its interval of 95 % is
+//! ```text
+//! h^2 = t^2 sum w^2 V_k  +  (3 g)^2  +  (3 (1 - n/N) A / n)^2
+//! ```
+//! with t of Student for Satterthwaite's degrees of freedom. The other two stand for what was not sampled: g is the most
+//! that a task drawn may hide, `w (m - 2) / 2` times the range of the times drawn in its cell and in the cell before it.
+//! 3 / n is the part of the tasks that n executed ones all miss in 5 % of all cases; it is taken to differ by the mean.
 //!
-//! The cells to cut next are those with the largest e for each task to be executed, until the interval would be as
-//! small as wanted or the number of executed tasks has grown by half. This closes a question the paper leaves open: how
-//! many tasks to execute for a wanted accuracy.
+//! A round has 40 % of the tasks executed before. Which tasks are drawn depends on the times before, so that a plan is
+//! played again from its executed tasks alone.
+//!
+//! Sources: W. G. Cochran, Sampling Techniques, chapters 5 and 5A (two a stratum; degrees of freedom); L. Eypasch et
+//! al., BMJ 311, 1995 (the rule of three).
 
 use std::collections::BTreeSet;
 
-use super::grid::{Executed, TaskGrid};
-use super::refined::{MOST_REFINED_DIMENSIONS, Node, Tree};
+use rustc_hash::FxHashMap;
+
+use super::cells::{Cell, divide};
+use super::grid::{Executed, TaskGrid, show_point, some};
 use super::tasks::Size;
 use crate::diagnostic::Diagnostic;
+use crate::portable::student;
+use crate::rng::Stream;
 use crate::units::Time;
 
-/// Points along each dimension of the first set, at most.
-const FIRST_CUTS: u32 = 4;
-/// Tasks of the first set, about.
-const FIRST_TASKS: usize = 300;
-/// Part of the squared error that is left after a cut: that of halving the cells on a line through a plane.
-const LEFT_AFTER_CUT: f64 = 0.25;
+/// Rate at which intervals hold.
+pub const RATE: f64 = 0.95;
+/// Tasks of the first round on a grid without end; half of them on a grid of as many tasks.
+const FIRST: f64 = 600.0;
+/// Tasks of a further round, as part of those executed before.
+const GROWTH: f64 = 0.4;
+/// Part of the tasks left above which a round takes all of them.
+const REST: f64 = 0.8;
 
 /// What is known, and what to execute next.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,123 +54,196 @@ pub struct SamplingPlan {
     pub tasks: usize,
     /// The estimated work of all tasks.
     pub work: Time,
-    /// Half the width of the interval of the work; [`Time::NEVER`] where nothing is known yet.
+    /// Half the width of the 95 % interval of the work; [`Time::NEVER`] where nothing is known yet.
     pub half_width: Time,
+    /// Executed tasks that the wanted accuracy is expected to need, if times scatter within cells as they do over all.
+    pub needed: usize,
     /// Tasks to execute next, in order of their coordinates; none when it is accurate enough.
     pub next: Vec<Vec<i64>>,
 }
 
 impl SamplingPlan {
-    /// Half the width of the interval of the work, relative to the work.
+    /// Returns half the width of the interval of the work, relative to the work.
     pub fn relative(&self) -> f64 {
-        if self.work > Time::ZERO { self.half_width.ps() / self.work.ps() } else { f64::INFINITY }
+        if self.half_width == Time::ZERO { 0.0 } else { self.half_width.ps() / self.work.ps() }
     }
 }
 
-/// A cell with the error it may have.
-struct Uncertain<'a> {
-    node: &'a Node,
-    error: f64,
+/// A plan played again: the rounds that executed tasks complete.
+#[derive(Debug)]
+pub struct Played<'a> {
+    pub(super) executed: &'a Executed,
+    pub(super) grid: &'a TaskGrid,
+    /// Cells of the last complete round, each with the tasks that it drew.
+    pub(super) cells: Vec<Cell>,
+    rounds: Vec<Round>,
+    /// Sum of the executed times \[ps\].
+    pub(super) known: f64,
+    /// Tasks of the round that follows.
+    next: Vec<usize>,
+}
+
+/// Estimate of a round, before it is weighted.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    weight: f64,
+    /// Work of all tasks \[ps\].
+    work: f64,
+    /// Variance of that \[ps^2\].
+    variance: f64,
+    /// Sum of the squared variances of cells \[ps^4\].
+    squares: f64,
+    /// The most that a drawn task may hide \[ps\].
+    hidden: f64,
+}
+
+impl Round {
+    /// Estimates from the times drawn in each cell; `known` is the sum of those known before, `left` the number of all
+    /// others.
+    fn new(known: f64, left: usize, drawn: &[(&Cell, Vec<f64>)]) -> Self {
+        let (mut work, mut variance, mut squares, mut expected, mut hidden) = (known, 0.0, 0.0, 0.0, 0.0f64);
+        let mut before: &[f64] = &[];
+        let mut fresh = 0;
+        for (cell, times) in drawn {
+            let m = cell.left() as f64;
+            fresh += times.len();
+            work += m * times.iter().sum::<f64>() / times.len().max(1) as f64;
+            if let [a, b] = times[..] {
+                let own = m * (m - 2.0) * (a - b) * (a - b) / 4.0;
+                variance += own;
+                squares += own * own;
+                expected += m * (m - 2.0) * cell.variance / 2.0;
+                let (least, most) = before.iter().fold((a.min(b), a.max(b)), |(l, m), &t| (l.min(t), m.max(t)));
+                hidden = hidden.max((m - 2.0) / 2.0 * (most - least));
+            }
+            before = times;
+        }
+        let (n, left) = (fresh as f64, left as f64);
+        // With all tasks executed the work is known.
+        let weight = if n < left { n / (left * (left - n)) } else { f64::MAX };
+        Self { weight, work, variance: variance.max(expected), squares, hidden }
+    }
+}
+
+impl<'a> Played<'a> {
+    /// Plays the rounds that the executed tasks complete.
+    ///
+    /// # Errors
+    /// Where tasks stand outside of the grid or twice, or are not those of the plan.
+    pub fn new(executed: &'a Executed, grid: &'a TaskGrid) -> Result<Self, Diagnostic> {
+        if !executed.is_empty() {
+            executed.check_inside(grid)?;
+        }
+        let mut at: FxHashMap<usize, usize> = FxHashMap::default();
+        for i in 0..executed.len() {
+            if at.insert(grid.index(executed.point(i)), i).is_some() {
+                let message = format!("the executed task {} is listed twice", show_point(executed.point(i)));
+                return Err(Diagnostic::new("task-twice", message).help("keep one time for each task"));
+            }
+        }
+        let mut played = Self { executed, grid, cells: Vec::new(), rounds: Vec::new(), known: 0.0, next: Vec::new() };
+        // In the order of the plan, whatever that of the list is.
+        let mut known: Vec<usize> = Vec::with_capacity(executed.len());
+        loop {
+            let left = grid.tasks() - known.len();
+            let usual = if known.is_empty() {
+                FIRST * left as f64 / (FIRST + left as f64)
+            } else {
+                GROWTH * known.len() as f64
+            };
+            let fresh = if usual > REST * left as f64 { left } else { usual.ceil() as usize };
+            let mut cells = divide(executed, &known, grid, fresh);
+            let mut random = Stream::new(digest(executed, &known), &format!("tasks of a plan on {grid}"));
+            let drawn: Vec<Vec<usize>> = cells.iter().map(|cell| cell.draw(executed, grid, &mut random)).collect();
+            if known.len() == executed.len() {
+                played.next = drawn.concat();
+                return Ok(played);
+            }
+            let missing: Vec<usize> = drawn.iter().flatten().copied().filter(|task| !at.contains_key(task)).collect();
+            if !missing.is_empty() {
+                return Err(incomplete(grid, played.rounds.len() + 1, &missing));
+            }
+            let drawn: Vec<Vec<usize>> =
+                drawn.iter().map(|tasks| tasks.iter().map(|task| at[task]).collect()).collect();
+            let time = |&i: &usize| executed.times()[i].ps();
+            let times: Vec<(&Cell, Vec<f64>)> =
+                cells.iter().zip(&drawn).map(|(cell, tasks)| (cell, tasks.iter().map(time).collect())).collect();
+            played.rounds.push(Round::new(played.known, left, &times));
+            for (cell, tasks) in cells.iter_mut().zip(drawn) {
+                played.known += tasks.iter().map(time).sum::<f64>();
+                known.extend(&tasks);
+                cell.executed = tasks;
+            }
+            played.cells = cells;
+        }
+    }
+
+    /// Returns the work and half of its interval \[ps\].
+    pub(super) fn estimate(&self) -> (f64, f64) {
+        let (n, tasks) = (self.executed.len() as f64, self.grid.tasks() as f64);
+        if n == tasks {
+            return (self.known, 0.0);
+        }
+        let all: f64 = self.rounds.iter().map(|round| round.weight).sum();
+        let (mut work, mut variance, mut squares, mut hidden) = (0.0, 0.0, 0.0, 0.0f64);
+        for round in &self.rounds {
+            let w = round.weight / all;
+            work += w * round.work;
+            variance += w * w * round.variance;
+            squares += w * w * w * w * round.squares;
+            hidden = hidden.max(w * round.hidden);
+        }
+        // Tasks that were executed are work, whatever an early round said.
+        let work = work.max(self.known);
+        let degrees = if squares > 0.0 { variance * variance / squares } else { f64::INFINITY };
+        let t = student(degrees as usize);
+        let missed = 3.0 * (1.0 - n / tasks) * work / n;
+        (work, (t * t * variance + 9.0 * hidden * hidden + missed * missed).sqrt())
+    }
+
+    /// Returns what is known and, for the work to be known to this part of itself, what to execute next.
+    pub fn plan(&self, accuracy: f64) -> SamplingPlan {
+        let (n, tasks) = (self.executed.len(), self.grid.tasks());
+        let (work, half) = if n == 0 { (0.0, f64::INFINITY) } else { self.estimate() };
+        let is_enough = half <= accuracy * work;
+        let points: BTreeSet<Vec<i64>> = self.next.iter().map(|&task| self.grid.point(task)).collect();
+        // Squares of widths go with 1/n - 1/N.
+        let (part, whole) = (accuracy * work / half, 1.0 / tasks as f64);
+        let needed = (1.0 / (whole + part * part * (1.0 / n as f64 - whole))).ceil();
+        SamplingPlan {
+            executed: n,
+            tasks,
+            work: Time::from_ps(work),
+            half_width: Time::from_ps(half),
+            needed: if is_enough || n == 0 { n } else { needed as usize },
+            next: if is_enough { Vec::new() } else { points.into_iter().collect() },
+        }
+    }
+}
+
+/// Returns a number that differs where times do: from it the next tasks are drawn.
+fn digest(executed: &Executed, known: &[usize]) -> u64 {
+    let bits = known.iter().map(|&i| executed.times()[i].ps().to_bits());
+    bits.fold(0, |sum: u64, bits| (sum.rotate_left(5) ^ bits).wrapping_mul(0x517c_c1b7_2722_0a95))
+}
+
+fn incomplete(grid: &TaskGrid, round: usize, missing: &[usize]) -> Diagnostic {
+    let list = some(missing.iter().map(|&task| show_point(&grid.point(task))), missing.len());
+    let noun = if missing.len() == 1 { "task" } else { "tasks" };
+    let message =
+        format!("{} {noun} of round {round} of the plan on the grid {grid} are missing: {list}", missing.len());
+    Diagnostic::new("missing-tasks", message).help(
+        "execute all the tasks that `hayase master-slave plan` proposed before planning again, add no others, and \
+         leave the times of earlier ones as they were",
+    )
 }
 
 /// Looks at what has been executed and says what to execute next, for the work to be known to this part of itself.
 ///
 /// # Errors
-/// Where the executed tasks are not those of a plan (see [`Tree::new`]), or the grid has too many dimensions.
+/// Where the executed tasks are not those of a plan (see [`Played::new`]).
 pub fn plan(executed: &Executed, grid: &TaskGrid, accuracy: f64) -> Result<SamplingPlan, Diagnostic> {
-    let tasks = grid.tasks();
-    if executed.is_empty() {
-        let next = first(grid)?;
-        return Ok(SamplingPlan { executed: 0, tasks, work: Time::ZERO, half_width: Time::NEVER, next });
-    }
-    let tree = Tree::new(executed, grid)?;
-    let n = tree.cells.len();
-    // What each cell says itself, and what the cells below it say.
-    let own: Vec<f64> = tree.cells.iter().map(|node| node.cell.work(grid, &node.corners)).collect();
-    let mut below = own.clone();
-    for i in (0..n).rev() {
-        if !tree.cells[i].parts.is_empty() {
-            below[i] = tree.cells[i].parts.iter().map(|&part| below[part]).sum();
-        }
-    }
-    let work = below[0];
-    let all = spread(executed.times().iter().map(|time| time.ps()));
-    let cut = |i: &usize| !tree.cells[*i].parts.is_empty();
-    let last_cut = |i: &usize| cut(i) && tree.cells[*i].parts.iter().all(|&part| tree.cells[part].parts.is_empty());
-    let common: f64 = (0..n).filter(last_cut).map(|i| below[i] - own[i]).sum::<f64>().abs() / 3.0;
-    let (mut flat, mut rough) = ((0.0, 0.0), (0.0, 0.0));
-    for i in (0..n).filter(last_cut) {
-        let node = &tree.cells[i];
-        let (count, r) = (node.cell.tasks(grid), spread(node.corners.iter().copied()));
-        let (sums, scale) = if r < all / 100.0 { (&mut flat, all) } else { (&mut rough, r) };
-        if scale > 0.0 {
-            let relative = (below[i] - own[i]) / (count * scale);
-            sums.0 += relative * relative;
-            sums.1 += 1.0;
-        }
-    }
-    // Where nothing has been learned, an error as large as the spread is expected.
-    let mean = |(sum, count): (f64, f64), unknown: f64| if count > 0.0 { sum / count } else { unknown };
-    let (k0, k1) = (mean(flat, 0.0), mean(rough, 1.0));
-    let mut cells: Vec<Uncertain<'_>> = tree
-        .leaves()
-        .filter(|node| node.cell.is_divisible())
-        .map(|node| {
-            let r = spread(node.corners.iter().copied());
-            let count = node.cell.tasks(grid);
-            Uncertain { node, error: count * (k1 * r * r + k0 * all * all).sqrt() }
-        })
-        .collect();
-    let squares: f64 = cells.iter().map(|cell| cell.error * cell.error).sum();
-    // Before anything was cut nothing is known of what hides between the corners.
-    let half_width = if n == 1 && !cells.is_empty() { f64::INFINITY } else { (4.0 * squares + common * common).sqrt() };
-    let wanted = accuracy * work;
-    let mut next = BTreeSet::new();
-    if half_width > wanted {
-        let known: BTreeSet<&[i64]> = (0..executed.len()).map(|i| executed.point(i)).collect();
-        // The most error for each task; of equal ones the first in the tree.
-        let new_tasks = |node: &Node| node.cell.cut().iter().filter(|point| !known.contains(&point[..])).count().max(1);
-        let mut order: Vec<(f64, usize)> =
-            cells.iter().enumerate().map(|(i, cell)| (cell.error / new_tasks(cell.node) as f64, i)).collect();
-        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let most = (executed.len() / 2).max(16);
-        let mut left = squares;
-        for (_, i) in order {
-            let cell = &mut cells[i];
-            next.extend(cell.node.cell.cut().into_iter().filter(|point| !known.contains(&point[..])));
-            left -= cell.error * cell.error * (1.0 - LEFT_AFTER_CUT);
-            if next.len() >= most || 4.0 * left + common * common * LEFT_AFTER_CUT <= wanted * wanted {
-                break;
-            }
-        }
-    }
-    Ok(SamplingPlan {
-        executed: executed.len(),
-        tasks,
-        work: Time::from_ps(work),
-        half_width: Time::from_ps(half_width),
-        next: next.into_iter().collect(),
-    })
-}
-
-/// The tasks to begin with: all cells cut a few times.
-fn first(grid: &TaskGrid) -> Result<Vec<Vec<i64>>, Diagnostic> {
-    if grid.extents().len() > MOST_REFINED_DIMENSIONS {
-        let message = format!("there are no plans for grids of more than {MOST_REFINED_DIMENSIONS} dimensions");
-        return Err(Diagnostic::new("wrong-dimensions", message).help("execute a product grid"));
-    }
-    let ends = |end: fn(&super::grid::Extent) -> i64| grid.extents().iter().map(end).collect();
-    let mut cells = vec![super::refined::Cell { lo: ends(|extent| extent.first), hi: ends(|extent| extent.last) }];
-    let mut points: BTreeSet<Vec<i64>> = cells[0].corners().into_iter().collect();
-    for _ in 0..FIRST_CUTS {
-        if points.len() >= FIRST_TASKS {
-            break;
-        }
-        let divisible: Vec<_> = cells.iter().filter(|cell| cell.is_divisible()).collect();
-        points.extend(divisible.iter().flat_map(|cell| cell.cut()));
-        cells = divisible.iter().flat_map(|cell| cell.parts()).collect();
-    }
-    Ok(points.into_iter().collect())
+    Ok(Played::new(executed, grid)?.plan(accuracy))
 }
 
 /// Plans and executes in turn until the work is known to this part of itself: for studies and tests.
@@ -181,11 +265,4 @@ pub fn execute_until(
             executed.push(point, execute(point), Size::default());
         }
     }
-}
-
-/// Standard deviation.
-fn spread(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    let count = values.clone().count().max(1) as f64;
-    let mean = values.clone().sum::<f64>() / count;
-    (values.map(|value| (value - mean) * (value - mean)).sum::<f64>() / count).sqrt()
 }

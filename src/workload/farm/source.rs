@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
 use super::grid::{Executed, MOST_DIMENSIONS, TaskGrid};
 use super::interpolate::{Outside, interpolate};
-use super::refined;
+use super::plan::Played;
 use super::tasks::{Size, Sizes, Tasks};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::reading::Input;
@@ -210,7 +210,9 @@ impl TasksFile {
         let given = self.given(seed, sources).map_err(|diagnostics| invalid(diagnostics, sources))?;
         let tasks = match given {
             Given::All(tasks) => Ok(tasks),
-            Given::Executed(executed, Some(grid)) if self.refined => refined::interpolate(&executed, &grid),
+            Given::Executed(executed, Some(grid)) if self.refined => {
+                Played::new(&executed, &grid).map(|played| played.tasks(0))
+            }
             Given::Executed(executed, Some(grid)) => {
                 interpolate(&executed, &grid, if self.clamp { Outside::Clamp } else { Outside::Refuse })
             }

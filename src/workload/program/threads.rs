@@ -18,11 +18,11 @@ pub struct Threads {
 /// An operation waits for one of another thread.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct After {
-    /// The operation that waits: its thread begins it no earlier than
+    /// Operation that waits.
     pub op: u32,
-    /// so long after this one, which stands before it, has ended.
+    /// Least time from the end of `on` to its begin.
     pub lag: Time,
-    /// See `lag`; [`After::START`]: the start of the rank.
+    /// Operation that is waited for, which stands before it; [`After::START`]: the start of the rank.
     pub on: u32,
 }
 
@@ -69,7 +69,7 @@ impl Threads {
         self.required.binary_search(&op).is_ok()
     }
 
-    /// The operation behind all so far, at this position, is executed by a thread.
+    /// Adds the operation at this position, behind all so far, to a thread.
     #[inline]
     pub(super) fn push(&mut self, at: usize, thread: u32) {
         if thread != 0 || !self.of.is_empty() {
@@ -79,12 +79,12 @@ impl Threads {
         }
     }
 
-    /// The operations that wait.
+    /// Returns what operations wait for, to be added to.
     pub(super) fn edges(&mut self) -> &mut Vec<After> {
         &mut self.after
     }
 
-    /// All operations are there, so many.
+    /// Completes the threads of a rank of this number of operations.
     pub(super) fn finish(&mut self, ops: usize) {
         if self.of.is_empty() {
             return;

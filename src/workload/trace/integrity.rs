@@ -43,26 +43,54 @@ impl Moment {
     }
 }
 
-/// How long a rank lacked a core between two moments.
+/// A part of the run of a rank.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-struct Lack {
+struct Share {
     /// \[ns\]
-    waited: u64,
-    /// Of the time between them.
+    time: u64,
+    /// Of the run.
     share: f64,
-    involuntary: u64,
 }
 
-impl Lack {
-    fn between(first: &Moment, last: &Moment) -> Self {
-        let time = last.wall.saturating_sub(first.wall);
-        let waited = last.waited.saturating_sub(first.waited).min(time);
-        let share = if time > 0 { waited as f64 / time as f64 } else { 0.0 };
-        Self { waited, share, involuntary: last.involuntary.saturating_sub(first.involuntary) }
+impl Share {
+    fn of(time: u64, run: u64) -> Self {
+        let time = time.min(run);
+        Self { time, share: if run > 0 { time as f64 / run as f64 } else { 0.0 } }
+    }
+
+    /// The time without a core between two moments.
+    fn lack(first: &Moment, last: &Moment) -> Self {
+        Self::of(last.waited.saturating_sub(first.waited), last.wall.saturating_sub(first.wall))
     }
 
     fn matters(self) -> bool {
-        self.share >= LEAST_SHARE && self.waited >= LEAST_TIME
+        self.share >= LEAST_SHARE && self.time >= LEAST_TIME
+    }
+}
+
+/// Time of a rank outside of calls that is no computation, or may be none.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Outside {
+    /// Blocked, and how often.
+    blocked: Share,
+    times: u64,
+    /// While files or pages of memory were read, or files written.
+    files: Share,
+    /// Work between polls that found nothing, and all the time of polling.
+    polled: Share,
+    polling: Share,
+}
+
+impl Outside {
+    /// What a note `outside` says: a line each, a name and a number.
+    fn read(note: &str) -> Self {
+        let number = |name: &str| {
+            let mut lines = note.lines().filter_map(|line| line.split_once(' '));
+            lines.find(|(known, _)| *known == name).and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
+        };
+        let share = |name: &str| Share::of(number(name), number("run"));
+        let [blocked, files, polled, polling] = ["blocked", "files", "polled", "polling"].map(share);
+        Self { blocked, times: number("times"), files, polled, polling }
     }
 }
 
@@ -76,8 +104,11 @@ struct Stream {
     lost: u64,
     /// Computation is processor time.
     cpu: bool,
+    /// And the time blocked outside of calls.
+    blocked: bool,
     token: bool,
-    lack: Lack,
+    lack: Share,
+    outside: Outside,
 }
 
 /// Gathers it from the items of a trace.
@@ -111,9 +142,10 @@ impl Integrity {
     /// The stream of a rank begins.
     pub fn begin(&mut self, rank: u32, header: &Header) {
         self.claimed = self.claimed.max(header.ranks);
-        let cpu = header.find("clock-source").is_some_and(|clocks| clocks.contains("THREAD_CPUTIME"));
+        let clocks = header.find("clock-source").unwrap_or_default();
+        let (cpu, blocked) = (clocks.contains("THREAD_CPUTIME"), clocks.contains("schedstat"));
         let token = header.find("token") == Some("1");
-        self.streams.insert(rank, Stream { cpu, token, ..Stream::default() });
+        self.streams.insert(rank, Stream { cpu, blocked, token, ..Stream::default() });
     }
 
     /// It ends as a stream should, and says how many calls it lost.
@@ -131,9 +163,10 @@ impl Integrity {
             "scheduling" => {
                 let moments = Moment::read(&String::from_utf8_lossy(content));
                 if let [first, .., last] = moments.as_slice() {
-                    stream.lack = Lack::between(first, last);
+                    stream.lack = Share::lack(first, last);
                 }
             }
+            "outside" => stream.outside = Outside::read(&String::from_utf8_lossy(content)),
             _ => {}
         }
     }
@@ -143,6 +176,7 @@ impl Integrity {
         Caveats {
             incomplete: self.incomplete().into_iter().collect(),
             lack_of_cores: self.lack_of_cores().into_iter().collect(),
+            outside: self.blocked().into_iter().chain(self.polled()).collect(),
         }
     }
 
@@ -192,31 +226,66 @@ impl Integrity {
         Some(format!("{}: {follows}", facts.join(", ")))
     }
 
-    /// The rank that lacked a core for the largest share of the run, how many others did, and what follows.
-    fn lack_of_cores(&self) -> Option<String> {
-        let mut lacking: Vec<(u32, &Stream)> = self
+    /// The rank with the largest share of something, if that matters, and the share with the number of others:
+    /// `41 % of the run (2 of 3 ranks for 5 % or more)`.
+    fn worst(&self, of: impl Fn(&Stream) -> Share) -> Option<(u32, &Stream, String)> {
+        let some = self.streams.values().filter(|stream| of(stream).matters()).count();
+        // Of equal ones, the first.
+        let (rank, worst) = self
             .streams
             .iter()
-            .filter(|(_, stream)| stream.lack.matters())
-            .map(|(rank, stream)| (*rank, stream))
-            .collect();
-        lacking.sort_by(|(_, a), (_, b)| b.lack.share.total_cmp(&a.lack.share));
-        let (rank, worst) = *lacking.first()?;
-        let percent = (100.0 * worst.lack.share).round();
-        let least = 100.0 * LEAST_SHARE;
-        let ranks = match (lacking.len(), self.streams.len()) {
+            .rev()
+            .max_by(|(_, a), (_, b)| of(a).share.total_cmp(&of(b).share))
+            .filter(|_| some > 0)?;
+        let ranks = match (some, self.streams.len()) {
             (1, _) => String::new(),
-            (some, all) => format!(" ({some} of {all} ranks for {least} % or more)"),
+            (some, all) => format!(" ({some} of {all} ranks for {} % or more)", 100.0 * LEAST_SHARE),
         };
+        Some((*rank, worst, format!("{} % of the run{ranks}", (100.0 * of(worst).share).round())))
+    }
+
+    /// Which rank was blocked outside of calls, and what follows.
+    fn blocked(&self) -> Option<String> {
+        let (rank, worst, share) = self.worst(|stream| stream.outside.blocked)?;
+        let Outside { blocked, times, files, .. } = worst.outside;
+        let why = match (100.0 * files.time as f64 / blocked.time as f64).round() {
+            0.0 => "asleep, or waiting for other threads or processes".to_owned(),
+            100.0 => "while files or pages of memory were read or written".to_owned(),
+            part => {
+                format!("{part} % of it while files or pages of memory were read or written, else asleep or waiting")
+            }
+        };
+        let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+        let follows = match worst.blocked {
+            true => "block times include it, and --scale and --cpu-speed change it as if it were computation",
+            false => "block times leave it out, and predictions are too short by as much; record with --clock auto",
+        };
+        Some(format!("rank {rank} was blocked outside of MPI for {share}, {times} ({why}): {follows}"))
+    }
+
+    /// Which rank worked or waited between polls.
+    fn polled(&self) -> Option<String> {
+        let (rank, worst, share) = self.worst(|stream| stream.outside.polled)?;
+        let polling = (100.0 * worst.outside.polling.share).round();
+        Some(format!(
+            "rank {rank} polled for {polling} % of the run, by tests and probes that found nothing, and block times have \
+             {share} of it as work: work cannot be told from waiting there, and the recorder slows polls down, so that \
+             predictions are too short by up to the rest where a rank polls until a time has passed"
+        ))
+    }
+
+    /// The rank that lacked a core for the largest share of the run, how many others did, and what follows.
+    fn lack_of_cores(&self) -> Option<String> {
+        let (rank, worst, share) = self.worst(|stream| stream.lack)?;
         let follows = match (worst.cpu, worst.token) {
-            (_, true) => "other programs had the cores; block times are processor time and hold, but for cold caches",
+            (_, true) => "other programs had the cores; block times leave it out and hold, but for cold caches",
             (true, false) => {
-                "the run and its calls took too long; block times are processor time and hold, but for cold caches; \
+                "the run and its calls took too long; block times leave it out and hold, but for cold caches; \
                  --token runs one rank at a time"
             }
             (false, _) => "block times are too long by as much; record with --token or with --clock cpu",
         };
-        Some(format!("rank {rank} lacked a core for {percent} % of the run{ranks}: {follows}"))
+        Some(format!("rank {rank} lacked a core for {share}: {follows}"))
     }
 }
 
@@ -249,8 +318,8 @@ mod tests {
     use super::*;
 
     fn stream(ended: Option<&str>, whole: bool, lost: u64, share: f64) -> Stream {
-        let lack = Lack { waited: 1_000_000_000, share, involuntary: 7 };
-        Stream { whole, ended: ended.map(str::to_owned), lost, cpu: true, token: false, lack }
+        let lack = Share { time: 1_000_000_000, share };
+        Stream { whole, ended: ended.map(str::to_owned), lost, cpu: true, lack, ..Stream::default() }
     }
 
     fn of(streams: &[Stream], claimed: u32) -> Caveats {
@@ -287,8 +356,36 @@ mod tests {
         let text = said(&[Stream { cpu: false, ..more.clone() }]);
         assert!(text.contains("block times are too long by as much"), "{text}");
         assert!(!said(&[Stream { token: true, ..more.clone() }]).contains("--token"));
-        let short = Lack { waited: 9_000_000, ..more.lack };
+        let short = Share { time: 9_000_000, ..more.lack };
         assert_eq!(said(&[Stream { lack: short, ..more }]), "", "a time slice or two");
+    }
+
+    #[test]
+    fn time_blocked_outside_of_calls_is_said_with_its_cause_and_what_it_does_to_times() {
+        let said = |notes: [&str; 2], blocked| {
+            let outside = notes.map(Outside::read).map(|outside| Stream { outside, blocked, ..Stream::default() });
+            of(&outside, 2).outside
+        };
+        let (idle, asleep) =
+            ("run 1000000000\nblocked 9000000\n", "run 1000000000\nblocked 980000000\ntimes 10\nfiles 0\n");
+        assert_eq!(said([idle, idle], false), [""; 0]);
+        assert_eq!(
+            said([idle, asleep], false),
+            [
+                "rank 1 was blocked outside of MPI for 98 % of the run, 10 times (asleep, or waiting for other threads or \
+              processes): block times leave it out, and predictions are too short by as much; record with --clock auto"
+            ]
+        );
+        let files = "run 1000000000\nblocked 200000000\ntimes 1\nfiles 50000000\npolled 300000000\npolling 500000000\n";
+        let [blocked, polled] = said([files, asleep], true).try_into().unwrap_or_else(|said| panic!("{said:?}"));
+        assert!(
+            blocked.starts_with("rank 1 was blocked outside of MPI for 98 % of the run (2 of 2 ranks"),
+            "{blocked}"
+        );
+        assert!(blocked.contains("block times include it"), "{blocked}");
+        assert!(polled.starts_with("rank 0 polled for 50 % of the run, by tests and"), "{polled}");
+        assert!(polled.contains("block times have 30 % of the run of it as work"), "{polled}");
+        assert!(said([files, idle], true)[0].contains(", once (25 % of it while files"));
     }
 
     #[test]
@@ -297,9 +394,8 @@ mod tests {
             Moment::read("100 50 10 1 1 start\nnonsense\n300 100 70 4 9 begin solve\n1100 400 420 9 30 end\n");
         assert_eq!(moments.len(), 3);
         assert_eq!((moments[1].call, moments[1].place.as_str()), (9, "begin solve"));
-        let lack = Lack::between(&moments[0], &moments[2]);
-        assert_eq!((lack.waited, lack.share, lack.involuntary), (410, 0.41, 8));
-        assert_eq!(Lack::between(&moments[2], &moments[0]), Lack::default());
+        assert_eq!(Share::lack(&moments[0], &moments[2]), Share { time: 410, share: 0.41 });
+        assert_eq!(Share::lack(&moments[2], &moments[0]), Share::default());
     }
 
     #[test]

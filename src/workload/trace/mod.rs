@@ -30,7 +30,7 @@ pub use by_site::{BySite, Calling, SiteTally};
 pub use calls::MOST_RANKS;
 pub use expand::expanded;
 pub use integrity::{Integrity, Moment};
-pub use matched::unmatched;
+pub use matched::{Unmatched, unmatched, unreceived};
 pub use source::{Format, Options, Trace};
 pub use tally::{CallTally, Tally};
 pub use to_program::ToProgram;

@@ -16,7 +16,7 @@ use super::files::{self, unknown};
 use super::listing::Listing;
 use super::options::Offer;
 use super::progress::{self, Stop};
-use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, lines, replay};
+use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, lines, replay};
 use args::{AdviseArgs, ExplainArgs};
 use found::Found;
 use hayase::atomic_file::AtomicFile;
@@ -24,7 +24,7 @@ use hayase::diagnostic::{Diagnostic, closest};
 use hayase::report::Status;
 use hayase::scenario::Scenario;
 use hayase::simulation::ProgramWork;
-use hayase::workload::caveats::Caveats;
+use hayase::workload::trace::unreceived;
 use hayase_gain::gain::{LEAST_GAIN, LEAST_WAIT};
 use hayase_gain::page::Context;
 use hayase_gain::rules::{self, Base};
@@ -65,6 +65,7 @@ const OFFER: Offer<Kind> = Offer {
 pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let run = found::open(args, voice)?;
+    caveats::say_unreceived(unreceived(&run.program), &run.name, voice);
     let loader = args.on.loader().on_read(progress::reading(voice.show));
     let work = ProgramWork {
         cpu_speed: args.on.cpu_speed,
@@ -223,9 +224,9 @@ fn advised(
     if keeps && base.replayed.history.is_none() {
         notes.push("the run is too long to be shown event by event".to_owned());
     }
-    let Caveats { incomplete, lack_of_cores } = &replay.work().program.caveats;
-    let missing = incomplete.iter().map(|what| format!("the recording is incomplete: {what}"));
-    notes.extend(missing.chain(lack_of_cores.iter().cloned()));
+    let caveats = &replay.work().program.caveats;
+    let missing = caveats.incomplete.iter().map(|what| format!("the recording is incomplete: {what}"));
+    notes.extend(missing.chain(caveats.of_times().cloned()));
     let happened =
         if keeps { page::run(&base, &ranked) } else { hayase_advice_page::Run::new(replay.work().program.ranks()) };
     let mut folders = args.source.clone();

@@ -166,8 +166,9 @@ Examples:
 Yours: executed.csv (the tasks of next.csv with their times)
 
 Execute the tasks of next.csv, append their times to executed.csv (i1,i2,...,time), and plan again until there \
-is nothing to execute. Tasks are executed where the interpolation is worst, so they are fewer than in a regular \
-grid.
+is nothing to execute. Tasks are drawn at random in cells, smaller ones where times differ. Intervals hold the true \
+work and time in 95 % of all cases (docs/models.md, 13). Leave earlier times as they are and add no other tasks: what \
+is drawn next depends on them.
 
 Files (-o), by name:
   x.csv    the tasks to execute next
@@ -183,7 +184,7 @@ pub struct PlanArgs {
     /// What the tasks are.
     #[command(flatten)]
     pub source: SourceArgs,
-    /// How sure the work of all tasks is to be, relative to it.
+    /// Half the width of the 95 % interval of the work of all tasks, relative to it.
     #[arg(long, value_name = "PERCENT", default_value = "2%", help_heading = "Tasks")]
     pub accuracy: String,
     /// The workers and the network.

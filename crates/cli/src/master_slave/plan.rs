@@ -11,8 +11,8 @@ use crate::{End, Failure, Voice, extension};
 use hayase::diagnostic::Diagnostic;
 use hayase::report::{IntervalPrediction, PlanReport};
 use hayase::scenario::FarmPlan;
-use hayase::workload::farm::plan::plan as propose;
-use hayase::workload::farm::{self, Policy, refined};
+use hayase::units::Time;
+use hayase::workload::farm::plan::{Played, RATE};
 use hayase_output::{csv, json, table};
 
 /// What a file holds, by its name.
@@ -43,22 +43,16 @@ pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
     let tasks = args.tasks.as_deref().unwrap_or("executed:points=[]");
     let plan = loader(tasks, &args.source, &args.farm, voice).load_plan()?;
     let FarmPlan { executed, grid, crews, costs } = plan;
-    let proposed = propose(&executed, &grid, accuracy)?;
+    let played = Played::new(&executed, &grid)?;
+    let proposed = played.plan(accuracy);
     let known = !executed.is_empty();
-    let half_width = Some(proposed.relative()).filter(|width| known && width.is_finite());
-    let mut predictions = Vec::new();
-    if let (Some(width), false) = (half_width, crews.is_empty()) {
-        let all = refined::interpolate(&executed, &grid)?;
-        for workers in crews {
-            let time = |factor: f64| {
-                let tasks = all.scaled(factor.max(0.0));
-                farm::run(&tasks, &workers, &costs, &Policy::default(), &mut ()).time.seconds()
-            };
-            let time_s = time(1.0);
-            let (least_s, most_s) = (time(1.0 - width).min(time_s), time(1.0 + width).max(time_s));
-            predictions.push(IntervalPrediction { workers: workers.len() as u32, time_s, least_s, most_s });
-        }
-    }
+    let half_width = Some(proposed.relative()).filter(|width| width.is_finite());
+    let crews = if half_width.is_some() { crews } else { Vec::new() };
+    let predicted = played.predict(&crews, &costs).into_iter().zip(&crews);
+    let predictions = predicted.map(|(times, crew)| {
+        let [time_s, least_s, most_s] = times.map(Time::seconds);
+        IntervalPrediction { workers: crew.len() as u32, time_s, least_s, most_s }
+    });
     let report = PlanReport {
         schema: "hayase-master-slave-plan-1",
         grid: grid.to_string(),
@@ -66,8 +60,10 @@ pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
         executed: proposed.executed as u64,
         accuracy,
         work_s: known.then(|| proposed.work.seconds()),
+        rate: RATE,
         half_width,
-        predictions,
+        needed: known.then_some(proposed.needed as u64),
+        predictions: predictions.collect(),
         next: proposed.next,
     };
     for (kind, file) in args.out.open(&OFFER)? {

@@ -10,6 +10,7 @@ use hayase::diagnostic::{Diagnostic, file_names};
 use hayase::scenario::{Loaded, Loader};
 use hayase::simulation::ProgramWork;
 use hayase::workload::program::Wildcards;
+use hayase::workload::trace::unreceived;
 
 /// Predicts a program.
 pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
@@ -70,6 +71,7 @@ pub(super) fn say(work: &ProgramWork, strictness: Strictness, voice: Voice) -> R
     for (name, found) in &origin.caveats {
         caveats::judge(found, name, strictness, voice)?;
     }
+    caveats::say_unreceived(unreceived(&work.program), &origin.program, voice);
     let found = origin.found;
     if found.by_name + found.other_ranks > 0 {
         voice.hint(format_args!(

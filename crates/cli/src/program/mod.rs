@@ -21,7 +21,7 @@ use hayase::report::variation::Variation;
 use hayase::sweep::variation::variation;
 use hayase::units::Bytes;
 use hayase::workload::caveats::Caveats;
-use hayase::workload::trace::{Tally, unmatched};
+use hayase::workload::trace::{Tally, unmatched, unreceived};
 use hayase_output::table;
 use hayase_output::table::Answer;
 
@@ -56,12 +56,8 @@ pub fn program(verb: &ProgramVerb, voice: Voice) -> Result<End, Failure> {
 struct FoldReport {
     schema: &'static str,
     trace: String,
-    /// What is not in the trace, and what follows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    incomplete: Vec<String>,
-    /// That ranks lacked a core, and what follows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    lack_of_cores: Vec<String>,
+    #[serde(flatten)]
+    caveats: Caveats,
     ranks: u32,
     operations: u64,
     /// Operations and loops of the folded program, over all groups.
@@ -114,8 +110,7 @@ fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
     let report = FoldReport {
         schema: "hayase-fold-1",
         trace: name,
-        incomplete: caveats.incomplete,
-        lack_of_cores: caveats.lack_of_cores,
+        caveats,
         ranks: folded.data.ranks,
         operations,
         steps: folded.data.steps(),
@@ -151,6 +146,7 @@ fn read_run(input: &TraceArgs, voice: Voice) -> Result<Run, Failure> {
     let read = || -> Result<Run, Vec<Diagnostic>> {
         let trace = input.open(&sources).map_err(|diagnostic| vec![diagnostic])?;
         let program = trace.program(options)?;
+        caveats::say_unreceived(unreceived(&program), trace.name(), voice);
         let folded = fold(&program).map_err(|diagnostic| vec![diagnostic])?;
         let mut tally = Tally::default();
         trace.calls(options, &mut tally)?;
@@ -278,15 +274,20 @@ fn extended(args: &ExtendArgs, voice: Voice) -> Result<End, Failure> {
     }
     let mut data = read_program(&args.program, voice)?;
     caveats::judge_data([(args.program.as_path(), data.notes.as_slice())], args.strictness, voice)?;
+    let name = args.program.display().to_string();
+    let ends =
+        |data: &ProgramData| unfold(data, &Blocks::of(data), &mut (), &name).map(|whole| (unmatched(&whole), whole));
+    let (before, _) = ends(&data).map_err(invalid)?;
     for name in &args.loops {
         let (before, after) = extend::extend(&mut data, name, args.iterations)?;
         voice.say(format_args!("{name}: {before} iterations become {after}"));
         data.notes.push(("extended".to_owned(), format!("{name} from {before} to {after}")));
     }
     // What does not fit together is found before the file is there.
-    let name = args.program.display().to_string();
-    let whole = unfold(&data, &Blocks::of(&data), &mut (), &name).map_err(invalid)?;
-    let mut mistakes = unmatched(&whole);
+    let (after, whole) = ends(&data).map_err(invalid)?;
+    let more = after.unreceived().filter(|_| after.messages > before.messages && after.receives.is_empty());
+    let mut mistakes = after.receives;
+    mistakes.extend(more.map(|what| Diagnostic::new("unmatched-send", what)));
     if let Some(first) = mistakes.first_mut() {
         first.help = Some(
             "ranks run different loops here; extend the loops of all of them that belong together (--loop may be repeated)"

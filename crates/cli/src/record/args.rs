@@ -40,8 +40,9 @@ pub struct RecordArgs {
     /// Execute one rank at a time, for programs of more ranks than there are cores: they do not slow each other down.
     #[arg(long)]
     pub token: bool,
-    /// Which time between calls is computation: cpu (the processor time of the thread) or wall (all of it).
-    #[arg(long, value_enum, value_name = "CLOCK", default_value_t = Clock::Cpu, hide_possible_values = true)]
+    /// Which time between calls is computation: cpu (the processor time of the thread), auto (that, and the time in
+    /// which it slept or waited for files or others, but not for a core) or wall (all of it).
+    #[arg(long, value_enum, value_name = "CLOCK", default_value_t = Clock::Auto, hide_possible_values = true)]
     pub clock: Clock,
     /// Stop recording, not the program, after this time ("30 s") or so many calls of a rank ("100000").
     #[arg(long, value_name = "TIME|CALLS", value_parser = stop_after)]
@@ -63,6 +64,8 @@ pub struct RecordArgs {
 pub enum Clock {
     /// Processor time of the thread.
     Cpu,
+    /// Processor time, and time blocked outside of MPI.
+    Auto,
     /// Real time.
     Wall,
 }
@@ -72,6 +75,7 @@ impl Clock {
     pub fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
+            Self::Auto => "auto",
             Self::Wall => "wall",
         }
     }

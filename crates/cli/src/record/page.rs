@@ -67,8 +67,9 @@ pub fn page(caught: &Caught, run: &Provenance, sites: &Resolved, output: &Path) 
     for (why, ranks) in caught.remarks("ended") {
         fact("ended early", format!("{} ranks: {}", grouped(ranks.into()), printable(why)));
     }
-    for what in caught.caveats().lack_of_cores {
-        fact("cores", printable(&what));
+    let caveats = caught.caveats();
+    for (name, texts) in [("cores", &caveats.lack_of_cores), ("outside MPI", &caveats.outside)] {
+        texts.iter().for_each(|text| fact(name, printable(text)));
     }
     text.truncate(text.trim_end().len());
     text

@@ -22,12 +22,8 @@ struct Sites {
     /// Where memory is accessed; only of runs that were recorded so.
     #[serde(skip_serializing_if = "Option::is_none")]
     accesses: Option<Vec<AccessSite>>,
-    /// What is not in the trace, and what follows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    incomplete: Vec<String>,
-    /// That ranks lacked a core, and what follows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    lack_of_cores: Vec<String>,
+    #[serde(flatten)]
+    caveats: Caveats,
 }
 
 /// A call from a site.
@@ -75,9 +71,8 @@ pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
         time_s: tally.time.seconds(),
     };
     let sites = sites.into_iter().map(site).collect();
-    let Caveats { incomplete, lack_of_cores } = caveats;
     let (schema, name) = ("hayase-trace-sites-1", trace.name().to_owned());
-    let report = Sites { schema, name, sites, accesses, incomplete, lack_of_cores };
+    let report = Sites { schema, name, sites, accesses, caveats };
     let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> { Box::new(report.sites.iter().map(Site::row)) };
     let rows = Listing { columns: &Site::COLUMNS, rows: &rows };
     for (kind, file) in args.out.open(&offer)? {

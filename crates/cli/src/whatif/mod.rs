@@ -126,7 +126,7 @@ fn work(args: &WhatIfArgs, loader: Loader, voice: Voice) -> Result<Scenario, Fai
         regions::say(work.start_up, &work.program, voice);
         regions::say_strays(&work.program, voice);
         if !predict::say(work, args.input.strictness, voice)? {
-            caveats::judge(&work.program.caveats, &work.name, args.input.strictness, voice)?;
+            caveats::judge_program(&work.program, &work.name, args.input.strictness, voice)?;
         }
     }
     Ok(scenario)

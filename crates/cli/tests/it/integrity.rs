@@ -19,6 +19,8 @@ struct Wrong {
     missing: bool,
     /// Computation is real time.
     wall: bool,
+    /// Rank 0 sends a message more.
+    stray: bool,
 }
 
 /// A message from rank 0 to rank 1 and back, in a loop of ten, as a folder `run`.
@@ -45,6 +47,9 @@ fn record(desk: &Desk, wrong: Wrong) {
         let calls = if rank == 0 { [Call::Send, Call::Recv] } else { [Call::Recv, Call::Send] };
         for _ in 0..10 {
             calls.into_iter().for_each(|call| event(call, other));
+        }
+        if rank == 0 && wrong.stray {
+            event(Call::Send, other);
         }
         event(Call::Finalize, Event::NOBODY);
         for (name, text) in wrong.notes.iter().filter(|_| rank == 1) {
@@ -149,7 +154,7 @@ fn a_rank_that_is_missing_is_named_where_it_is_no_mistake() {
 #[test]
 fn a_lack_of_cores_is_said_with_what_it_does_to_times() {
     let notes = &[("scheduling", "0 0 0 0 1 start\nnonsense\n1000000000 500000000 410000000 3 20 end\n")];
-    for (wall, follows) in [(false, "block times are processor time and hold"), (true, "block times are too long")] {
+    for (wall, follows) in [(false, "block times leave it out and hold"), (true, "block times are too long")] {
         let desk = Desk::new();
         record(&desk, Wrong { notes, wall, ..Wrong::default() });
         for words in VERBS.iter().chain(&VERBS_OF_DATA).filter(|words| !words.contains("extend")) {
@@ -167,5 +172,41 @@ fn a_lack_of_cores_is_said_with_what_it_does_to_times() {
                 assert!(report["lack_of_cores"][0].as_str().unwrap().contains("41 %"), "{words}");
             }
         }
+    }
+}
+
+#[test]
+fn time_that_was_neither_computation_nor_mpi_is_said_by_every_verb_with_what_to_do() {
+    let notes = &[("outside", "run 501000000\nblocked 500000000\ntimes 10\nfiles 0\npolled 0\n")];
+    let desk = Desk::new();
+    record(&desk, Wrong { notes, ..Wrong::default() });
+    for words in VERBS.iter().chain(&VERBS_OF_DATA).filter(|words| !words.contains("extend")) {
+        let (code, out, error) = run(&desk, &format!("{words} --strict"));
+        let said: Vec<&str> = error.lines().filter(|line| line.contains("outside of MPI")).collect();
+        assert!(code == 0 && said.len() == 1, "{words}: {error}");
+        assert!(
+            said[0].contains("rank 1 was blocked outside of MPI for 100 % of the run, 10 times (asleep"),
+            "{error}"
+        );
+        assert!(said[0].ends_with("predictions are too short by as much; record with --clock auto"), "{error}");
+        if words.contains("json") {
+            let report: Value = serde_json::from_str(&out).unwrap();
+            assert!(report["outside"][0].as_str().unwrap().contains("blocked"), "{words}");
+        }
+    }
+}
+
+#[test]
+fn a_message_that_is_never_received_is_said_by_every_verb_and_is_no_mistake() {
+    let desk = Desk::new();
+    record(&desk, Wrong { stray: true, ..Wrong::default() });
+    let plays = |words: &&&str| !words.contains("sites") && !words.contains("show");
+    for words in VERBS.iter().chain(&VERBS_OF_DATA).filter(plays).chain(&["check run"]) {
+        let (code, _, error) = run(&desk, words);
+        let said: Vec<&str> = error.lines().filter(|line| line.contains("never received")).collect();
+        assert!(code == 0 && said.len() == usize::from(!words.contains("extend")), "{words}: {code} {error}");
+        let says =
+            |line: &&str| line.contains("`: 1 message is never received, the first ") && line.contains("to rank 1:");
+        assert!(said.iter().all(says), "{words}: {error}");
     }
 }

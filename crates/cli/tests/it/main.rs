@@ -43,6 +43,7 @@ mod run;
 mod simgrid;
 mod sweep;
 mod tables;
+mod threads;
 mod throughput;
 mod trace;
 mod units;

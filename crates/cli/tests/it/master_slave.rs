@@ -195,6 +195,7 @@ fn plan_and_execute_in_turn_until_it_is_sure_enough() {
     let estimate = plan["work_s"].as_f64().unwrap();
     assert!((estimate / work - 1.0).abs() < 0.05, "{estimate} {work}");
     assert!(plan["executed"].as_u64().unwrap() < 64 * 64 / 2, "{}", plan["executed"]);
+    assert_eq!(plan["rate"], 0.95);
     let row = &plan["predictions"][0];
     let (least, time, most) = (row["least_s"].as_f64(), row["time_s"].as_f64(), row["most_s"].as_f64());
     assert!(least <= time && time <= most);
@@ -203,6 +204,28 @@ fn plan_and_execute_in_turn_until_it_is_sure_enough() {
     // As a product grid it is none.
     let assert = desk.hayase("master-slave executed.csv --grid 64x64 --workers 8").assert().code(2);
     assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("are missing"));
+}
+
+#[test]
+fn a_plan_says_its_rate_and_which_accuracy_no_part_of_the_tasks_gives() {
+    // Of 200 tasks, one in four a hundred times as long as the others, no part tells the sum to 2 %.
+    let desk = desk();
+    desk.hayase("master-slave plan --grid 200 -o next.csv").assert().success();
+    let time = |i: u32| if i * 7919 % 37 < 9 { 1e-1 } else { 1e-3 };
+    let next = desk.read("next.csv");
+    let rows: Vec<String> =
+        next.lines().skip(1).map(|line| format!("{line},{:e}", time(line.parse().unwrap()))).collect();
+    std::fs::write(desk.path().join("executed.csv"), format!("i1,time\n{}\n", rows.join("\n"))).unwrap();
+    let words = "master-slave plan executed.csv --grid 200 --accuracy 2% --workers 4";
+    let assert = desk.hayase(words).assert().success();
+    let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(text.contains("interval of 95 %") && text.contains("with intervals of 95 %"), "{text}");
+    assert!(text.contains("2.00 % cannot be had from a part"), "{text}");
+    // Without a task that was proposed there is no plan.
+    std::fs::write(desk.path().join("executed.csv"), format!("i1,time\n{}\n", rows[1..].join("\n"))).unwrap();
+    let assert = desk.hayase(words).assert().code(2).stdout_eq("");
+    let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(stderr.contains("1 task of round 1") && stderr.contains("before planning again"), "{stderr}");
 }
 
 #[test]

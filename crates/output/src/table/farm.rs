@@ -139,13 +139,16 @@ pub fn plan(report: &PlanReport) -> Answer {
         report.grid
     );
     let percent = |part: f64| format!("{} %", fixed(part * 100.0, 2));
+    let rate = fixed(report.rate * 100.0, 0);
     if let Some(work) = report.work_s {
         let width = report.half_width.map_or("unknown".to_owned(), percent);
+        let wanted = percent(report.accuracy);
         let _ =
-            writeln!(text, "work of all tasks: {} +- {width} (wanted: {})", seconds(work), percent(report.accuracy));
+            writeln!(text, "work of all tasks: {} +- {width} (interval of {rate} %; wanted: {wanted})", seconds(work));
     }
     if !report.predictions.is_empty() {
         let mut grid = Grid::new().number("workers").time("time").time("least").time("most");
+        let _ = writeln!(text, "predicted times with intervals of {rate} %");
         for row in &report.predictions {
             let workers = Cell::from(row.workers.to_string());
             grid.row([workers, row.time_s.into(), row.least_s.into(), row.most_s.into()]);
@@ -157,6 +160,13 @@ pub fn plan(report: &PlanReport) -> Answer {
     if report.next.is_empty() {
         text.push_str("the prediction is as sure as asked for: nothing more to execute\n");
         return text;
+    }
+    if let Some(needed) = report.needed {
+        // Near the end a part saves nothing.
+        let is_part = needed * 10 < report.task_count * 9;
+        let words = if is_part { "is expected to need" } else { "cannot be had from a part: it needs about" };
+        let tasks = count(report.task_count, "task", "tasks");
+        let _ = writeln!(text, "{} {words} {} of {tasks}", percent(report.accuracy), grouped(needed));
     }
     let _ = writeln!(text, "execute next: {}", count(report.next.len() as u64, "task", "tasks"));
     const SHOWN: usize = 10;

@@ -901,10 +901,12 @@ class ReplayReport(TypedDict):
     accuracy: NotRequired[KnownAccuracy | None]
     #: The program: the name of its trace.
     program: str
-    #: What is not in the recordings that it was made of, and what follows.
+    #: What is not in the recordings, and what follows.
     incomplete: NotRequired[list[str]]
     #: That ranks of these recordings lacked a core, and what follows.
     lack_of_cores: NotRequired[list[str]]
+    #: Which time of ranks was neither computation nor communication, or may have been either, and what follows.
+    outside: NotRequired[list[str]]
     #: The nodes, for people: `loggps`.
     node: str
     #: The network, for people.
@@ -1223,10 +1225,12 @@ class WhatIfReport(TypedDict):
     accuracy: NotRequired[KnownAccuracy | None]
     #: The program: the name of its trace.
     program: str
-    #: What is not in the recordings that it was made of, and what follows.
+    #: What is not in the recordings, and what follows.
     incomplete: NotRequired[list[str]]
     #: That ranks of these recordings lacked a core, and what follows.
     lack_of_cores: NotRequired[list[str]]
+    #: Which time of ranks was neither computation nor communication, or may have been either, and what follows.
+    outside: NotRequired[list[str]]
     #: The nodes, for people: `loggps`.
     node: str
     #: The network, for people.

@@ -43,7 +43,7 @@ fn end(process: &mut Process, why: &str) {
         unsafe { (memory.stop)() };
     }
     process.note_scheduling("end");
-    let Process { queue, polls, writer, opaque, scheduling, .. } = process;
+    let Process { queue, polls, writer, opaque, scheduling, spent, .. } = process;
     let Some(mut writer) = writer.take() else { return };
     let write = || {
         for poll in polls.iter_mut().filter_map(Option::take) {
@@ -61,6 +61,7 @@ fn end(process: &mut Process, why: &str) {
         if !scheduling.text().is_empty() {
             writer.note("scheduling", scheduling.text().as_bytes())?;
         }
+        writer.note("outside", spent.text().as_bytes())?;
         if !why.is_empty() {
             writer.note("ended", why.as_bytes())?;
         }

@@ -70,12 +70,11 @@ pub unsafe fn control(
 impl Recorder {
     /// Writes a border, and notes how long the rank has lacked a core up to it.
     fn mark(&mut self, name: &str, begins: bool, caller: Caller, now: Moment) {
-        self.in_thread(now);
+        let gap = self.gap(now);
         // A test that found nothing belongs to what was before: those after the border are a call of their own.
         self.end_poll();
         let site = self.site(caller);
         let region = self.region(name);
-        let gap = now.cpu.saturating_sub(self.cpu);
         let since = (gap + self.marks.cpu).max(self.marks.since);
         self.marks.since = since;
         self.marks.cpu += gap.saturating_sub(self.empty_gap);

@@ -11,6 +11,7 @@
 pub mod communicators;
 mod finish;
 mod marks;
+mod outside;
 mod peers;
 mod process;
 pub mod queue;
@@ -20,16 +21,18 @@ pub mod signals;
 mod start;
 mod threads;
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use hayase_mpi::{Functions, Handle, SUCCESS, Status, Statuses};
-use hayase_trace::{Call, Event, Flags, Op};
+use hayase_trace::{Call, Event, Flags, Kind, Op};
 
 use crate::clock;
 use crate::entry::Caller;
 use crate::path::Stack;
+use outside::Outside;
 
 pub use finish::finish;
 pub use marks::control;
@@ -55,6 +58,14 @@ struct Moment {
     cpu: u64,
 }
 
+impl Moment {
+    #[inline]
+    fn now() -> Self {
+        let cpu = if READS_CPU.load(Ordering::Relaxed) { clock::thread() } else { 0 };
+        Self { cpu, time: clock::monotonic() }
+    }
+}
+
 /// The recorder of a thread; it stands for what is shared, too.
 #[derive(Debug)]
 pub struct Recorder {
@@ -72,6 +83,9 @@ pub struct Recorder {
     /// Where the present call was made: its return address.
     back: usize,
     marks: marks::Marks,
+    outside: Outside,
+    /// When MPI was asked, in a poll \[ns\].
+    asked: Cell<u64>,
     /// Processor time when the last call returned \[ns\], and in which thread.
     cpu: u64,
     thread: usize,
@@ -136,6 +150,8 @@ impl Recorder {
             stack: Stack::of_this_thread(),
             back: 0,
             marks: marks::Marks::default(),
+            outside: Outside::default(),
+            asked: Cell::default(),
             cpu: 0,
             thread: threads::this_thread(),
             last_end: 0,
@@ -151,7 +167,7 @@ impl Recorder {
 
     #[inline]
     fn begin(&mut self, call: Call, caller: Caller, now: Moment) {
-        self.in_thread(now);
+        let gap = self.gap(now);
         if let Some(memory) = self.memory() {
             let number = Process::number(self);
             // SAFETY: the function is the runtime's, with this signature.
@@ -163,7 +179,7 @@ impl Recorder {
         let event = &mut self.event;
         event.call = call;
         event.begin = now.time.saturating_sub(start);
-        event.cpu = reads_cpu.then(|| (now.cpu.saturating_sub(self.cpu) + self.marks.cpu).max(self.marks.since));
+        event.cpu = reads_cpu.then(|| (gap + self.marks.cpu).max(self.marks.since));
         event.thread = thread;
         event.flags = if blocked { Flags::BLOCKED } else { Flags::default() };
         event.site = site;
@@ -178,15 +194,26 @@ impl Recorder {
         event.counts2.clear();
     }
 
-    /// Something comes from this thread at a time: where threads share a recorder, perhaps from another than before.
+    /// Returns the computation since the call or border before, something coming in now \[ns\]: where threads share a
+    /// recorder, perhaps from another thread than before.
     #[inline]
-    fn in_thread(&mut self, now: Moment) {
+    fn gap(&mut self, now: Moment) -> u64 {
         let thread = threads::this_thread();
         if thread != self.thread {
             // Another thread's clock says nothing about this one.
             (self.thread, self.cpu) = (thread, now.cpu);
             self.stack = Stack::of_this_thread();
+            self.outside.begin();
+            self.outside.returns();
         }
+        if !self.reads_cpu {
+            return 0;
+        }
+        let blocked = self.outside.enters(now.time, now.cpu);
+        if self.number == 0 {
+            self.spent.blocked(blocked);
+        }
+        now.cpu.saturating_sub(self.cpu) + if self.counts_blocked { blocked.time } else { 0 }
     }
 
     /// The call site of what comes in from a caller.
@@ -201,6 +228,9 @@ impl Recorder {
     /// Lets MPI do what it was asked to: meanwhile other threads call, and a signal may end the program.
     #[inline]
     pub fn call<R>(&self, action: impl FnOnce(&'static Functions) -> R) -> R {
+        if matches!(self.event.call.kind(), Kind::Test | Kind::Iprobe) {
+            self.asked.set(clock::monotonic());
+        }
         let mpi = self.mpi;
         threads::unlock();
         let result = action(mpi);
@@ -243,7 +273,7 @@ impl Recorder {
             self.blocked = Some(scheduling::blocked());
         }
         if reads_cpu {
-            self.cpu = clock::thread();
+            self.cpu = self.outside.returns();
         }
         threads::back();
     }
@@ -256,7 +286,7 @@ impl Recorder {
             self.counted += self.event.cpu.unwrap_or(0);
             self.event.begin = self.counted;
             if matches!(self.event.call, Call::Opaque) && self.reads_cpu {
-                self.counted += clock::thread().saturating_sub(self.cpu + self.event.cpu.unwrap_or(0));
+                self.counted += clock::thread().saturating_sub(self.outside.entered());
             }
             self.event.end = self.counted;
         }
@@ -272,35 +302,62 @@ impl Recorder {
         }
     }
 
-    /// What this thread has polled is a call of its own from here on.
+    /// Writes the polls of this thread as a call of their own.
     #[inline]
     fn end_poll(&mut self) {
         let number = self.number;
         Process::end_poll(self, number);
     }
 
+    /// Measures the recorder's own part of the time between polls and inside them: medians of many of nothing.
+    fn measure_polls(&mut self, caller: Caller) {
+        if self.memory().is_some() {
+            return;
+        }
+        let (mut between, mut inside) = ([0; 101], [0; 101]);
+        for (between, inside) in between.iter_mut().zip(&mut inside) {
+            self.begin(Call::Iprobe, caller, Moment::now());
+            self.call(|_| ());
+            let now = clock::monotonic();
+            let gap = self.event.begin.saturating_sub(self.last_end);
+            (*between, *inside) =
+                (self.event.cpu.map_or(gap, |cpu| cpu.saturating_sub(self.empty_gap)), now - self.asked.get());
+            self.last_end = now.saturating_sub(self.start);
+            self.back();
+        }
+        between.sort_unstable();
+        inside.sort_unstable();
+        self.spent.own = (between[50], inside[50]);
+    }
+
     /// A test or probe that found nothing returns.
     ///
     /// One after the other from one place, they become one call: the time between them stays computation, less what
-    /// reading the clock costs each time; the time inside stays inside.
+    /// reading the clock costs each time; the time inside joins it where the rank worked between them.
     pub fn leave_poll(&mut self, result: c_int) -> c_int {
         if self.memory().is_some() {
             return self.leave(result);
         }
-        let end = clock::monotonic().saturating_sub(self.start);
+        let now = clock::monotonic();
+        let end = now.saturating_sub(self.start);
         let gap = self.event.begin.saturating_sub(self.last_end);
+        let since = self.event.cpu.map_or(gap, |cpu| cpu.saturating_sub(self.empty_gap));
+        let work = self.spent.poll(since, now.saturating_sub(self.asked.get()));
         (self.marks.cpu, self.marks.since) = (0, 0);
         let number = self.number;
         let (before, event) = (self.polls[number].take(), &self.event);
         let poll = match before {
             Some(mut poll) if (poll.site, poll.call, poll.comm) == (event.site, event.call, event.comm) => {
-                let extra = event.cpu.unwrap_or(0).saturating_sub(self.empty_gap);
-                poll.cpu = poll.cpu.map(|cpu| cpu + extra);
+                if number == 0 {
+                    let time = if self.token.is_some() { work } else { end.saturating_sub(self.last_end) };
+                    self.spent.polled(work, time);
+                }
+                poll.cpu = poll.cpu.map(|cpu| cpu + work);
                 if self.token.is_some() {
-                    self.counted += extra;
+                    self.counted += work;
                     (poll.begin, poll.end) = (self.counted, self.counted);
                 } else {
-                    poll.begin += gap;
+                    poll.begin += if self.reads_cpu { gap } else { work };
                     poll.end = end;
                 }
                 poll
@@ -309,7 +366,11 @@ impl Recorder {
                 if let Some(before) = before {
                     self.write(&before);
                 }
+                // What it takes itself, beside the whole time before it.
+                let own = work.saturating_sub(since);
                 self.event.end = end;
+                self.event.cpu = self.event.cpu.map(|cpu| cpu + own);
+                self.event.begin += if self.reads_cpu { 0 } else { own };
                 if self.token.is_some() {
                     self.counted += self.event.cpu.unwrap_or(0);
                     (self.event.begin, self.event.end) = (self.counted, self.counted);

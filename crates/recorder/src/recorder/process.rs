@@ -1,4 +1,4 @@
-//! What all threads of the program share: the stream, requests, communicators, call paths.
+//! State that all threads of the program share: the stream, requests, communicators, call paths.
 
 use std::cell::UnsafeCell;
 use std::collections::BTreeSet;
@@ -11,6 +11,7 @@ use hayase_trace::{Event, Mark, Writer};
 use rustc_hash::FxHashMap;
 
 use super::communicators::Communicators;
+use super::outside::Spent;
 use super::queue::Queue;
 use super::requests::Requests;
 use super::{OFF, Recorder, STATE, peers, scheduling};
@@ -24,7 +25,7 @@ unsafe impl Sync for Slot {}
 
 pub(super) static PROCESS: Slot = Slot(UnsafeCell::new(None));
 
-/// What happens to the program's memory, beside its calls: the runtime of instrumented programs, if it is there.
+/// Runtime of instrumented programs, which records what happens to memory beside calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {
     /// A call with this number comes in from this address.
@@ -34,7 +35,7 @@ pub(super) struct Memory {
     pub stop: unsafe extern "C" fn(),
 }
 
-/// What all threads share.
+/// State that all threads share.
 #[derive(Debug)]
 pub struct Process {
     /// Layouts and constants of the MPI library.
@@ -68,6 +69,10 @@ pub struct Process {
     /// Start of the stream on the common clock \[ns\].
     pub(super) start: u64,
     pub(super) reads_cpu: bool,
+    /// Set if time blocked outside of calls is computation.
+    pub(super) counts_blocked: bool,
+    /// Time of the first thread outside of calls that is no computation, or may be none.
+    pub(super) spent: Spent,
     pub(super) empty_gap: u64,
     /// With the token: processor time that counts, since the start \[ns\].
     pub(super) counted: u64,
@@ -88,7 +93,7 @@ impl Process {
         self.writer.as_ref().map_or(0, Writer::events) + self.queue.len() + polls
     }
 
-    /// What a thread has polled is a call of its own from here on.
+    /// Writes the polls of a thread as a call of their own.
     pub(super) fn end_poll(&mut self, thread: usize) {
         if let Some(poll) = self.polls[thread].take() {
             self.write(&poll);
@@ -135,7 +140,7 @@ impl Process {
         number
     }
 
-    /// What the event of this place waits for will not be known.
+    /// Gives up on what the event of this place waits for: it will not be known.
     pub(crate) fn settle(&mut self, held: u64) {
         self.queue.resolve(held, |_| {});
     }

@@ -29,18 +29,46 @@ pub(super) struct Scheduling {
 }
 
 /// How a thread was scheduled up to some moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Counts {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Counts {
     /// Runnable, and not running \[ns\].
     waited: u64,
     /// How often its core was taken away.
     involuntary: u64,
+    /// How often it gave its core away, for it had to wait.
+    voluntary: u64,
+    /// Blocks of files read and written, and pages of memory fetched.
+    pub files: u64,
+}
+
+/// Where the system counts for this thread.
+pub(super) fn counter() -> Option<File> {
+    File::open("/proc/thread-self/schedstat").ok()
+}
+
+impl Counts {
+    pub(super) fn read(counter: &File) -> Option<Self> {
+        let mut text = [0_u8; 96];
+        // SAFETY: the room is as large as is said.
+        let got = unsafe { libc::pread(counter.as_raw_fd(), text.as_mut_ptr().cast(), text.len(), 0) };
+        let waited = waited(text.get(..usize::try_from(got).ok()?)?)?;
+        let usage = usage();
+        let files = (usage.ru_inblock + usage.ru_oublock + usage.ru_majflt) as u64;
+        Some(Self { waited, involuntary: usage.ru_nivcsw as u64, voluntary: usage.ru_nvcsw as u64, files })
+    }
+
+    /// Of so much time off the core since other counts, the time blocked \[ns\]: none if the thread never gave its core
+    /// away.
+    pub(super) fn blocked_since(self, before: Self, off: u64) -> u64 {
+        let put_off = self.waited.saturating_sub(before.waited);
+        if self.voluntary > before.voluntary { off.saturating_sub(put_off) } else { 0 }
+    }
 }
 
 impl Scheduling {
     /// Counts from here on, for this thread.
     pub(super) fn begin(&mut self, thread: usize) {
-        self.counter = File::open("/proc/thread-self/schedstat").ok();
+        self.counter = counter();
         self.thread = thread;
     }
 
@@ -48,18 +76,9 @@ impl Scheduling {
     pub(super) fn text(&self) -> &str {
         &self.text
     }
-
-    fn counts(&self) -> Option<Counts> {
-        let file = self.counter.as_ref()?;
-        let mut text = [0_u8; 96];
-        // SAFETY: the room is as large as is said.
-        let got = unsafe { libc::pread(file.as_raw_fd(), text.as_mut_ptr().cast(), text.len(), 0) };
-        let waited = waited(text.get(..usize::try_from(got).ok()?)?)?;
-        Some(Counts { waited, involuntary: usage().ru_nivcsw as u64 })
-    }
 }
 
-/// How often this thread has given its core away to wait for something.
+/// Returns how often this thread has given its core away to wait for something.
 pub(super) fn blocked() -> u64 {
     usage().ru_nvcsw as u64
 }
@@ -93,7 +112,9 @@ impl Process {
         if threads::this_thread() != scheduling.thread || (border && scheduling.lines >= MOST) {
             return;
         }
-        let Some(Counts { waited, involuntary }) = scheduling.counts() else { return };
+        let Some(Counts { waited, involuntary, .. }) = scheduling.counter.as_ref().and_then(Counts::read) else {
+            return;
+        };
         let wall = clock::monotonic().saturating_sub(self.start);
         let cpu = clock::thread();
         scheduling.lines += 1;
@@ -118,9 +139,8 @@ mod tests {
 
     #[test]
     fn a_thread_that_waits_for_a_core_is_seen_to() {
-        let mut scheduling = Scheduling::default();
-        scheduling.begin(0);
-        let Some(before) = scheduling.counts() else {
+        let counts = || Counts::read(&counter()?);
+        let Some(before) = counts() else {
             hayase_needs::skipped("this system does not count");
             return;
         };
@@ -137,10 +157,20 @@ mod tests {
             }
             let begin = clock::monotonic();
             while clock::monotonic() - begin < 300_000_000 {}
-            let after = scheduling.counts().unwrap();
+            let after = counts().unwrap();
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
             after.waited - before.waited
         });
         assert!(waited > 100_000_000, "{waited} ns of 300 ms");
+    }
+
+    #[test]
+    fn time_off_the_core_is_blocked_where_the_core_was_given_away_and_not_wanted() {
+        let before = Counts { waited: 100, involuntary: 1, voluntary: 1, files: 0 };
+        let put_off = Counts { waited: 900, involuntary: 2, ..before };
+        assert_eq!(put_off.blocked_since(before, 1000), 0, "interrupts and other machines have the rest");
+        let slept = Counts { waited: 150, voluntary: 2, ..before };
+        assert_eq!(slept.blocked_since(before, 1000), 950);
+        assert_eq!(Counts { waited: 5000, ..slept }.blocked_since(before, 1000), 0);
     }
 }

@@ -99,8 +99,13 @@ fn start(begin: u64, caller: Caller) {
             }
             process.scheduling.begin(threads::this_thread());
             process.note_scheduling("start");
-            if process.reads_cpu {
-                recorder.cpu = clock::thread();
+            process.spent.begin(process.empty_gap);
+            recorder.outside.begin();
+            recorder.cpu = recorder.outside.returns();
+            if caller.back != 0 {
+                let end = recorder.last_end;
+                recorder.measure_polls(caller);
+                recorder.last_end = end;
             }
             process.threads.push(Box::into_raw(Box::new(recorder)));
             STATE.store(ON, Ordering::Release);
@@ -140,21 +145,29 @@ fn begin_recording(begin: u64) -> Result<Process, String> {
     let (rank, ranks) = (rank as u32, ranks as u32);
 
     let token = wants_token();
-    let wall = std::env::var_os("HAYASE_CAPTURE_CLOCK").is_some_and(|value| value == "wall");
-    let reads_cpu = token || !wall;
-    let empty_gap = if reads_cpu { clock::empty_gap() } else { 0 };
+    let clock = std::env::var_os("HAYASE_CAPTURE_CLOCK").unwrap_or_default();
+    let reads_cpu = token || clock != "wall";
+    let counts_blocked = clock != "cpu";
+    let empty_gap = clock::empty_gap();
     let header = Header {
         // With the token, real time is that of all ranks one after the other.
         clock: if token { Clock::Cpu } else { Clock::Wall },
         tick: TICK,
         start: begin,
-        empty_gap,
+        empty_gap: if reads_cpu { empty_gap } else { 0 },
         ..Header::new(rank, ranks)
     }
     .note("program", &program())
     .note("host", &host())
     .note("mpi", &library.version)
-    .note("clock-source", if reads_cpu { "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID" } else { "CLOCK_MONOTONIC" })
+    .note(
+        "clock-source",
+        match (reads_cpu, counts_blocked) {
+            (false, _) => "CLOCK_MONOTONIC",
+            (true, false) => "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID",
+            (true, true) => "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, schedstat",
+        },
+    )
     .note("recorder", concat!("hayase-recorder ", env!("CARGO_PKG_VERSION")));
     let header = if token { header.note("token", "1") } else { header };
 
@@ -183,6 +196,8 @@ fn begin_recording(begin: u64) -> Result<Process, String> {
         directory,
         start: begin,
         reads_cpu,
+        counts_blocked,
+        spent: super::outside::Spent::default(),
         empty_gap,
         counted: 0,
         opaque: Vec::new(),

@@ -12,17 +12,16 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
-use super::{Moment, ON, PROCESS, Process, READS_CPU, Recorder, STATE, finish, signals, start};
-use crate::clock;
+use super::{Moment, ON, PROCESS, Process, Recorder, STATE, finish, signals, start};
 use crate::path::Stack;
 
 /// Set where several threads may call at the same time.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
 /// The thread that uses what is shared; 0: none.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
-/// What tells the end of a thread.
+/// Key under which each thread keeps its number, for the function that is called when it ends.
 static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
-/// Why the trace of a program ends of which several threads call, though its ranks are to run one at a time.
+/// Reason for which the trace ends where several threads call and ranks are to run one at a time.
 const REFUSED: &str = "several threads and --token";
 /// The exit code then.
 const BAD_USAGE: i32 = 2;
@@ -69,7 +68,7 @@ pub(super) fn lock() {
     }
 }
 
-/// Takes the lock if it is free before so many looks; true if it is taken.
+/// Takes the lock unless it stays held for this number of looks; true if it is taken.
 #[cold]
 pub(super) fn lock_within(looks: u32) -> bool {
     for look in 1..=looks {
@@ -128,8 +127,7 @@ pub(super) unsafe fn take() -> Option<(&'static mut Recorder, Moment)> {
         return None;
     }
     PLACE.set(Place::Call);
-    let cpu = if READS_CPU.load(Ordering::Relaxed) { clock::thread() } else { 0 };
-    let now = Moment { cpu, time: clock::monotonic() };
+    let now = Moment::now();
     lock();
     // SAFETY: the lock is held, and this thread is not inside a call.
     let process = unsafe { (*PROCESS.0.get()).as_mut() }?;
@@ -163,6 +161,8 @@ impl Process {
         recorder.thread = this_thread();
         recorder.stack = Stack::of_this_thread();
         recorder.blocked = None;
+        recorder.outside.begin();
+        recorder.outside.returns();
         // Its clock counts from its creation, which may be before that of the trace.
         recorder.cpu = now.cpu.saturating_sub(now.time.saturating_sub(self.start));
         NUMBER.set(number + 1);

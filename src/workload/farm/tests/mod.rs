@@ -3,9 +3,9 @@
 mod hand;
 mod interpolation;
 mod oracle;
+mod planning;
 mod properties;
 mod reading;
-mod refinement;
 
 use super::*;
 use crate::rng::Stream;

@@ -1,12 +1,12 @@
-//! Threads of a rank on their way from recorded calls to a program: what each waits for of the others.
+//! Requirements between threads of a rank, on their way from recorded calls to a program.
 //!
 //! Events come in the order in which calls returned. An operation of one thread waits for one of another where
 //!
 //! * it completes a request that the other started, or calls a collective on a communicator after it: MPI wants that
 //!   order;
-//! * its thread gave its core away before its call: it waited for the others. Which of them let
-//!   it go on is not known; it begins no earlier than so long after their last calls before that as it did then;
-//! * it is the first of its thread, which began so long after the last call of the first thread before that.
+//! * its thread gave its core away before its call: it waited for the others. Which of them let it go on is not known.
+//!   It keeps its distance in time from their last calls before that, less what they did not compute;
+//! * it is the first of its thread: it keeps its distance from the last call of the first thread before that.
 
 use super::rank::{RankCalls, ns};
 use super::thread::{Ended, KEPT, ThreadCalls};

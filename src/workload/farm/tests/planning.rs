@@ -1,6 +1,6 @@
 //! Plans: fewer tasks than a regular grid needs, and intervals that hold.
 
-use super::plan::{execute_until, plan};
+use super::plan::{Played, execute_until, plan};
 use super::*;
 
 /// The Mandelbrot tasks of the paper's size.
@@ -41,8 +41,8 @@ fn mandelbrot_is_known_to_two_percent_with_fewer_tasks_than_a_regular_grid_needs
     let needed = sizes[good.iter().rposition(|good| !good).map_or(0, |last| last + 1).min(sizes.len() - 1)];
     println!("plan: {} tasks, error {error:.4}, interval {:.4}; regular: {needed}^2", executed.len(), plan.relative());
     assert!((executed.len() as i64) < needed * needed, "{} of {}", executed.len(), needed * needed);
-    // The refined set gives the same work task by task.
-    let tasks = refined::interpolate(&executed, &grid).unwrap();
+    // All tasks together have that work.
+    let tasks = Played::new(&executed, &grid).unwrap().tasks(0);
     assert!((tasks.work().ps() / plan.work.ps() - 1.0).abs() < 1e-9);
 }
 
@@ -83,29 +83,87 @@ fn the_interval_holds_the_work_for_most_problems() {
     assert!(held * 10 >= all * 9, "{held} of {all}");
 }
 
+/// A time that neither coordinates nor neighbours tell.
+fn rough(point: &[i64]) -> Time {
+    ps(((point.iter().sum::<i64>() * 7919) % 13) as f64 + 1.0)
+}
+
 #[test]
-fn a_plan_begins_everywhere_and_ends_at_every_task() {
-    for text in ["7", "5x9", "3x4x5", "1x1", "2"] {
+fn a_plan_ends_at_every_task_at_the_latest() {
+    for text in ["7", "5x9", "3x4x5", "1x1", "2", "100", "20x31"] {
         let grid: TaskGrid = text.parse().unwrap();
-        let rough = |point: &[i64]| ps(((point.iter().sum::<i64>() * 7919) % 13) as f64 + 1.0);
         let (executed, plan) = execute_until(&grid, 0.0, rough).unwrap();
         let work: f64 = (0..grid.tasks()).map(|i| rough(&grid.point(i)).ps()).sum();
         assert!((plan.work.ps() - work).abs() < 1e-6 * work, "{text}");
-        assert!(executed.len() <= grid.tasks());
-        assert!((plan.relative()) < 1e-9 || executed.len() == grid.tasks(), "{text}: {plan:?}");
+        assert_eq!((executed.len(), plan.needed, plan.half_width), (grid.tasks(), grid.tasks(), Time::ZERO), "{text}");
+        let played = Played::new(&executed, &grid).unwrap();
+        let [time, least, most] = played.predict(&[Workers::equal(3)], &Costs::default())[0];
+        assert!(least == time && time == most, "{text}: nothing is left to be guessed");
     }
+}
+
+/// Two tasks of three in a cell of their own, where a and b were drawn: `3 (3 - 2) (a - b)^2 / 4`.
+#[test]
+fn the_estimate_of_a_round_and_its_variance_have_the_true_means_over_all_draws() {
+    let times = [1.0, 4.0, 10.0];
+    let pairs = [(0, 1), (0, 2), (1, 2)].map(|(i, j)| (times[i], times[j]));
+    let mean = |of: &dyn Fn((f64, f64)) -> f64| pairs.iter().map(|&pair| of(pair)).sum::<f64>() / 3.0;
+    let work = |(a, b): (f64, f64)| 3.0 * (a + b) / 2.0;
+    assert_eq!(mean(&work), 15.0);
+    let variance = mean(&|pair| (work(pair) - 15.0) * (work(pair) - 15.0));
+    assert!((mean(&|(a, b)| 3.0 * (a - b) * (a - b) / 4.0) - variance).abs() < 1e-12);
+}
+
+#[test]
+fn times_that_differ_at_random_need_what_sampling_theory_says() {
+    // The deviation of exponential times is their mean: 1.96^2 / 0.1^2 = 384 tasks of infinitely many, n / (1 + n/N) of
+    // N; the first round has more, 577 of 15,000.
+    let grid: TaskGrid = "15000".parse().unwrap();
+    let times = ExponentialSpec { count: 15_000.into(), mean: ps(1e6).into() }.times(3).unwrap();
+    let time = |point: &[i64]| times[point[0] as usize - 1];
+    let (executed, plan) = execute_until(&grid, 0.1, time).unwrap();
+    assert_eq!(executed.len(), 577);
+    // 1.96 / sqrt(577) = 8.2 %, and little for what was not seen.
+    assert!((0.07..0.1).contains(&plan.relative()), "{}", plan.relative());
+    // 4 % need 2,401 of infinitely many, 2,070 of these: what is expected is not far from it.
+    let wanted = super::plan::plan(&executed, &grid, 0.04).unwrap();
+    assert!((1700..2600).contains(&wanted.needed), "{}", wanted.needed);
+    assert!(!wanted.next.is_empty());
+}
+
+#[test]
+fn tasks_that_take_no_time_are_known_without_error() {
+    let grid: TaskGrid = "30x50".parse().unwrap();
+    let (executed, plan) = execute_until(&grid, 0.05, |_| Time::ZERO).unwrap();
+    assert!(executed.len() < grid.tasks());
+    assert_eq!((plan.work, plan.relative()), (Time::ZERO, 0.0));
+}
+
+#[test]
+fn the_order_of_the_list_does_not_matter() {
+    let grid: TaskGrid = "40x40".parse().unwrap();
+    let (executed, plan) = execute_until(&grid, 0.05, rough).unwrap();
+    let mut turned = Executed::new(2);
+    for i in (0..executed.len()).rev() {
+        turned.push(executed.point(i), executed.times()[i], executed.size(i));
+    }
+    assert_eq!(super::plan::plan(&turned, &grid, 0.05).unwrap(), plan);
 }
 
 #[test]
 fn what_no_plan_proposed_is_refused() {
-    let grid: TaskGrid = "9x9".parse().unwrap();
+    let grid: TaskGrid = "90x90".parse().unwrap();
     let mut executed = Executed::new(2);
-    for point in [[1, 1], [1, 9], [9, 1]] {
-        executed.push(&point, ps(1.0), Size::default());
+    let first = plan(&executed, &grid, 0.1).unwrap().next;
+    for point in &first[1..] {
+        executed.push(point, rough(point), Size::default());
     }
-    assert!(plan(&executed, &grid, 0.1).unwrap_err().message.contains("(9, 9)"));
-    executed.push(&[9, 9], ps(1.0), Size::default());
-    assert_eq!(plan(&executed, &grid, 0.1).unwrap().half_width, Time::NEVER);
-    executed.push(&[5, 5], ps(1.0), Size::default());
-    assert!(plan(&executed, &grid, 0.1).unwrap_err().message.contains("(5, 5)"));
+    let missing = super::grid::show_point(&first[0]);
+    let said = plan(&executed, &grid, 0.1).unwrap_err().message;
+    assert!(said.contains("1 task of round 1") && said.contains(&missing), "{said}");
+    executed.push(&first[0], rough(&first[0]), Size::default());
+    let next = plan(&executed, &grid, 0.01).unwrap().next;
+    let stray = (0..).map(|i| grid.point(i)).find(|point| !first.contains(point) && !next.contains(point)).unwrap();
+    executed.push(&stray, ps(1.0), Size::default());
+    assert!(plan(&executed, &grid, 0.1).unwrap_err().message.contains("round 2"));
 }
