@@ -7,7 +7,7 @@ use hayase::portable::{exp, ln};
 use hayase::rng::Mix;
 use hayase::units::Time;
 use hayase::workload::farm::plan::{Played, execute_until};
-use hayase::workload::farm::{self, Costs, Policy, Sizes, TaskGrid, Tasks, Workers};
+use hayase::workload::farm::{self, Costs, Extent, Policy, Sizes, TaskGrid, Tasks, Workers};
 
 /// Accuracy asked for.
 const ACCURACY: f64 = 0.05;
@@ -154,7 +154,7 @@ fn families() -> Vec<Family> {
         ("exponential", "10007", exponential, (18.5, 2659)),
         ("log-normal", "1000", log_normal, (86.5, 881)),
         ("heavy tail, shape 2.5", "64x64", heavy_tail, (9.0, 536)),
-        ("10 % ten times as long", "1000", two_levels, (0.0, 0)),
+        ("10 % ten times as long", "1000", two_levels, (11.5, 604)),
         ("1 % a hundred times as long", "1000", few_long, (12.5, 144)),
         ("exponential behind a step", "64x64", cluster, (18.0, 772)),
         ("half of them nothing", "1000", half_zero, (93.5, 956)),
@@ -180,12 +180,16 @@ struct Held {
 }
 
 fn hold(family: &Family, sets: u64) -> Result<Held, Trouble> {
-    let grid: TaskGrid = family.grid.parse()?;
+    let usual: TaskGrid = family.grid.parse()?;
     let mut held = Held::default();
     for number in 0..sets {
         let set = Set(Mix::new(number, family.name));
+        // Other coordinates, other draws: over these the interval is to hold.
+        let shifted =
+            |extent: &Extent| Extent { first: number as i64, last: number as i64 + extent.last - extent.first };
+        let grid = TaskGrid::new(usual.extents().iter().map(shifted).collect())?;
         let time = |point: &[i64]| {
-            let part = |(&at, extent): (&i64, &farm::Extent)| (at as f64 - 0.5) / extent.count() as f64;
+            let part = |(&at, extent): (&i64, &Extent)| ((at - extent.first) as f64 + 0.5) / extent.count() as f64;
             let x: Vec<f64> = point.iter().zip(grid.extents()).map(part).collect();
             Time::from_ps(1e9 * (family.rule)(&set, grid.index(point) as u64, &x))
         };
@@ -211,7 +215,7 @@ fn hold(family: &Family, sets: u64) -> Result<Held, Trouble> {
 }
 
 fn intervals(context: &Context) -> Result<Outcome, Trouble> {
-    let sets: u64 = context.choose(40, 200);
+    let sets: u64 = context.choose(100, 200);
     let found = context.side_by_side(families(), |family| Ok((hold(&family, sets)?, family)))?;
     let mut note = format!(
         "| task sets | grid | work held, earlier | executed, earlier | work held | executed | +- | time held, {WORKERS} \
@@ -242,6 +246,6 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("master-slave/intervals", intervals)
             .source("all tasks of sets that are drawn at random, of 27 kinds")
             .expect("95 % of the intervals of a plan for 5 % hold the work of all tasks", "2 % of the sets, each kind")
-            .takes(6, 30),
+            .takes(9, 18),
     ]
 }

@@ -1,22 +1,23 @@
-//! Which tasks to execute next, and how sure the prediction is.
+//! Plans: tasks to execute next, and the interval of the prediction.
 //!
-//! Tasks are executed in rounds. A round divides the grid into cells ([`cells`](super::cells)) by what is known before
-//! it, draws two tasks in each at random among those that are not executed, and estimates the work of all tasks anew:
-//! with K the known times before it, m the tasks of a cell that are not executed, and a and b the times drawn in it,
+//! Tasks are executed in rounds. A round divides the grid into cells (`cells`) by what is known before it, draws two
+//! tasks in each at random among those that are not executed, and estimates the work of all tasks anew: with K the
+//! known times before it, m the tasks of a cell that are not executed, and a and b the times drawn in it,
 //! ```text
 //! A_k = sum K + sum m (a + b) / 2            V_k = sum m (m - 2) (a - b)^2 / 4
 //! ```
-//! Whatever the times are, smooth, random or with steps, the mean of `A_k` over the draws is the work and that of `V_k`
-//! is the variance of `A_k`, since the cells do not depend on what is drawn in them. Where more was expected of the
-//! cells, `sum m (m - 2) v / 2`, that is taken for `V_k`: the scatter of neighbours in earlier rounds holds in this one.
-//! The estimate is the mean of the rounds weighted by `w = n / (M (M - n))`, n tasks drawn of M not executed, which is
-//! best where times are random. Half its interval of 95 % is
+//! Whatever the times are, smooth, random or with steps, the mean of `A_k` over the draws is the work and that of
+//! `V_k` is the variance of `A_k`, since the cells do not depend on what is drawn in them. Where more was expected of
+//! the cells, `sum m (m - 2) v / 2`, that is taken for `V_k`: the scatter of neighbours in earlier rounds holds in this
+//! one. The estimate is the mean of the rounds weighted by `w = n / (M (M - n))`, n tasks drawn of M not executed,
+//! which is best where times are random. Half its interval of 95 % is
 //! ```text
 //! h^2 = t^2 sum w^2 V_k  +  (3 g)^2  +  (3 (1 - n/N) A / n)^2
 //! ```
-//! with t of Student for Satterthwaite's degrees of freedom. The other two stand for what was not sampled: g is the most
-//! that a task drawn may hide, `w (m - 2) / 2` times the range of the times drawn in its cell and in the cell before it.
-//! 3 / n is the part of the tasks that n executed ones all miss in 5 % of all cases; it is taken to differ by the mean.
+//! with t of Student for Satterthwaite's degrees of freedom. The other two stand for what was not sampled: g is the
+//! most that a task drawn may hide, `w (m - 2) / 2` times the range of the times drawn in its cell and in the cell
+//! before it. 3 / n is the part of the tasks that n executed ones all miss in 5 % of all cases; it is taken to differ
+//! by the mean.
 //!
 //! A round has 40 % of the tasks executed before. Which tasks are drawn depends on the times before, so that a plan is
 //! played again from its executed tasks alone.
@@ -45,7 +46,7 @@ const GROWTH: f64 = 0.4;
 /// Part of the tasks left above which a round takes all of them.
 const REST: f64 = 0.8;
 
-/// What is known, and what to execute next.
+/// State of a plan: the estimate, and the tasks to execute next.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SamplingPlan {
     /// Tasks executed so far.
