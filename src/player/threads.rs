@@ -29,7 +29,7 @@ impl Sequence {
 
     /// The key of the first step of a collective of the thread at hand.
     pub(super) fn first_step(&self) -> u32 {
-        STEP | self.thread * STEPS
+        STEP | (self.thread * STEPS)
     }
 
     /// The key of the first step of the collective that this key is a step of; 0 for one of the program.

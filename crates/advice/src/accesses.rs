@@ -3,7 +3,7 @@
 use hayase_trace::memory::{Gather, Interval, Kind, Site};
 
 use crate::address::{End, Hit, Touched};
-use crate::calls::Doubts;
+use crate::doubts::Doubts;
 use crate::watch::Span;
 
 /// A place that accesses memory, in one direction.

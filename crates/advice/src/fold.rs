@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::calls::Doubts;
+use crate::doubts::Doubts;
 use crate::model::{
     Action, Blocker, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId, Side,
 };

@@ -21,6 +21,7 @@
 pub mod accesses;
 pub mod address;
 pub mod calls;
+pub mod doubts;
 pub mod fold;
 pub mod lines;
 pub mod merge;

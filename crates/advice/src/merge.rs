@@ -24,7 +24,8 @@ use hayase_trace::{Call, Event, Kind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::calls::{Communication, Doubts, may_be_length};
+use crate::calls::{Communication, may_be_length};
+use crate::doubts::Doubts;
 use crate::model::CallPart;
 use crate::overlap::{Called, Posted};
 use crate::watch::{AT_EVENT, Span, Through};

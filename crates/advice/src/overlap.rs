@@ -33,7 +33,8 @@ use hayase_trace::{Call, Event, Kind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::calls::{Communication, Doubts, communications};
+use crate::calls::{Communication, communications};
+use crate::doubts::Doubts;
 use crate::fold::Arguments;
 use crate::model::{CallPart, Dependence};
 use crate::past::{Past, Share};

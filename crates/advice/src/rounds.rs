@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use hayase_trace::Kind;
 use rustc_hash::FxHashMap;
 
-use crate::calls::Doubts;
+use crate::doubts::Doubts;
 use crate::model::CallPart;
 use crate::overlap::{Called, Posted};
 use crate::watch::{AT_EVENT, Stamp, Through};

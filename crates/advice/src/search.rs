@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hayase_trace::callers::{Callers, Gather};
 use rayon::prelude::*;
 
-use crate::calls::Doubts;
+use crate::doubts::Doubts;
 use crate::lines::Names;
 use crate::merge::{Join, Merges};
 use crate::model::{Advice, CallPart, Finding, Location};

@@ -343,10 +343,11 @@ fn run(
             skipped(file.path());
         }
     }
-    if !complete && !replayed.stuck.is_empty() {
-        if let Some(mistake) = unmatched(&work.program).receives.first() {
-            voice.hint(&mistake.message);
-        }
+    if !complete
+        && !replayed.stuck.is_empty()
+        && let Some(mistake) = unmatched(&work.program).receives.first()
+    {
+        voice.hint(&mistake.message);
     }
     Ok((replayed.report, replayed.stuck))
 }

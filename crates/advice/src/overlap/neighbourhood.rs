@@ -6,6 +6,7 @@ use crate::stream::Known;
 
 impl Search {
     /// Opens the messages of neighbourhood collectives that are complete; `blocking`: by the call that began them.
+    #[allow(clippy::vec_box, reason = "open communications are kept in boxes")]
     pub(super) fn open_together(
         &mut self,
         number: u64,
@@ -18,9 +19,8 @@ impl Search {
             let end = messages.iter().position(|open| open.spread.line != line).unwrap_or(messages.len());
             let rest = messages.split_off(end);
             let early = latest(messages.iter().map(|open| &open.spread.early));
-            let free = |open: &'_ Box<Open>| open.spread.beyond.as_deref().unwrap_or(&open.spread.early).clone();
-            let free: Vec<Reach> = messages.iter().map(free).collect();
-            let beyond = latest(free.iter())
+            let free = messages.iter().map(|open| open.spread.beyond.as_deref().unwrap_or(&open.spread.early));
+            let beyond = latest(free)
                 .filter(|beyond| early.as_ref().is_some_and(|early| beyond.block.stamp < early.block.stamp));
             let first = self.base + self.open.len() as u64;
             let together = first..first + messages.len() as u64;

@@ -5,7 +5,7 @@
 //! up.
 
 use super::Search;
-use crate::calls::Doubts;
+use crate::doubts::Doubts;
 use crate::model::Dependence;
 use crate::stream::Known;
 use crate::watch::{Block, Span};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::Rule;
-use crate::calls::Doubts;
+use crate::doubts::Doubts;
 use crate::fold::Folded;
 use crate::merge::{Content, Join, all};
 use crate::model::{Action, Finding, Location, Place, Role, RuleId};

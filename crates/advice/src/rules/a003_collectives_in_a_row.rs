@@ -6,7 +6,7 @@ use hayase_trace::Call;
 use rustc_hash::FxHashMap;
 
 use super::Rule;
-use crate::calls::Doubts;
+use crate::doubts::Doubts;
 use crate::fold::Folded;
 use crate::merge::{Content, Join, all};
 use crate::model::{Action, Finding, Location, Role, RuleId};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Rule;
-use crate::calls::Doubts;
+use crate::doubts::Doubts;
 use crate::fold::Folded;
 use crate::model::{Action, CallPart, Finding, Location, Role, RuleId};
 use crate::rounds::Round;

@@ -1,7 +1,7 @@
 //! What nobody tells of: variables on the stack that begin and end, and code that is not instrumented.
 
 use super::common::names;
-use hayase_advice::calls::Doubts;
+use hayase_advice::doubts::Doubts;
 use hayase_advice::model::Dependence;
 use hayase_advice::overlap::{Called, Limits, Listener, Posted, Search, Spread};
 use hayase_advice::stream::{Known, Steps};

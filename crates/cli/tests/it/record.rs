@@ -153,7 +153,7 @@ fn a_program_is_recorded_with_its_lines_under_every_mpi() {
         // Init, three rounds of three, Finalize.
         assert!(text.contains("calls       33, 11 a rank"), "{text}");
         let run = desk.read(&format!("{mpi}/run.toml"));
-        for what in ["hayase-run-1", "ranks = 3", "events = 33", "ended = \"exit code 0\"", "clock = \"cpu\""] {
+        for what in ["hayase-run-1", "ranks = 3", "events = 33", "ended = \"exit code 0\"", "clock = \"auto\""] {
             assert!(run.contains(what), "{what}: {run}");
         }
         let json = hayase(&desk, &format!("trace sites {mpi} --format json")).assert().success();

@@ -68,10 +68,10 @@ impl Mover<'_> {
                 }
                 ends.entry(numbers).or_default()[usize::from(receives)] |= iterations;
             }
-            if let Operation::Collective(collective) = &calls[0].0.operation {
-                if ![Allreduce, Bcast, Reduce, Scan].contains(&collective.kind) {
-                    return Err("merged operations with blocks");
-                }
+            if let Operation::Collective(collective) = &calls[0].0.operation
+                && ![Allreduce, Bcast, Reduce, Scan].contains(&collective.kind)
+            {
+                return Err("merged operations with blocks");
             }
             let statuses: Vec<Option<usize>> = calls.iter().map(|(call, _)| call.status).collect();
             let mut finish = items[0];

@@ -245,6 +245,7 @@ pub enum Library {
 }
 
 #[derive(Clone, PartialEq, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a program has a few dozen")]
 pub enum Statement {
     /// Writes all entries, from the iteration and, if it is given, from another part.
     Fill {
