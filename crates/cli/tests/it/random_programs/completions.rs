@@ -2,7 +2,9 @@
 
 use super::generate::{Builder, Pending};
 use super::messages::{receive, send};
-use super::program::{Base, Call, Completion, Expression, Guard, Object, Operation, Part, Statement, UNORDERED};
+use super::program::{
+    Base, Call, Completion, Expression, Guard, Language, Object, Operation, Part, Statement, UNORDERED,
+};
 
 impl Builder {
     /// Adds a server that answers the rank which a status names.
@@ -85,6 +87,10 @@ impl Builder {
 
     /// Adds receives whose indices decide which buffer is read and which rank is answered.
     pub fn some(&mut self) {
+        // With `mpi_f08`, Open MPI counts indices from 1, MPICH 4.0 from 0.
+        if self.program.language == Language::Fortran08 {
+            return self.plain();
+        }
         let server = self.random.below(self.ranks());
         let clients: Vec<usize> = (0..self.ranks()).filter(|&rank| rank != server).collect();
         let (number, count) = (clients.len(), 1 + self.random.below(16));
