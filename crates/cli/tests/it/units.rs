@@ -146,7 +146,7 @@ fn every_column_has_its_unit_in_its_heading_and_a_quantity_one_unit_in_an_answer
         assert!(times <= 1, "{words}: {units:?}\n{text}");
         seen.extend(headings);
     }
-    for heading in ["least [ms]", "part [%]", "share [%]", "change [%]", "efficiency [%]", "messages [k/s]"] {
+    for heading in ["least [ms]", "part [%]", "change [%]", "efficiency [%]", "messages [k/s]"] {
         let name = heading.split(" [").next().unwrap();
         assert!(seen.iter().any(|seen| seen.starts_with(&format!("{name} ["))), "no {heading} in {seen:?}");
     }
