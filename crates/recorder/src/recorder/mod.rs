@@ -209,11 +209,25 @@ impl Recorder {
         if !self.reads_cpu {
             return 0;
         }
-        let blocked = self.outside.enters(now.time, now.cpu);
+        let mut blocked = self.outside.enters(now.time, now.cpu);
+        if self.others_called() {
+            // It waited for them, which is no computation of its own.
+            blocked = outside::Blocked::default();
+        }
         if self.number == 0 {
             self.spent.blocked(blocked);
         }
         now.cpu.saturating_sub(self.cpu) + if self.counts_blocked { blocked.time } else { 0 }
+    }
+
+    /// True if another thread has returned from a call since this one did.
+    #[inline]
+    fn others_called(&self) -> bool {
+        let mut threads = self.threads.iter().enumerate();
+        // SAFETY: recorders stay where they are, and the word is changed under the lock alone, which is held.
+        threads.any(|(number, &other)| {
+            number != self.number && unsafe { (&raw const (*other).last_end).read() } > self.last_end
+        })
     }
 
     /// The call site of what comes in from a caller.
