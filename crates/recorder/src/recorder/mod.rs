@@ -175,10 +175,13 @@ impl Recorder {
         }
         let site = self.site(caller);
         let (start, reads_cpu, thread) = (self.start, self.reads_cpu, self.number as u32);
-        let blocked = self.threads.len() > 1 && self.blocked.is_none_or(|before| scheduling::blocked() > before);
+        let several = self.threads.len() > 1;
+        // The thread that had this number before may have been in its last call then.
+        let least = if several { self.last_end } else { 0 };
+        let blocked = several && self.blocked.is_none_or(|before| scheduling::blocked() > before);
         let event = &mut self.event;
         event.call = call;
-        event.begin = now.time.saturating_sub(start);
+        event.begin = now.time.saturating_sub(start).max(least);
         event.cpu = reads_cpu.then(|| (gap + self.marks.cpu).max(self.marks.since));
         event.thread = thread;
         event.flags = if blocked { Flags::BLOCKED } else { Flags::default() };
