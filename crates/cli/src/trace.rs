@@ -386,7 +386,7 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     }
     let mut program = trace.program(options).map_err(invalid)?;
     caveats::judge_program(&program, trace.name(), args.input.strictness, voice)?;
-    if program.collective_calls() > 0 {
+    if program.collective_calls() > 0 || program.has_threads() {
         let expander = Expander::new(CollectivesSpec::default());
         program = expanded(&program, &expander).map_err(invalid)?;
     }

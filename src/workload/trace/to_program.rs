@@ -246,7 +246,8 @@ impl ToProgram {
             regions.entered(rank, event, place);
         }
         let mut call = InCall { rank, groups, event, place };
-        if *every_call {
+        // Of several threads, others may wait for a call that becomes no operation.
+        if *every_call || call.rank.has_several_threads() {
             call.compute();
         }
         match event.call.kind() {

@@ -175,10 +175,13 @@ impl Recorder {
         }
         let site = self.site(caller);
         let (start, reads_cpu, thread) = (self.start, self.reads_cpu, self.number as u32);
-        let blocked = self.threads.len() > 1 && self.blocked.is_none_or(|before| scheduling::blocked() > before);
+        let several = self.threads.len() > 1;
+        // The thread that had this number before may have been in its last call then.
+        let least = if several { self.last_end } else { 0 };
+        let blocked = several && self.blocked.is_none_or(|before| scheduling::blocked() > before);
         let event = &mut self.event;
         event.call = call;
-        event.begin = now.time.saturating_sub(start);
+        event.begin = now.time.saturating_sub(start).max(least);
         event.cpu = reads_cpu.then(|| (gap + self.marks.cpu).max(self.marks.since));
         event.thread = thread;
         event.flags = if blocked { Flags::BLOCKED } else { Flags::default() };
@@ -209,11 +212,25 @@ impl Recorder {
         if !self.reads_cpu {
             return 0;
         }
-        let blocked = self.outside.enters(now.time, now.cpu);
+        let mut blocked = self.outside.enters(now.time, now.cpu);
+        if self.others_called() {
+            // It waited for them, which is no computation of its own.
+            blocked = outside::Blocked::default();
+        }
         if self.number == 0 {
             self.spent.blocked(blocked);
         }
         now.cpu.saturating_sub(self.cpu) + if self.counts_blocked { blocked.time } else { 0 }
+    }
+
+    /// True if another thread has returned from a call since this one did.
+    #[inline]
+    fn others_called(&self) -> bool {
+        let mut threads = self.threads.iter().enumerate();
+        // SAFETY: recorders stay where they are, and the word is changed under the lock alone, which is held.
+        threads.any(|(number, &other)| {
+            number != self.number && unsafe { (&raw const (*other).last_end).read() } > self.last_end
+        })
     }
 
     /// The call site of what comes in from a caller.

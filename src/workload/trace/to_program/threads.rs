@@ -34,6 +34,11 @@ impl RankCalls {
         Ok(())
     }
 
+    /// True once more than one thread has called.
+    pub(super) fn has_several_threads(&self) -> bool {
+        self.threads.of.len() > 1
+    }
+
     /// The first thread is at hand.
     pub(super) fn turn_to_first(&mut self) {
         // It is there, or there is none.
