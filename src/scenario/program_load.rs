@@ -11,7 +11,7 @@ use super::{RoutedFabric, Scenario, build, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
 use crate::node::NodeSpec;
 use crate::prediction::assemble;
-use crate::simulation::{ProgramWork, calls_of};
+use crate::simulation::{ProgramWork, Simulated, calls_of};
 use crate::system::{System, network_of_its_own};
 use crate::workload::program::Program;
 use crate::workload::program::collectives::CollectivesSpec;
@@ -74,6 +74,10 @@ fn scenario(
     sources: Sources,
     diagnostics: Vec<Diagnostic>,
 ) -> Result<Scenario<ProgramWork>, Invalid> {
+    let mut diagnostics = diagnostics;
+    if let Some((system, work)) = &found {
+        diagnostics.extend(work.fits(system).err());
+    }
     let (system, work) = build::finish(found, sources.clone(), diagnostics)?;
     let mut written = WorkloadSpec::Program(written);
     paths::settle_workload(&mut written, &sources);

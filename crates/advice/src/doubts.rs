@@ -37,6 +37,8 @@ impl Doubts {
     pub const ERRORS: Self = Self(1 << 15);
     /// Other ranks read and write memory of this one.
     pub const WINDOW: Self = Self(1 << 16);
+    /// The buffer is a variable on the stack, whose block may end before its function.
+    pub const SCOPE: Self = Self(1 << 18);
     /// Calls of functions without instrumentation could not be seen.
     pub const CALLS: Self = Self(1 << 17);
 
@@ -111,6 +113,10 @@ impl Doubts {
             (
                 Self::ERRORS,
                 "errors of MPI are returned to the program: check that what follows the call does not depend on the return code",
+            ),
+            (
+                Self::SCOPE,
+                "the buffer is on the stack: check that the block or loop body that declares it does not end meanwhile",
             ),
             (
                 Self::CALLS,

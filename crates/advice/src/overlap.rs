@@ -76,6 +76,8 @@ pub struct Spread {
     pub arguments: Arguments,
     /// What must be checked by eye.
     pub doubts: Doubts,
+    /// Set if the buffer is a variable on the stack.
+    pub on_stack: bool,
     /// How early it could be posted, and what it must stay behind.
     pub early: Reach,
     /// How late it could be complete, and what must stay behind it.
@@ -464,6 +466,7 @@ impl Search {
                 bytes: part.bytes,
                 arguments: if part.wildcard { (0, 0, 0) } else { (part.peer, part.tag, part.bytes) },
                 doubts,
+                on_stack: part.spans.iter().any(|span| known.stack.contains(&span.low)),
                 before_reading: early.block.stamp < self.reading,
                 needs: needs.into_iter().chain(decided_by).filter(|need| need.until > early.block.stamp).collect(),
                 early,

@@ -51,6 +51,8 @@ pub struct Known {
     pub sites: Vec<AccessSite>,
     /// Whether memory accesses were recorded.
     pub memory: bool,
+    /// Bytes of the stack.
+    pub stack: std::ops::Range<u64>,
     /// Files of code without instrumentation in which control was, and lines where.
     pub foreign: BTreeMap<String, BTreeSet<String>>,
     /// Why reading ended early.
@@ -228,6 +230,14 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                     return Ok(Accesses::default());
                 }
                 Err(error) => return Err(Error::File { path: self.paths.1.clone(), error }),
+            }
+        }
+        if self.known.stack.is_empty()
+            && let Some((_, bounds)) = memory.notes().iter().find(|(name, _)| name == "stack")
+        {
+            let mut bounds = bounds.split('-').map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok());
+            if let (Some(Some(low)), Some(Some(high))) = (bounds.next(), bounds.next()) {
+                self.known.stack = low..high;
             }
         }
         for site in &memory.sites()[self.known.sites.len()..] {

@@ -25,7 +25,9 @@ pub unsafe extern "C" fn hayase_memory_start(path: *const c_char) {
     frames::follow();
     let started = state::start(|| {
         let program = std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        let file = File::create(path).and_then(|file| Recorder::new(file, &[("program", &program)]));
+        let (low, high) = frames::bounds_of_stack();
+        let stack = format!("{low:#x}-{high:#x}");
+        let file = File::create(path).and_then(|file| Recorder::new(file, &[("program", &program), ("stack", &stack)]));
         match file {
             Ok(recorder) => Some(recorder),
             Err(error) => {

@@ -97,22 +97,22 @@ pub(crate) fn follow() {
     };
     // SAFETY: nobody is watched, so nobody uses it.
     unsafe { *STACK.0.get() = Some(stack) };
-    TOP.store(top_of_stack(), Ordering::Relaxed);
+    TOP.store(bounds_of_stack().1, Ordering::Relaxed);
     WATCHED.store(state::thread(), Ordering::SeqCst);
 }
 
-/// One past the highest byte of this thread's stack; 0 where the system does not say.
-fn top_of_stack() -> usize {
+/// Returns the lowest byte of this thread's stack and one past its highest; 0 where the system does not say.
+pub(crate) fn bounds_of_stack() -> (usize, usize) {
     // SAFETY: asks for the attributes of this thread and gives them back.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
         if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) != 0 {
-            return 0;
+            return (0, 0);
         }
         let (mut low, mut size) = (std::ptr::null_mut::<c_void>(), 0);
         let failed = libc::pthread_attr_getstack(&raw const attributes, &raw mut low, &raw mut size);
         libc::pthread_attr_destroy(&raw mut attributes);
-        if failed == 0 { low as usize + size } else { 0 }
+        if failed == 0 { (low as usize, low as usize + size) } else { (0, 0) }
     }
 }
 

@@ -122,6 +122,10 @@ fn add(folded: &mut Folded<u32>, rank: u32, memory: bool, spread: &Spread, least
     folded.edits.push(rank, spread.event, action);
     folded.bytes += spread.bytes;
     folded.doubts.and(spread.doubts);
+    // What is sent was put there before; what is received must not come before its variable is there.
+    if spread.on_stack && (late.accesses > 0 || (spread.part != CallPart::Send && early.accesses > 0)) {
+        folded.doubts.and(Doubts::SCOPE);
+    }
     if !counts {
         return;
     }
