@@ -6,7 +6,7 @@ use super::read::{self, Section, Sections};
 use super::{Loaded, Loader, RoutedFabric, Scenario, build, farm_load, job_load, program_load};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::node::NodeSpec;
-use crate::simulation::{PatternWork, ProgramWork};
+use crate::simulation::{PatternWork, ProgramWork, Simulated};
 use crate::workload::farm::FarmSpec;
 use crate::workload::pattern::Ground;
 use crate::workload::{ALONE, WorkloadSpec};
@@ -144,6 +144,9 @@ impl Loader {
         let Understood { sections, links, mut sources, mut diagnostics } = self.understood(Needs::Nothing);
         let ranks = work.program.ranks();
         let system = program_load::system(&sections, &links, ranks, None, &mut sources, &mut diagnostics);
+        if let Some(system) = system.as_ref().filter(|_| diagnostics.is_empty()) {
+            diagnostics.extend(work.fits(system).err());
+        }
         let system = build::finish(system, sources.clone(), diagnostics)?;
         Ok(Scenario::read(system, work, sources))
     }

@@ -75,7 +75,7 @@ fn scenario(
     diagnostics: Vec<Diagnostic>,
 ) -> Result<Scenario<ProgramWork>, Invalid> {
     let mut diagnostics = diagnostics;
-    if let Some((system, work)) = &found {
+    if let Some((system, work)) = found.as_ref().filter(|_| diagnostics.is_empty()) {
         diagnostics.extend(work.fits(system).err());
     }
     let (system, work) = build::finish(found, sources.clone(), diagnostics)?;

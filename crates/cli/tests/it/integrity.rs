@@ -200,12 +200,12 @@ fn time_that_was_neither_computation_nor_mpi_is_said_by_every_verb_with_what_to_
 fn a_message_that_is_never_received_is_said_by_every_verb_and_is_no_mistake() {
     let desk = Desk::new();
     record(&desk, Wrong { stray: true, ..Wrong::default() });
-    // Those that look for what each message meets.
-    let plays = |words: &&&str| !["sites", "show", "convert"].iter().any(|verb| words.contains(verb));
-    for words in VERBS.iter().chain(&VERBS_OF_DATA).filter(plays).chain(&["check run"]) {
+    for words in VERBS.iter().chain(&VERBS_OF_DATA).chain(&["check run"]) {
         let (code, _, error) = run(&desk, words);
         let said: Vec<&str> = error.lines().filter(|line| line.contains("never received")).collect();
-        assert!(code == 0 && said.len() == usize::from(!words.contains("extend")), "{words}: {code} {error}");
+        // Those that do not look for what each message meets.
+        let looks = !["sites", "show", "convert", "extend"].iter().any(|verb| words.contains(verb));
+        assert!(code == 0 && said.len() == usize::from(looks), "{words}: {code} {error}");
         let says =
             |line: &&str| line.contains("`: 1 message is never received, the first ") && line.contains("to rank 1:");
         assert!(said.iter().all(says), "{words}: {error}");
