@@ -21,8 +21,9 @@ pub struct Execution {
 pub struct Events(Vec<Vec<Option<Execution>>>);
 
 impl Events {
-    /// Reads a run. Calls come in the order of items: one that goes back begins another iteration.
-    pub fn read(run: &Path, program: &Program, source: &Source) -> Self {
+    /// Reads a run. Calls come in the order of items: one that goes back begins another iteration; `None` where that
+    /// gives other iterations than the program has.
+    pub fn read(run: &Path, program: &Program, source: &Source) -> Option<Self> {
         let ranks = (0..program.ranks).map(|rank| {
             let mut reader = Reader::new(File::open(run.join(format!("rank-{rank:05}.hyt"))).unwrap());
             let mut sites: BTreeMap<u32, Option<usize>> = BTreeMap::new();
@@ -49,10 +50,9 @@ impl Events {
                 }
             }
             let iterations = last.map_or(0, |last| last.iteration + 1);
-            assert_eq!(iterations, program.iterations, "iterations of rank {rank} as its calls tell them");
-            events
+            (iterations == program.iterations).then_some(events)
         });
-        Self(ranks.collect())
+        ranks.collect::<Option<_>>().map(Self)
     }
 
     /// Returns the item that a call executes.
