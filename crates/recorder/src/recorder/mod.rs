@@ -1,11 +1,11 @@
 //! What is known of the program while it runs, and the way of a call through it.
 //!
-//! Each thread that may call has a recorder ([`threads`]), and all of them share what is of the process ([`Process`]).
+//! Each thread that may call has a recorder (`threads`), and all of them share what is of the process ([`Process`]).
 //! Two rules keep it sound:
 //!
 //! * A thread-local mark says whether this thread is inside a call: calls that MPI makes of itself are not the
 //!   program's.
-//! * While data changes, the lock of [`threads`] is held: neither another thread nor the handler of a signal touches it
+//! * While data changes, the lock of `threads` is held: neither another thread nor the handler of a signal touches it
 //!   at such a time.
 
 pub mod communicators;
