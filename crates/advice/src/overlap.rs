@@ -88,7 +88,7 @@ pub struct Spread {
     pub beyond: Option<Box<Reach>>,
     /// Whether lines were looked for.
     pub detailed: bool,
-    /// Earlier communications that must be complete when it is posted, and could end behind [`before`](Self::before).
+    /// Earlier communications that must be complete when it is posted, and could end behind [`early`](Self::early).
     pub needs: SmallVec<[Through; 2]>,
 }
 
