@@ -227,8 +227,8 @@ impl Recorder {
     #[inline]
     fn others_called(&self) -> bool {
         let mut threads = self.threads.iter().enumerate();
-        // SAFETY: recorders stay where they are, and the word is changed under the lock alone, which is held.
         threads.any(|(number, &other)| {
+            // SAFETY: recorders stay where they are, and the word is changed under the lock alone, which is held.
             number != self.number && unsafe { (&raw const (*other).last_end).read() } > self.last_end
         })
     }
