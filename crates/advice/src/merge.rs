@@ -8,7 +8,8 @@
 //! another, and how long that one is; then the two cannot be one. The trace shows no contents, but this much:
 //! * What the earlier one brought was not read before the later one is called: it decides nothing.
 //! * It was read: it may decide whether there is a later one ([`Doubts::CONTENT`], to be checked).
-//! * If besides the later one is longer or of several sizes, and the earlier one is no longer than a few integers, it is taken for the later one's length: they stay two.
+//! * It was read, is no longer than a few integers, and the later one is longer or of several sizes: it is taken for
+//!   the later one's length, and they stay two.
 //! * Reading was not recorded: they stay two if the earlier one is a few integers and the later one's size differs from
 //!   execution to execution; a few integers are in doubt in any case.
 //!

@@ -8,8 +8,8 @@
 //! ```text
 //! needs(Y) = { X : X -> Y, e_X > s_Y }
 //! ```
-//! The same holds of an X whose results were read before Y, which may decide whether Y is made and how. Of all others the
-//! end cannot pass Y's post, wherever the two are put. Every pair that could cross by its bytes is in
+//! The same holds of an X whose results were read before Y, which may decide whether Y is made and how.
+//! Of all others the end cannot pass Y's post, wherever the two are put. Every pair that could cross by its bytes is in
 //! it: accesses do not move, and posts only move forward in the order of messages, each not before the place where its
 //! predecessor is now.
 //!
