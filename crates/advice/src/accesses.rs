@@ -1,9 +1,11 @@
 //! What a rank accessed between two calls, ready for questions.
 
 use hayase_trace::memory::{Gather, Interval, Kind, Site};
+use smallvec::SmallVec;
 
 use crate::address::{End, Hit, Touched};
 use crate::doubts::Doubts;
+use crate::stream::Known;
 use crate::watch::Span;
 
 /// A place that accesses memory, in one direction.
@@ -153,6 +155,9 @@ pub struct Accesses {
     pub weight: usize,
 }
 
+/// Accesses before a call among which its arguments and conditions are looked for.
+const LAST: u64 = 16;
+
 /// Addresses that take the room of a nest.
 const ADDRESSES_OF_A_NEST: usize = 16;
 
@@ -216,6 +221,17 @@ impl Accesses {
         })
     }
 
+    /// Returns variables that are read behind the last loop: arguments of the call and conditions before it.
+    pub fn read_last(&self, known: &Known) -> SmallVec<[Span; 4]> {
+        let loops = self.pieces.iter().filter(|piece| piece.count() > 1).map(|piece| piece.last() + 1).max();
+        let from = loops.unwrap_or(0).max(self.count.saturating_sub(LAST));
+        let variables =
+            self.pieces.iter().filter(|piece| piece.count() == 1 && piece.last() >= from).filter(|piece| {
+                known.sites.get(piece.site() as usize).is_some_and(|site| !site.write && !site.argument)
+            });
+        variables.map(|piece| piece.span()).map(|(low, high)| Span::new(low, high, false)).collect()
+    }
+
     /// All that keeps messages apart: what was accessed, and variables that begin or end.
     pub fn touching(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.iter().chain(&self.frames)
@@ -235,19 +251,24 @@ fn function_of_blocks(name: &str) -> &'static str {
     }
 }
 
-/// Takes the arguments of the call behind an interval out of it: they are noted last, at the address of the call.
+/// Takes the arguments of the call behind an interval out of it: they are noted at the address of the call.
 fn take_effects(interval: &mut Interval, sites: &[AccessSite], call: u64) -> Vec<Span> {
+    let argument = |site: u32| sites.get(site as usize).filter(|site| site.argument && site.address == call);
     let mut effects = Vec::new();
-    while let Some(nest) = interval.nests.last()
-        && let Some(site) = sites.get(nest.site as usize).filter(|site| site.argument && site.address == call)
-    {
-        // Arguments of one size are one nest, wherever they lie.
+    let mut take = |site: &AccessSite, low: u64, size: u64| {
+        let high = low.saturating_add(size);
+        effects.push(if site.write { Span::result(low, high) } else { Span::new(low, high, false) });
+    };
+    interval.nests.retain(|nest| {
+        let Some(site) = argument(nest.site) else { return true };
         let all = nest.runs().flat_map(|run| (0..run.count).filter_map(move |index| run.access(index)));
-        effects.extend(all.map(|(low, _)| {
-            let high = low.saturating_add(nest.size);
-            if site.write { Span::result(low, high) } else { Span::new(low, high, false) }
-        }));
-        interval.nests.pop();
-    }
+        all.for_each(|(low, _)| take(site, low, nest.size));
+        false
+    });
+    interval.gathers.retain(|gather| {
+        let Some(site) = argument(gather.site) else { return true };
+        gather.addresses.iter().for_each(|&low| take(site, low, gather.size));
+        false
+    });
     effects
 }

@@ -11,9 +11,10 @@
 //! after the communications that are open on it, which ends them. A buffer that was not watched yet looks back through
 //! the last intervals instead. Both ends are found inside a nest of loops in closed form ([`crate::address`]).
 //!
-//! **What no access shows.** A call takes its arguments by value, and is made or not: both may depend on what came and
-//! was read before. So nothing is posted before a call whose results were read since ([`Dependence::Control`]); how
-//! far it could go otherwise is kept beside it ([`Spread::beyond`]), for a person to check.
+//! **Arguments and branches.** A call takes its arguments by value, and may be in a branch; no access shows on which
+//! values either depends. So nothing is posted before a call whose results were read since, nor before a write of a
+//! variable that is an argument or is read behind the last loop before the call ([`Dependence::Control`]). How far it
+//! could go otherwise is kept beside it ([`Spread::beyond`]), for a person to check.
 //!
 //! Besides data, order: messages between two ranks on one communicator with one tag do not overtake each other, so none
 //! is posted before its predecessor; neither is a receive from anyone before another receive, or a collective operation
@@ -190,6 +191,9 @@ struct Open {
     since: (u64, u64),
 }
 
+/// Size of the largest number that a call takes by address \[B\].
+const NUMBER: u64 = 8;
+
 /// Most accesses of one instruction that are taken for reading the arguments of a call at the same line.
 const ARGUMENTS: u64 = 4;
 
@@ -335,12 +339,17 @@ impl Search {
         }
         let mut parts = communications(event, known);
         if !parts.is_empty() {
+            let counts = !event.counts.is_empty() || !event.counts2.is_empty();
+            // Numbers are read by the call, arrays of numbers for as long as it is under way.
             let reads = told.iter().copied().filter(|span| !span.result);
+            let (arrays, numbers): (SmallVec<[Span; 4]>, SmallVec<[Span; 4]>) =
+                reads.partition(|span| counts || span.high - span.low > NUMBER);
             match parts.first_mut() {
-                Some(part) if reads.clone().next().is_some() => part.spans.extend(reads),
+                Some(part) if !arrays.is_empty() => part.spans.extend(arrays),
                 _ => self.counted(number, event, line, listener, known),
             }
-            self.post(number, event, line, parts, listener, known);
+            let control = self.decided(number, &numbers, known);
+            self.post(event, line, parts, control, listener, known);
         } else if event.call.kind() == Kind::Collective {
             // A barrier moves no data, but no collective operation passes it.
             let block = Block::at_call(number, self.name, line);
@@ -375,13 +384,14 @@ impl Search {
     /// The communications of a call begin.
     fn post(
         &mut self,
-        number: u64,
         event: &Event,
         line: u32,
         parts: SmallVec<[Communication; 2]>,
+        control: Block,
         listener: &mut impl Listener,
         known: &Known,
     ) {
+        let number = self.past.number();
         let mut opened: SmallVec<[Box<Open>; 2]> = SmallVec::new();
         for mut part in parts {
             part.doubts.and(self.hazards);
@@ -450,9 +460,9 @@ impl Search {
             let early = if ready || replaces {
                 Reach::none(before, (number, 1.0))
             } else {
-                self.reach(number, line, before.max(self.control), detailed, known)
+                self.reach(number, line, before.max(control), detailed, known)
             };
-            let held = !ready && !replaces && known.memory && self.control.stamp > before.stamp;
+            let held = !ready && !replaces && known.memory && control.stamp > before.stamp;
             let beyond = held.then(|| Box::new(self.reach(number, line, before, detailed, known)));
             let spread = Spread {
                 event: number,
@@ -529,8 +539,9 @@ impl Search {
             for mut open in opened {
                 open.spread.completion = number;
                 open.spread.waits = Some((self.name, line));
-                // What was found complete by a test was hidden already.
-                if event.call.kind() == Kind::Test {
+                // What was found complete by a test was hidden already; which of several requests a call completes is
+                // not the program's choice, so that one run says nothing about another.
+                if matches!(event.call.kind(), Kind::Test | Kind::WaitAny) {
                     open.spread.late.block = block;
                     open.spread.late.point = (number, 1.0);
                     self.release(&open.buffers);

@@ -143,14 +143,13 @@ impl Function {
     }
 }
 
-/// Returns addresses of a recorded call, and how they are accessed, that are no concern of others: numbers of Fortran,
-/// which the event has; the error code; the request that a call begins.
+/// Returns addresses of a recorded call, and how they are accessed, that are no concern of others: the error code, and
+/// the request that a call begins.
 fn left_out(row: &arguments::Function, language: Language, word: &dyn Fn(usize) -> usize) -> Vec<(usize, Access)> {
     let completes = ["Wait", "Test", "Request_free"].iter().any(|start| row.name.starts_with(start));
     let mut all = Vec::new();
     for (index, argument) in row.arguments.iter().enumerate() {
         match argument.used {
-            Use::Value(_) if language != Language::C => all.push((word(index), Access::Reads)),
             Use::Memory(access, Extent { item: Item::Handle, .. })
                 if !completes && matches!(argument.name, "request" | "array_of_requests") =>
             {

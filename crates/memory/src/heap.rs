@@ -39,7 +39,7 @@ impl Function {
             "malloc" | "calloc" | "aligned_alloc" | "memalign" | "valloc" | "pvalloc" => Self::Allocate,
             "posix_memalign" => Self::AllocateInto,
             "realloc" | "reallocarray" => Self::Reallocate,
-            "free" => Self::Free,
+            "free" | "free_sized" | "free_aligned_sized" => Self::Free,
             "mmap" | "mmap64" => Self::Map,
             "munmap" => Self::Unmap,
             "_gfortran_internal_pack" => Self::Pack,

@@ -174,6 +174,11 @@ const NUMBERS: &[&str] = &[
 pub(crate) fn is_harmless(name: &str) -> bool {
     let number = |name: &str| NUMBERS.contains(&name);
     let stem = name.strip_prefix("__").and_then(|name| name.strip_suffix("_finite")).unwrap_or(name);
+    // Blocks of OpenMP end without a call of `free`.
+    let openmp = name.starts_with("omp_") || name.starts_with("GOMP_");
+    if openmp && (name.contains("alloc") || name.contains("free")) {
+        return false;
+    }
     HARMLESS.iter().any(|start| name.starts_with(start))
         || library::results(name).is_some()
         || number(stem)

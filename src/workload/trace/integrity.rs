@@ -281,9 +281,11 @@ impl Integrity {
             (_, true) => "other programs had the cores; block times leave it out and hold, but for cold caches",
             (true, false) => {
                 "the run and its calls took too long; block times leave it out and hold, but for cold caches; \
-                 --token runs one rank at a time"
+                 --token runs one rank at a time where one thread of each calls MPI"
             }
-            (false, _) => "block times are too long by as much; record with --token or with --clock cpu",
+            (false, _) => {
+                "block times are too long by as much; record with --clock cpu or, where one thread of each rank calls MPI, with --token"
+            }
         };
         Some(format!("rank {rank} lacked a core for {share}: {follows}"))
     }

@@ -67,6 +67,25 @@ impl Search {
         needs
     }
 
+    /// Returns the last thing that may decide the arguments of the newest call, or whether it is made: a call whose
+    /// results have been read, or a write of a variable that is an argument or is read behind the last loop.
+    pub(super) fn decided(&mut self, number: u64, arguments: &[Span], known: &Known) -> Block {
+        let mut control = self.control;
+        for &span in self.past.accesses().read_last(known).iter().chain(arguments) {
+            let variable = match self.watch.find(&span) {
+                Some(variable) => variable,
+                None => self.watch.add(span, self.past.last(&span, self.limits.back, known), number),
+            };
+            self.idle.push_back((variable, number));
+            let Some(variable) = self.watch.get(variable) else { continue };
+            variable.used = number;
+            if variable.last.dependence != Dependence::Limit {
+                control = control.max(variable.last.of(Dependence::Control));
+            }
+        }
+        control
+    }
+
     /// Returns communications whose results have been read, and that could end behind `data`.
     pub(super) fn decided_by(&self, data: Stamp) -> SmallVec<[Through; 2]> {
         let read = self.read.iter().rev().take_while(|through| through.until.0 >= data.0);

@@ -26,8 +26,9 @@ means that the first 500 can run while the message is under way, if the loop is 
 named with its line and kind: flow (written, then read), anti (read, then written), output (written twice), or the order
 of messages, which must not overtake each other.
 
-What came before and was read may decide whether a call is made, with whom and how long. So a call is posted behind the
-last call whose results were read before it (\"control dependence\"); if that leaves nothing, it is named with what to check.
+What came before and was read may decide whether a call is made, with whom and how long; so may variables that are read
+just before the call. A call is posted behind the last call whose results were read before it, and behind the last write
+of such a variable (\"control dependence\"); if that leaves nothing, it is named with what to check.
 
 How to change the source. A blocking call becomes its non-blocking form, the wait goes to where the data is needed:
 

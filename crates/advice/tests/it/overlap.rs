@@ -3,6 +3,7 @@
 use super::common::{Access, Recorded, Spreads, access, run_of};
 use hayase_advice::model::{CallPart, Dependence};
 use hayase_advice::overlap::{Limits, Spread};
+use hayase_advice::watch::Block;
 use hayase_trace::{Call, Event, Kind};
 use proptest::prelude::*;
 
@@ -17,11 +18,16 @@ fn spread_of(recorded: &Recorded, limits: Limits, event: u64) -> Spread {
     run_of(recorded, limits).into_iter().find(|spread| spread.event == event).expect("the event communicates")
 }
 
+/// What stands before a communication, whatever decides its arguments.
+fn before(spread: &Spread) -> Block {
+    spread.beyond.as_ref().map_or(spread.early.block, |beyond| beyond.block)
+}
+
 /// Position of what stands before and behind: an access of an interval, or `None` for an event; as the paper has it,
 /// which asks neither for arguments nor for branches.
 fn ends(spread: &Spread) -> Spreads {
     let position = |stamp: (u64, u64)| (stamp.0, (stamp.1 != u64::MAX).then_some(stamp.1));
-    let before = spread.beyond.as_ref().map_or(spread.early.block, |beyond| beyond.block);
+    let before = before(spread);
     ((before.dependence, position(before.stamp)), (spread.late.block.dependence, position(spread.late.block.stamp)))
 }
 
@@ -35,6 +41,16 @@ fn last_read(recorded: &Recorded, event: u64) -> Option<u64> {
         let between = recorded.intervals[number as usize + 1..=event as usize].iter().flatten();
         receive.call == Call::Recv && between.into_iter().any(|one| is_read(receive, one))
     })
+}
+
+/// True if what happens at a place writes a variable that is read among the last accesses before an event.
+fn writes_what_is_read_last(recorded: &Recorded, event: u64, (number, position): (u64, u64)) -> bool {
+    let call = &recorded.events[number as usize];
+    let received = Access { site: 1, address: call.buffer, size: call.bytes, write: call.call == Call::Recv };
+    let write = *recorded.intervals[number as usize].get(position as usize).unwrap_or(&received);
+    let mut last = recorded.intervals[event as usize].iter().rev().take(16).filter(|one| !one.write);
+    let touches = |one: &Access| one.address < write.address + write.size && write.address < one.address + one.size;
+    write.write && last.any(touches)
 }
 
 /// Accesses before and behind that could overlap.
@@ -141,10 +157,12 @@ proptest! {
             if after.1 == expected.1.1 { after.0 = expected.1.0; }
             prop_assert_eq!((before, after), expected, "event {} of {:?}", spread.event, recorded);
             let read = last_read(&recorded, spread.event).map_or((0, 0), |number| (number, u64::MAX));
-            let beyond = spread.beyond.as_ref().map(|beyond| beyond.block.stamp);
-            match beyond {
-                Some(stamp) => prop_assert!(stamp < read && spread.early.block.stamp == read, "{:?}", spread),
-                None => prop_assert!(spread.early.block.stamp >= read, "{:?} {:?}", spread, read),
+            let early = spread.early.block;
+            prop_assert!(early.stamp >= read, "{:?} {:?}", spread, read);
+            if let Some(beyond) = &spread.beyond {
+                prop_assert_eq!(early.dependence, Dependence::Control);
+                let decides = early.stamp == read || writes_what_is_read_last(&recorded, spread.event, early.stamp);
+                prop_assert!(beyond.block.stamp < early.stamp && decides, "{:?}", spread);
             }
         }
     }
@@ -155,8 +173,9 @@ proptest! {
         let far = run_of(&recorded, EVERYTHING);
         for near in run_of(&recorded, limits) {
             let far = far.iter().find(|far| far.event == near.event).unwrap();
-            prop_assert!(near.early.block.stamp >= far.early.block.stamp && near.late.block.stamp <= far.late.block.stamp, "{:?} {:?}", near, far);
-            prop_assert!(near.early.block.stamp == far.early.block.stamp || near.early.block.dependence == Dependence::Limit);
+            let (posted, furthest) = (before(&near), before(far));
+            prop_assert!(posted.stamp >= furthest.stamp && near.late.block.stamp <= far.late.block.stamp, "{:?} {:?}", near, far);
+            prop_assert!(posted.stamp == furthest.stamp || posted.dependence == Dependence::Limit);
             prop_assert!(near.late.block.stamp == far.late.block.stamp || near.late.block.dependence == Dependence::Limit);
         }
     }

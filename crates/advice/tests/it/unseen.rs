@@ -29,8 +29,8 @@ impl Listener for Heard {
 
 /// Sites: 0 reads, 1 is where a function begins or ends, 2 is code without instrumentation, 3 a call of a function of
 /// such code, 4 and 5 what the call at address 99 writes and reads, 6 a block that begins or ends, 7 and 8 windows, from
-/// and up to where.
-fn sites() -> [Site; 9] {
+/// and up to where, 9 writes.
+fn sites() -> [Site; 10] {
     let site = |address, kind, name: &str| Site { address, write: kind != Kind::Plain, kind, name: name.into() };
     [
         site(10, Kind::Plain, ""),
@@ -42,6 +42,7 @@ fn sites() -> [Site; 9] {
         site(14, Kind::Block, "free"),
         site(15, Kind::Hazard, "window"),
         Site { write: false, ..site(16, Kind::Hazard, "window") },
+        Site { write: true, ..site(17, Kind::Plain, "") },
     ]
 }
 
@@ -177,6 +178,37 @@ fn what_may_decide_a_call_is_there_before_it_even_where_both_move() {
     assert_eq!((receive.late.block.stamp, send.early.block.stamp), ((3, 10), (2, u64::MAX)));
     let needs: Vec<u64> = send.needs.iter().map(|need| need.event).collect();
     assert_eq!(needs, [2], "the two must not cross");
+}
+
+#[test]
+fn a_call_stays_behind_the_write_of_a_variable_that_is_read_just_before_it() {
+    // A variable is written, ten reads, then it is read: an argument of the send, or its condition.
+    let variable = |site, position| Nest::new(site, 4, 0x6000, position, &[]);
+    let intervals = |last: u64| {
+        let loops = Nest::new(0, 8, 0x9000, 11, &[Level { count: 10, stride: 8, step: 1 }]);
+        let more = Nest::new(0, 8, 0xa000, 22, &[Level { count: last, stride: 8, step: 1 }]);
+        let behind = (last > 1).then_some(more);
+        [(2, [elsewhere(), variable(9, 10), loops, variable(0, 21)].into_iter().chain(behind).collect())]
+    };
+    let (told, _) = heard(&calls(message(Call::Send)), &intervals(1));
+    let [send] = told.spreads.as_slice() else { panic!("{:?}", told.spreads) };
+    assert_eq!((send.early.block.dependence, send.early.block.stamp), (Dependence::Control, (2, 10)));
+    assert!(send.beyond.as_ref().unwrap().accesses > send.early.accesses);
+    // What is read before a loop belongs to the loop.
+    let (told, _) = heard(&calls(message(Call::Send)), &intervals(10));
+    assert!(told.spreads[0].beyond.is_none() && told.spreads[0].early.block.stamp < (2, 10), "{:?}", told.spreads);
+}
+
+#[test]
+fn a_number_that_a_call_takes_by_address_is_read_when_it_is_posted() {
+    // It is written behind the first reads, and again behind the call.
+    let events = |call| calls(Event { buffer: 0x2000, ..message(call) });
+    let argument = one(5, 0x6000, 11);
+    let intervals = [(2, vec![elsewhere(), one(9, 0x6000, 10), argument]), (3, vec![elsewhere(), one(9, 0x6000, 10)])];
+    let (told, _) = heard(&events(Call::Send), &intervals);
+    let [send] = told.spreads.as_slice() else { panic!("{:?}", told.spreads) };
+    assert_eq!((send.early.block.dependence, send.early.block.stamp), (Dependence::Control, (2, 10)));
+    assert_eq!(send.late.block.dependence, Dependence::Program);
 }
 
 #[test]

@@ -131,10 +131,18 @@ impl Mover<'_> {
         }
         let guard = item.guard.clone();
         let insertions = &mut plan.insertions[rank];
+        let chosen = waits.is_some_and(|(at, ..)| self.completes_some(rank, at));
         for (at, iterations) in posts {
             let arguments = arguments(&self.program.bodies[rank][at..number], &call, guard.as_ref());
-            let action = Action::Post { slot, arguments, calls: vec![(call.clone(), guard.clone())] };
+            let action = if chosen {
+                Action::Call { arguments, call: call.clone(), guard: guard.clone() }
+            } else {
+                Action::Post { slot, arguments, calls: vec![(call.clone(), guard.clone())] }
+            };
             insertions.push(Insertion { at, iterations, action });
+        }
+        if chosen {
+            finishes.clear();
         }
         for (at, iterations) in finishes {
             let action = Action::Finish { slot, statuses: vec![status], code };
@@ -231,6 +239,13 @@ impl Mover<'_> {
         let here = blockers.iter().copied().filter(|blocker| (low..high).contains(blocker)).min();
         let later = gap.other.is_some_and(|other| blockers.iter().any(|&blocker| blocker < other));
         here.unwrap_or(if later { high } else { low })
+    }
+
+    /// True if an item completes some of several requests, and tells which.
+    fn completes_some(&self, rank: usize, item: usize) -> bool {
+        let statement = &self.program.bodies[rank][item].statement;
+        let Statement::Complete { completion, .. } = statement else { return false };
+        matches!(completion, Completion::Any(_) | Completion::Some(_))
     }
 
     /// Returns the item that completes a request behind an item, with status and code.

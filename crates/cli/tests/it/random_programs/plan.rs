@@ -8,6 +8,8 @@ use super::program::{Call, Collective, CollectiveKind, End, Guard, Object, Opera
 pub enum Action {
     /// A communication, or several as one, with their guards, behind what computes its arguments.
     Post { slot: usize, arguments: Vec<Statement>, calls: Vec<(Call, Option<Guard>)> },
+    /// A call as it is, behind what computes its arguments.
+    Call { arguments: Vec<Statement>, call: Call, guard: Option<Guard> },
     /// All of it ends: statuses and return codes by part.
     Finish { slot: usize, statuses: Vec<Option<usize>>, code: Option<usize> },
 }
@@ -54,6 +56,15 @@ impl Dialect {
                 let mut lines: Vec<String> = arguments.iter().map(|statement| self.statement(statement)).collect();
                 lines.push(self.post(*slot, calls, rank));
                 self.chain(&lines)
+            }
+            Action::Call { arguments, call, guard } => {
+                let mut lines: Vec<String> = arguments.iter().map(|statement| self.statement(statement)).collect();
+                if let Operation::Receive(end) = &call.operation {
+                    lines.push(self.call("hm_scrub", &[self.buffer(&end.part), self.length(&end.part)]));
+                }
+                lines.push(self.statement(&Statement::Call(call.clone())));
+                let lines = self.chain(&lines);
+                guard.as_ref().map_or(lines.clone(), |guard| self.guarded(&self.guard(guard), &lines))
             }
             Action::Finish { slot, statuses, code } => {
                 let mut lines = vec![self.call("hm_finish", &[slot.to_string()])];
@@ -124,7 +135,7 @@ impl Dialect {
     /// Returns what tells of the buffers of a call; `alone`: what is sent must not change.
     fn part_of(self, slot: &str, call: &Call, rank: usize, alone: bool) -> String {
         let verify = usize::from(alone).to_string();
-        let dead = |end: &End| match end.part.stride > 1 {
+        let dead = |end: &End| match end.part.copied() {
             true => vec![self.call("hm_dead", &[slot.to_owned()])],
             false => Vec::new(),
         };

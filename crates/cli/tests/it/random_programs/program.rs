@@ -138,6 +138,11 @@ impl Part {
         Self::new(Object::Variable(variable), 0, 1)
     }
 
+    /// True if a compiler passes a copy: one entry is contiguous, whatever its stride.
+    pub fn copied(&self) -> bool {
+        self.stride > 1 && self.least > 1
+    }
+
     /// Changes the number of entries.
     pub fn of(self, count: Expression, least: usize) -> Self {
         Self { count, least, ..self }
