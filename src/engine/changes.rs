@@ -21,12 +21,19 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// A message has no way now: it waits for new routes, or is lost.
+    /// Keeps a message between whose ends no path is left until there are new routes.
+    pub(super) fn wait_for_routes(&mut self, send: Send, since: Time) {
+        if let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) {
+            outages.waiting.push((send, since));
+        }
+    }
+
+    /// Takes a message whose route crosses a link that is down: it waits for new routes, or is lost.
     pub(super) fn hold(&mut self, send: Send, since: Time) {
         let placement = self.simulation.placement;
         let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) else { return };
         match outages.faults.on_failure() {
-            OnFailure::Resend => outages.waiting.push((send, since)),
+            OnFailure::Resend => self.wait_for_routes(send, since),
             OnFailure::Lost => {
                 outages.mishaps.lost += 1;
                 outages.name(placement[send.id.src], placement[send.dst]);
@@ -139,7 +146,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// What became of messages for want of links; a run in which some never arrive has not come to its end.
+    /// Reports the messages that links failed under; a run in which one still waits for a path has not come to its end.
     pub(super) fn take_mishaps(&mut self) {
         let placement = self.simulation.placement;
         let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) else { return };
@@ -152,7 +159,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             return;
         }
         let mishaps = std::mem::take(&mut outages.mishaps);
-        if (mishaps.lost > 0 || mishaps.stranded > 0) && self.outcome.stop == Stop::Done {
+        if mishaps.stranded > 0 && self.outcome.stop == Stop::Done {
             self.outcome.stop = Stop::Deadlock(Vec::new());
         }
         self.outcome.mishaps = Some(Box::new(mishaps));

@@ -147,6 +147,8 @@ struct EventLoop<'a, 'o, W: ?Sized, T: ?Sized, O> {
     requests: Requests,
     /// The links of the message that is launched.
     route: Vec<LinkId>,
+    /// A message for which there is no route: it ends the run.
+    refused: Option<Blocked>,
 }
 
 /// What launching a message needs to know of links, close together in memory.
@@ -307,6 +309,7 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
             delivered: Vec::new(),
             requests: Requests::default(),
             route: Vec::new(),
+            refused: None,
         };
         let total = run.simulation.workload.messages();
         run.simulation.workload.begin(&mut run.requests);
@@ -314,6 +317,9 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
         let mut turns = 0;
         loop {
             run.serve_requests();
+            if run.refused.is_some() {
+                break;
+            }
             run.simulation.transport.settle(run.now);
             let horizon = run.events.next_time();
             let next = run.simulation.transport.next_arrival(horizon).min(horizon);
@@ -332,7 +338,8 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
                 }
             }
         }
-        let blocked = run.simulation.workload.blocked();
+        let mut blocked = run.simulation.workload.blocked();
+        blocked.splice(..0, run.refused.take());
         if let Some(gridlock) = run.simulation.transport.gridlock() {
             run.now = run.now.max(gridlock.at);
             run.outcome.stop = Stop::Gridlock(gridlock);
@@ -377,11 +384,23 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         route.clear();
         if src != dst {
             router.route(src, dst, route);
+            if route.is_empty() {
+                return self.refuse(send);
+            }
         }
         let latency = self.wires.latency(route);
         let transfer = self.wires.transfer(route, send.bytes);
         let alone = self.simulation.transport.alone(route, send.bytes).unwrap_or(latency + transfer);
         self.put_under_way(id, Flight { send, start: self.now, alone }, latency, transfer);
+    }
+
+    /// Ends the run with a message for which the router has no route.
+    #[cold]
+    fn refuse(&mut self, send: Send) {
+        let Simulation { fabric, placement, .. } = &self.simulation;
+        let [src, dst] = [send.id.src, send.dst].map(|rank| fabric.vertex_name(placement[rank].into()));
+        let waits_for = format!("a route from {src} to {dst}, which its routing does not have");
+        self.refused = Some(Blocked { rank: send.id.src, next: send.id, waits_for, on: None });
     }
 
     /// The same under a rule that chooses, or where links fail.
@@ -396,7 +415,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         let placement = self.simulation.placement;
         let start = Start { src: placement[send.id.src], dst: placement[send.dst], message: send.id };
         if chosen.outages.is_some() && !chosen.router.reaches(start.src, start.dst) {
-            self.hold(send, since);
+            self.wait_for_routes(send, since);
             return;
         }
         let (id, route) = (self.flights.free(), &mut self.route);
@@ -405,6 +424,9 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             // Its packets choose on their way; a shortest one says how long it would take alone.
             if start.src != start.dst {
                 self.simulation.router.route(start.src, start.dst, route);
+                if route.is_empty() {
+                    return self.refuse(send);
+                }
             }
             chosen.note(id, start);
             let (latency, transfer) = (self.wires.latency(route), self.wires.transfer(route, send.bytes));
@@ -413,6 +435,9 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             return self.put_under_way(id, Flight { send, start: self.now, alone }, latency, transfer);
         }
         chosen.choose(id, start, send.bytes, route);
+        if route.is_empty() && start.src != start.dst {
+            return self.refuse(send);
+        }
         if let Some(outages) = &mut chosen.outages {
             if outages.is_broken(route) {
                 // The routes are not new yet.

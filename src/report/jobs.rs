@@ -77,6 +77,10 @@ pub struct JobReport {
     /// Time its messages were under way over the time that each would have taken with the network to itself, both
     /// summed over all messages: by its own messages and by those of others.
     pub contention: f64,
+    /// Time that its messages lost to faults, summed over messages \[s\]; where interference was asked for and links
+    /// change while jobs run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault_delay_s: Option<f64>,
 }
 
 /// A link that several jobs used, at the same time or not.

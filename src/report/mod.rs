@@ -104,8 +104,11 @@ pub struct Report {
     /// Time messages were under way over the time they would have taken alone, both summed over all messages; 1: no
     /// message was ever held back by another.
     pub contention: f64,
-    /// The most used links, most bytes over capacity first.
+    /// The links on which messages lost most time, or, where that was not measured, those most used.
     pub links: Vec<LinkUse>,
+    /// Time that messages lost on links, where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delays: Option<Delays>,
     /// Rounds of the redistribution, where that is the sharing policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,
@@ -193,6 +196,26 @@ impl Bounds {
     }
 }
 
+/// Time that messages lost on links that held them back.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Delays {
+    /// Over all messages \[s\].
+    pub total_s: f64,
+    /// Kinds of links with their parts of it, the largest first.
+    pub kinds: Vec<KindDelay>,
+}
+
+/// The part of all delay that a kind of links has.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct KindDelay {
+    /// The kind: `up from level 1`.
+    pub links: String,
+    /// Its part of all delay.
+    pub part: f64,
+}
+
 /// What one link did.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -228,6 +251,9 @@ pub struct LinkUse {
     /// How long it stood still although packets waited for it, for want of room behind it \[s\].
     #[serde(skip_serializing_if = "is_zero")]
     pub blocked_s: f64,
+    /// Time that messages lost on it, summed over messages \[s\]; absent where it was not measured.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub delay_s: f64,
 }
 
 fn is_zero<T: Default + PartialEq>(value: &T) -> bool {

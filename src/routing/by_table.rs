@@ -85,6 +85,10 @@ impl Router for Forwarding {
         self.walk(src, dst, |_| {})
     }
 
+    fn is_total(&self) -> bool {
+        false
+    }
+
     fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
         count_ends(&self.graph, demand, loads);
         let toward = Toward::new(demand, &self.graph);

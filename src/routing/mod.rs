@@ -88,7 +88,7 @@ pub use minimal::{EcmpSpec, MinimalSpec};
 pub use paths::{Choose, PathsSpec};
 pub use planes::{PlanesRuleSpec, Select};
 pub use random_order::RandomOrderSpec;
-pub use router::{ChannelOrder, Router};
+pub use router::{ChannelOrder, Router, may_lack_routes};
 pub use shortest_path::ShortestPathSpec;
 pub use spray::SpraySpec;
 pub use steps::{Classes, Steps};

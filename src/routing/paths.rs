@@ -271,6 +271,10 @@ impl Router for Paths {
         src == dst || self.of(src, dst).is_some()
     }
 
+    fn is_total(&self) -> bool {
+        false
+    }
+
     fn choice(&self) -> Option<&dyn Choice> {
         Some(self)
     }

@@ -43,6 +43,11 @@ pub trait Router: Send + Sync + std::fmt::Debug {
         true
     }
 
+    /// True if it has a route from each node to each other wherever the fabric's family connects all of its nodes.
+    fn is_total(&self) -> bool {
+        true
+    }
+
     /// Whether it splits messages over several paths, each with its part.
     fn splits(&self) -> bool {
         self.choice().is_some_and(|choice| choice.manner() == Manner::Split)
@@ -90,6 +95,12 @@ pub trait Router: Send + Sync + std::fmt::Debug {
         let _ = link;
         None
     }
+}
+
+/// True if a router may lack routes between nodes of a fabric: each pair has to be asked for
+/// ([`Router::reaches`]).
+pub fn may_lack_routes(fabric: &Fabric, router: &dyn Router) -> bool {
+    fabric.routes().is_some() || !fabric.is_connected_by_family() || !router.is_total()
 }
 
 /// What is known of the circles that routes of a rule may form.

@@ -50,6 +50,10 @@ impl Router for Table {
     fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
         src == dst || self.get(src, dst).is_some()
     }
+
+    fn is_total(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::fabric::Fabric;
 use crate::faults::{Faults, FaultsSpec};
 use crate::ids::{Id, NodeId, RankId};
 use crate::placement::{PlacementSpec, RegularSpec};
-use crate::routing::{Choice, Manner, Router, RoutingSpec};
+use crate::routing::{Choice, Manner, Router, RoutingSpec, may_lack_routes};
 use crate::sharing::SharingSpec;
 use crate::simulation::PatternWork;
 use crate::system::{Network, System, Written};
@@ -427,9 +427,7 @@ const MOST_PAIRS: u64 = 20_000_000;
 /// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
 pub(super) fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let (Some(network), pattern) = (system.network(), &work.pattern) else { return };
-    let irregular = !network.fabric.is_connected_by_family()
-        || matches!(system.routing(), Some(RoutingSpec::Table(_)))
-        || network.fabric.routes().is_some();
+    let irregular = may_lack_routes(&network.fabric, &*network.router);
     let listed = matches!(work.workload, PatternSpec::File(_));
     if !irregular && !listed {
         return;
@@ -466,16 +464,7 @@ pub(super) fn check_routes(system: &System, work: &Workload, sections: &Sections
         diagnostics.push(with_span(Diagnostic::new("unknown-rank", message), sections.workload.span()));
     }
     if let Some((from, to)) = missing.first {
-        let name = |node: u32| network.fabric.vertex_name(NodeId(node).into());
-        let message = format!("there is no route from {} to {}{}", name(from), name(to), missing.more());
-        if network.fabric.failed().is_some() {
-            diagnostics.push(with_span(cut_off(message), sections.faults.span()));
-            return;
-        }
-        let diagnostic = Diagnostic::new("no-route", message)
-            .label("the pattern sends messages where no route leads")
-            .help("add links or routes to the topology, or place the ranks elsewhere");
-        diagnostics.push(with_span(diagnostic, sections.topology.span()));
+        diagnostics.push(no_route(network, sections, [from, to].map(NodeId), &missing.more()));
     }
 }
 
@@ -486,15 +475,31 @@ pub(super) fn check_all_routes(network: &Network, sections: &Sections, diagnosti
     if network.faults_concern_runs() {
         return;
     }
-    if fabric.routes().is_none() && fabric.is_connected_by_family() {
+    if !may_lack_routes(fabric, &**router) {
         return;
     }
     let pairs = placement.iter().flat_map(|&from| placement.iter().map(move |&to| (from, to)));
     let mut pairs = pairs.take(MOST_PAIRS as usize).filter(|(from, to)| from != to);
     if let Some((from, to)) = pairs.find(|&(from, to)| !router.reaches(from, to)) {
-        let name = |node: NodeId| fabric.vertex_name(node.into());
-        let message = format!("there is no route from {} to {}", name(from), name(to));
-        diagnostics.push(with_span(Diagnostic::new("no-route", message), sections.topology.span()));
+        diagnostics.push(no_route(network, sections, [from, to], ""));
+    }
+}
+
+/// Returns the mistake of a pair of nodes that messages are sent between and no route leads between.
+fn no_route(network: &Network, sections: &Sections, ends: [NodeId; 2], more: &str) -> Diagnostic {
+    let [from, to] = ends.map(|node| network.fabric.vertex_name(node.into()));
+    let message = format!("there is no route from {from} to {to}{more}");
+    if network.fabric.failed().is_some() {
+        return with_span(cut_off(message), sections.faults.span());
+    }
+    let diagnostic = Diagnostic::new("no-route", message).label("messages are sent where no route leads");
+    let listed = !network.router.is_total() && network.fabric.routes().is_none();
+    match listed {
+        true => with_span(diagnostic.help("add a path for this pair to the routing's file"), sections.routing.span()),
+        false => {
+            let help = "add links or routes to the topology, or place the ranks elsewhere";
+            with_span(diagnostic.help(help), sections.topology.span())
+        }
     }
 }
 

@@ -26,30 +26,42 @@ impl JobsWork {
     }
 
     /// The jobs as parties, each rank in its own.
-    pub(super) fn parties(&self) -> Arc<Parties> {
+    pub(super) fn parties(&self, counts_own: bool) -> Arc<Parties> {
         let ranks = (0..).zip(&self.jobs);
         let of = ranks.flat_map(|(number, job)| std::iter::repeat_n(number, job.task.ranks() as usize)).collect();
-        Arc::new(Parties { of, count: self.jobs.len() as u32 })
+        Arc::new(Parties { of, count: self.jobs.len() as u32, counts_own })
     }
 
-    /// The matrix, row after row: what is lost to others as the transport has kept it, and to the own job what is left
-    /// of the time that messages were under way longer than alone.
-    pub(super) fn interference(&self, recorder: &JobsRecorder<'_>, lost: Option<&[f64]>) -> Vec<Interference> {
+    /// Returns the matrix, row after row: what is lost to others as the transport has kept it, and to the own job what
+    /// is left of the time that messages were under way longer than alone; with faults that, too, is as kept, and what is
+    /// left by job is the second value.
+    pub(super) fn interference(
+        &self,
+        recorder: &JobsRecorder<'_>,
+        lost: Option<&[f64]>,
+        faults: bool,
+    ) -> (Vec<Interference>, Vec<f64>) {
         let count = self.jobs.len();
-        let mut matrix = Vec::with_capacity(count * count);
+        let (mut matrix, mut to_faults) = (Vec::with_capacity(count * count), Vec::new());
         for (victim, (job, record)) in self.jobs.iter().zip(&recorder.jobs).enumerate() {
             let row = lost.and_then(|lost| lost.get(victim * count..(victim + 1) * count));
             let to = |culprit: usize| row.map_or(0.0, |row| row[culprit]);
             let others: f64 = (0..count).filter(|&culprit| culprit != victim).map(to).sum();
             let [under_way, alone] = <[_; 2]>::from(record.under_way()).map(|time| time.seconds());
             let own = under_way - alone - others;
-            let own = if own.abs() <= ROUNDING * under_way { 0.0 } else { own };
+            let rounded = |time: f64| if time.abs() <= ROUNDING * under_way { 0.0 } else { time };
+            let own = if faults {
+                to_faults.push(rounded(own - to(victim)));
+                to(victim)
+            } else {
+                rounded(own)
+            };
             matrix.extend(self.jobs.iter().enumerate().map(|(culprit, by)| Interference {
                 victim: job.name.clone(),
                 culprit: by.name.clone(),
                 delay_s: if culprit == victim { own } else { to(culprit) },
             }));
         }
-        matrix
+        (matrix, to_faults)
     }
 }

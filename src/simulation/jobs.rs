@@ -23,6 +23,7 @@ use crate::report::{
 use crate::rng::seed_of_job;
 use crate::system::{Network, System};
 use crate::throughput::{OnFabric, OnNodes};
+use crate::transport::Metered;
 use crate::units::{Bandwidth, Time};
 use crate::workload::background::Background;
 use crate::workload::farm::Dealer;
@@ -351,7 +352,9 @@ impl Playing<'_> {
         let followed = watch.map(|watch| Followed { watch, last: Mutex::new(None) });
         let (mut runs, mut outcome) = (Vec::new(), Outcome::default());
         let told = interference && self.work.tells_interference(self.system).is_ok();
-        let parties = told.then(|| self.work.parties());
+        let faults = self.network.events().is_some();
+        let parties = told.then(|| self.work.parties(faults));
+        let metered = parties.as_ref().map_or(Metered::Nothing, Metered::Parties);
         rayon::in_place_scope(|scope| {
             let mut rest = alone.as_mut_slice();
             let mut before = 0;
@@ -366,7 +369,7 @@ impl Playing<'_> {
             let mut joint = self.joint(&stages, None, added);
             let first = followed.as_ref().map(First);
             let watch = first.as_ref().map(|watch| watch as &dyn Watch);
-            outcome = self.network.simulate_parties(&mut joint, parties.as_ref(), &mut recorder, watch);
+            outcome = self.network.simulate_metered(&mut joint, metered, &mut recorder, watch);
             runs = joint.runs();
         });
         let meta = Meta {
@@ -378,7 +381,11 @@ impl Playing<'_> {
         };
         let mut report = self.report(&recorder, &runs, &alone, &outcome, meta);
         if told && report.head.status == Status::Complete {
-            report.interference = Some(self.work.interference(&recorder, outcome.facts.lost.as_deref()));
+            let (matrix, to_faults) = self.work.interference(&recorder, outcome.facts.lost.as_deref(), faults);
+            report.interference = Some(matrix);
+            for (job, time) in report.jobs.iter_mut().zip(to_faults) {
+                job.fault_delay_s = Some(time);
+            }
         }
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => self.in_words(blocked, &ranks),
@@ -394,7 +401,8 @@ impl Playing<'_> {
         let stages = self.stages();
         let mut joint = self.joint(&stages, Some(job), None);
         let outcome = self.network.simulate(&mut joint, &mut (), watch);
-        (outcome.stop == Stop::Done).then(|| joint.runs()[job].mean())
+        let runs = joint.runs();
+        (outcome.stop == Stop::Done && runs[job].count > 0).then(|| runs[job].mean())
     }
 
     fn stages(&self) -> Vec<Stage> {
@@ -499,7 +507,10 @@ impl Playing<'_> {
             Stop::Done => ends.fold(Time::ZERO, Time::max),
             _ => outcome.makespan,
         };
+        // Of a job whose last messages were lost nothing is blocked, and yet it never ends.
+        let endless = (0..jobs.len()).any(|index| waited(&index) && runs[index].count == 0);
         let status = match outcome.stop {
+            Stop::Done if endless => Status::Deadlocked,
             Stop::Done => Status::Complete,
             Stop::Interrupted => Status::Interrupted,
             Stop::Deadlock(_) | Stop::Gridlock(_) => Status::Deadlocked,
@@ -529,6 +540,7 @@ impl Playing<'_> {
                 messages: record.messages,
                 bytes: record.bytes,
                 contention: record.contention(),
+                fault_delay_s: None,
             }
         };
         let bounds = if status == Status::Complete { self.bounds(recorder) } else { Bounds::default() };

@@ -7,7 +7,7 @@ use crate::engine::Outcome;
 use crate::fabric::{Fabric, FabricBuilder, Irregular};
 use crate::ids::{IdVec, LinkId, VertexId};
 use crate::record::{LinkTimes, Recorder};
-use crate::report::LinkUse;
+use crate::report::{Delays, KindDelay, LinkUse};
 use crate::system::Network;
 use crate::transport::PortUse;
 use crate::units::Time;
@@ -27,6 +27,8 @@ pub struct LinkUses {
     bytes: IdVec<LinkId, u64>,
     times: Option<LinkTimes>,
     ports: Option<IdVec<LinkId, PortUse>>,
+    /// Time that messages lost \[s\].
+    delays: Option<IdVec<LinkId, f64>>,
 }
 
 impl Default for LinkUses {
@@ -34,7 +36,7 @@ impl Default for LinkUses {
     fn default() -> Self {
         let fabric = Arc::new(FabricBuilder::new("", 0, 0).finish(Irregular));
         let (bytes, most) = (IdVec::new(), Arc::clone(&fabric));
-        Self { fabric, most, makespan: Time::ZERO, bytes, times: None, ports: None }
+        Self { fabric, most, makespan: Time::ZERO, bytes, times: None, ports: None, delays: None }
     }
 }
 
@@ -48,6 +50,7 @@ impl LinkUses {
             bytes: std::mem::take(&mut recorder.bytes),
             times: recorder.times.take(),
             ports: outcome.facts.ports.take(),
+            delays: outcome.facts.delays.take(),
         }
     }
 
@@ -97,13 +100,19 @@ impl LinkUses {
             peak_queue: port.map_or(0, |port| port.peak_queue),
             mean_queue: port.map_or(0.0, |port| ratio(port.queue_time, self.makespan.ps())),
             blocked_s: port.map_or(0.0, |port| port.blocked.seconds()),
+            delay_s: self.delays.as_ref().map_or(0.0, |delays| delays[id]),
         }
     }
 
-    /// The links that were used most, so many of them. Of those equally used, first those on which messages met.
-    pub(super) fn most_used(&self, count: usize) -> Vec<LinkUse> {
+    /// Returns up to `count` links on which messages lost most time, then those that were used most. Of those equally
+    /// used, first those on which messages met.
+    pub(super) fn foremost(&self, count: usize) -> Vec<LinkUse> {
         let order = |a: &LinkUse, b: &LinkUse| {
-            b.utilisation.total_cmp(&a.utilisation).then(b.mean_flows.total_cmp(&a.mean_flows)).then(a.id.cmp(&b.id))
+            let by_delay = b.delay_s.total_cmp(&a.delay_s);
+            by_delay
+                .then(b.utilisation.total_cmp(&a.utilisation))
+                .then(b.mean_flows.total_cmp(&a.mean_flows))
+                .then(a.id.cmp(&b.id))
         };
         let mut most: Vec<LinkUse> = Vec::with_capacity(count + 1);
         for (id, _) in self.bytes.iter_ids().filter(|&(_, &bytes)| bytes > 0) {
@@ -119,6 +128,21 @@ impl LinkUses {
             link.name = self.fabric.link_name(LinkId(link.id));
         }
         most
+    }
+
+    /// Returns the time that messages lost on links, in all and by kind of link; `None` where it was not measured.
+    pub(super) fn delays(&self) -> Option<Delays> {
+        let delays = self.delays.as_ref()?;
+        let total_s: f64 = delays.iter().sum();
+        let mut kinds: Vec<KindDelay> = Vec::new();
+        for group in self.fabric.family().link_groups(&self.fabric) {
+            let lost: f64 = group.links.iter().filter_map(|&link| delays.get(link)).sum();
+            if lost > 0.0 {
+                kinds.push(KindDelay { links: group.name, part: lost / total_s });
+            }
+        }
+        kinds.sort_by(|a, b| b.part.total_cmp(&a.part));
+        Some(Delays { total_s, kinds })
     }
 
     /// The longest time that any link takes for what it carried, as far as messages share it \[s\].

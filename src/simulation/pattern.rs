@@ -27,7 +27,7 @@ use crate::routing::Manner;
 use crate::sharing::SharingSpec;
 use crate::system::{Network, System};
 use crate::throughput::OnFabric;
-use crate::transport::{Channel, ContentionFreeSpec, Gridlock, TransportSpec};
+use crate::transport::{Channel, ContentionFreeSpec, Gridlock, Metered, TransportSpec};
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{Injection, Pattern, PatternPlayer, PatternSpec, start_offsets};
 use crate::workload::{Blocked, WorkloadSpec};
@@ -156,7 +156,7 @@ impl PatternWork {
     ) -> Option<Outcome> {
         let playing = self.on(system)?;
         let mut player = playing.player(None);
-        Some(playing.network.simulate_known(&mut player, observer, watch))
+        Some(playing.network.simulate_known(&mut player, Metered::Nothing, observer, watch))
     }
 
     fn on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
@@ -296,6 +296,7 @@ impl Playing<'_> {
         let is_played = plays_links || wants_messages || wants_ranks;
         let counted = if is_played { None } else { self.count(|| recorder(link_use), watch) };
         let mut watched = recorder(link_use);
+        let metered = if link_use { Metered::Links } else { Metered::Nothing };
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
         watched.alone_in_a_row = self.starts_of_rows();
         let mut estimated = (system.estimate().is_some() && counted.is_some())
@@ -308,13 +309,13 @@ impl Playing<'_> {
                     estimated = Some(Estimated::Full(reason.to_owned()));
                 }
                 let outcome = match (&mut seen, wanted) {
-                    (Some(seen), _) => self.play_seen(seen, &mut watched, watch, added),
+                    (Some(seen), _) => self.play_seen(seen, metered, &mut watched, watch, added),
                     (None, Some(Ok(wanted))) => {
                         let (outcome, came) = self.play_part(wanted, &mut watched, watch, added);
                         estimated = Some(came).filter(|_| outcome.stop == Stop::Done);
                         outcome
                     }
-                    (None, _) => self.play(&mut watched, watch, added),
+                    (None, _) => self.network.simulate_known(&mut self.player(added), metered, &mut watched, watch),
                 };
                 // Under a barrier only what messages do within a step needs events: the figures are those of the steps
                 // all the same, so that they do not depend on what is asked for.
@@ -331,7 +332,8 @@ impl Playing<'_> {
         let links = LinkUses::of(self.network, &mut recorder, &mut outcome);
         // (Of an estimate only the bounds of the senders are told.)
         let is_whole = outcome.stop == Stop::Done && estimated.as_ref().and_then(Estimated::estimate).is_none();
-        let path = if is_whole { self.path(&recorder, watch) } else { None };
+        let has_lost = outcome.mishaps.as_ref().is_some_and(|mishaps| mishaps.lost > 0);
+        let path = if is_whole && !has_lost { self.path(&recorder, watch) } else { None };
         // Added up in another order than the run does it, it may be more in the last bits.
         let path = path.map(|path| path.min(outcome.makespan));
         let bounds = self.bounds(&recorder, bisection, &links, path);
@@ -367,6 +369,7 @@ impl Playing<'_> {
     fn play_seen(
         &self,
         seen: &mut Seen<'_>,
+        metered: Metered<'_>,
         recorder: &mut Recorder<'_>,
         watch: Option<&dyn Watch>,
         added: Option<Arc<Added>>,
@@ -389,7 +392,7 @@ impl Playing<'_> {
         let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark: None };
         let mut player =
             PatternRanks::new(self.player(added), self.pattern.clone(), self.injection, self.jitter, observers);
-        let outcome = self.network.simulate(&mut player, recorder, watch);
+        let outcome = self.network.simulate_metered(&mut player, metered, recorder, watch);
         let openings;
         (seen.times, openings) = player.finish();
         seen.history.let_go_together(openings);
@@ -401,12 +404,6 @@ impl Playing<'_> {
         let processors = processors(self.system, self.pattern.ranks(), added);
         let player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.system.seed());
         player.slowed(processors, Time::ZERO)
-    }
-
-    /// Plays the workload event by event.
-    fn play(&self, recorder: &mut Recorder<'_>, watch: Option<&dyn Watch>, added: Option<Arc<Added>>) -> Outcome {
-        let mut player = self.player(added);
-        self.network.simulate_known(&mut player, recorder, watch)
     }
 
     /// How well the makespan is to be known, as a part of it, where it may be an estimate; or why it cannot be one.
@@ -530,7 +527,8 @@ impl Playing<'_> {
             bounds,
             ratio_to_bound: ratio(makespan_s, bounds.largest()),
             contention: ratio(recorder.under_way.total(), recorder.alone.total()),
-            links: links.most_used(MOST_USED),
+            links: links.foremost(MOST_USED),
+            delays: links.delays(),
             ranks: None,
             rounds: outcome.facts.rounds.map(|rounds| Rounds {
                 min: rounds.min,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::report::Rate;
-use crate::routing::{Manner, Path, Start, UnderWay};
+use crate::routing::{Manner, Path, Start, UnderWay, may_lack_routes};
 use crate::sharing::Sharing;
 use crate::system::Network;
 use crate::transport::{FlowsOnTerms, Transport, TransportSpec};
@@ -95,11 +95,12 @@ pub(super) fn rates(pattern: &dyn Pattern, injection: Injection, network: &Netwo
     let mut on_links: UnderWay = IdVec::filled(fabric.links().len(), 0);
     let mut messages: Vec<(RankId, Message, Option<u32>, Held)> = Vec::new();
     let (mut path, mut under_way) = (Path::default(), 0);
+    let asks = network.faults_concern_runs() || may_lack_routes(fabric, &**router);
     for src in (0..pattern.ranks()).map(RankId) {
         for (index, message) in (0..).zip(first_messages(pattern, injection, src)) {
             let (from, to) = (placement[src], placement[message.dst]);
             let (mut number, mut least) = (None, (f64::INFINITY, None));
-            if network.faults_concern_runs() && !router.reaches(from, to) {
+            if asks && !router.reaches(from, to) {
                 least = (0.0, None);
             } else if from != to && message.bytes > 0 {
                 path.clear();

@@ -7,6 +7,8 @@
 mod network;
 #[cfg(feature = "simulator")]
 mod target;
+#[cfg(all(test, feature = "simulator"))]
+mod tests;
 #[cfg(feature = "simulator")]
 mod whole;
 

@@ -13,7 +13,7 @@ use crate::ids::{LinkId, NodeId};
 use crate::placement::Placement;
 use crate::routing::{Choice, Router, RoutingSpec};
 use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
-use crate::transport::{Built, Parties, Transport, TransportSpec};
+use crate::transport::{Built, Metered, Transport, TransportSpec};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Load, Workload};
 
@@ -63,20 +63,19 @@ impl Network {
         observer: &mut impl Observer,
         watch: Option<&dyn Watch>,
     ) -> Outcome {
-        self.simulate_parties(workload, None, observer, watch)
+        self.simulate_metered(workload, Metered::Nothing, observer, watch)
     }
 
-    /// The same of parties that are to be told what they lose to each other
-    /// ([`Facts::lost`](crate::transport::Facts::lost)).
-    pub fn simulate_parties(
+    /// The same, with what messages lose to each other measured.
+    pub fn simulate_metered(
         &self,
         workload: &mut dyn Workload,
-        parties: Option<&Arc<Parties>>,
+        metered: Metered<'_>,
         observer: &mut impl Observer,
         watch: Option<&dyn Watch>,
     ) -> Outcome {
         let load = self.load_of(&*workload);
-        self.run(workload, &mut *self.transport_for(load, parties).boxed(), observer, watch)
+        self.run(workload, &mut *self.transport_for(load, metered).boxed(), observer, watch)
     }
 
     /// The same for a workload whose type is known: the engine's loop is compiled for it, and for the transports that play
@@ -84,10 +83,11 @@ impl Network {
     pub fn simulate_known<W: Workload>(
         &self,
         workload: &mut W,
+        metered: Metered<'_>,
         observer: &mut impl Observer,
         watch: Option<&dyn Watch>,
     ) -> Outcome {
-        match self.transport_for(self.load_of(&*workload), None) {
+        match self.transport_for(self.load_of(&*workload), metered) {
             Built::EqualShare(mut flows) => self.run(workload, &mut flows, observer, watch),
             Built::MaxMin(mut flows) => self.run(workload, &mut flows, observer, watch),
             Built::Other(mut transport) => {
@@ -104,10 +104,10 @@ impl Network {
     }
 
     /// The transport for a load.
-    fn transport_for(&self, load: Load, parties: Option<&Arc<Parties>>) -> Built {
+    fn transport_for(&self, load: Load, metered: Metered<'_>) -> Built {
         let Self { fabric, router, placement, sharing, .. } = self;
         if self.events().is_none() {
-            return self.transport.build_known(fabric, router, placement, sharing, load, parties);
+            return self.transport.build_known(fabric, router, placement, sharing, load, metered);
         }
         // Which links never bind, and which solver is the fastest, is known of links that stay as they are.
         let load = Load { one_at_a_time: false, most_to_one: 0, ..load };
@@ -118,7 +118,7 @@ impl Network {
             sharing => sharing,
         };
         let for_now: Arc<dyn Router> = Arc::new(ForNow(Arc::clone(router)));
-        self.transport.build_known(fabric, &for_now, placement, sharing, load, parties)
+        self.transport.build_known(fabric, &for_now, placement, sharing, load, metered)
     }
 
     /// Lets the engine run.

@@ -30,7 +30,7 @@ use serde::Serialize;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
-use crate::routing::{Demand, Path, Router};
+use crate::routing::{Demand, Path, Router, may_lack_routes};
 
 pub use ground::{OnFabric, OnNodes};
 pub use kind::kind;
@@ -156,7 +156,7 @@ const MOST_PAIRS: u64 = 20_000_000;
 
 /// That routes lead where traffic goes. Families of fabrics are connected by construction.
 pub(crate) fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) -> Result<(), Diagnostic> {
-    if fabric.routes().is_none() && fabric.is_connected_by_family() {
+    if !may_lack_routes(fabric, router) {
         return Ok(());
     }
     let (mut lost, mut looked_at) = (None, 0);
@@ -178,7 +178,8 @@ pub(crate) fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) 
         let diagnostic = Diagnostic::new("cut-off", message);
         return Err(diagnostic.help("let fewer links fail, or draw others (another seed)"));
     }
-    Err(Diagnostic::new("no-route", message).help("add links or routes to the topology"))
+    Err(Diagnostic::new("no-route", message)
+        .help("add links or routes to the topology, or paths to the file of its routing"))
 }
 
 /// The largest loads so far.

@@ -22,6 +22,8 @@ pub use flow::{
 pub use packet::{PacketSpec, Packets};
 pub use spec::{ContentionFreeSpec, TransportSpec};
 
+use std::sync::Arc;
+
 use crate::ids::{FlowId, IdVec, LinkId, RankId};
 use crate::routing::{Path, Start};
 use crate::sharing::Rounds;
@@ -174,6 +176,19 @@ pub struct Facts {
     /// By [party](Parties), row after row: what its messages have lost to those of each other party \[s\], where that
     /// was asked for.
     pub lost: Option<Vec<f64>>,
+    /// Time that messages lost on each link \[s\], where that was asked for and is known.
+    pub delays: Option<IdVec<LinkId, f64>>,
+}
+
+/// What is measured of the time that messages lose to each other.
+#[derive(Clone, Copy, Debug)]
+pub enum Metered<'a> {
+    /// Nothing.
+    Nothing,
+    /// Time lost on each link ([`Facts::delays`]).
+    Links,
+    /// Time that each party loses to each other ([`Facts::lost`]).
+    Parties(&'a Arc<Parties>),
 }
 
 /// Which messages belong together, of those that are asked how much time they lose to each other.
@@ -183,6 +198,8 @@ pub struct Parties {
     pub of: Vec<u32>,
     /// How many there are.
     pub count: u32,
+    /// Set if what messages lose to others of their own party is measured, too.
+    pub counts_own: bool,
 }
 
 /// Packets that wait for each other in a circle, so that none of them ever moves again.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow::FlowSpec;
 use super::packet::PacketSpec;
-use super::{Built, ContentionFree, Packets, Parties, Transport, flow_transport};
+use super::{Built, ContentionFree, Metered, Packets, Transport, flow_transport};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::placement::Placement;
@@ -107,8 +107,8 @@ impl TransportSpec {
         }
     }
 
-    /// The transport on this fabric, for ranks in these places and a load of which so much is known; with parties it
-    /// also keeps what they lose to each other, unless it [refuses](Self::refuses_parties).
+    /// The transport on this fabric, for ranks in these places and a load of which so much is known; it measures what
+    /// parties lose to each other unless it [refuses](Self::refuses_parties), and time lost on links as far as it can.
     pub fn build(
         &self,
         fabric: &Fabric,
@@ -116,9 +116,9 @@ impl TransportSpec {
         placement: &Placement,
         sharing: &SharingSpec,
         load: Load,
-        parties: Option<&Arc<Parties>>,
+        metered: Metered<'_>,
     ) -> Box<dyn Transport> {
-        self.build_known(fabric, router, placement, sharing, load, parties).boxed()
+        self.build_known(fabric, router, placement, sharing, load, metered).boxed()
     }
 
     /// The same by its own type.
@@ -129,10 +129,10 @@ impl TransportSpec {
         placement: &Placement,
         sharing: &SharingSpec,
         load: Load,
-        parties: Option<&Arc<Parties>>,
+        metered: Metered<'_>,
     ) -> Built {
         match self {
-            Self::Flow(spec) => flow_transport(fabric, &**router, placement, spec, sharing, load, parties),
+            Self::Flow(spec) => flow_transport(fabric, &**router, placement, spec, sharing, load, metered),
             Self::Packet(spec) => {
                 let spec = spec.for_messages_of(load.mean_bytes, &**router);
                 Built::Other(Box::new(Packets::new(fabric, router, &spec, load.departures)))

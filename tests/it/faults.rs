@@ -130,8 +130,9 @@ fn a_link_that_is_back_is_used_again() {
 fn what_is_lost_never_arrives_and_the_run_says_so() {
     let lost = "[faults]\non-failure = \"lost\"\n[[faults.event]]\nat = \"0.5 ms\"\nlink = \"node 0 -> node 1\"\nstate = \"down\"\n";
     let outcome = run(&[lost, &ring(3), &shift(1)]);
+    // Nobody waits for it.
     let head = outcome.report.head;
-    assert_eq!((head.status, head.messages), (Status::Deadlocked, 2));
+    assert_eq!((head.status, head.messages), (Status::Complete, 2));
     let faults = head.faults.unwrap();
     assert_eq!((faults.lost, faults.stranded, &faults.without_way[..]), (1, 0, &["node 0 -> node 1".to_owned()][..]));
     // Nowhere to be sent again to.
@@ -139,6 +140,19 @@ fn what_is_lost_never_arrives_and_the_run_says_so() {
     let head = run(&[MESH, &shift(1), stranded]).report.head;
     assert_eq!((head.status, head.messages), (Status::Deadlocked, 1));
     assert_eq!(head.faults.map(|faults| faults.stranded), Some(1));
+    // The next message of a rank waits for the one that was lost.
+    let all = "[workload.all-to-all]\nalgorithm = \"simple-spread\"\nsize = \"1 MB\"\n";
+    let outcome = run(&[lost, &ring(3), all]);
+    assert_eq!((outcome.report.head.status, outcome.blocked.is_empty()), (Status::Deadlocked, false));
+}
+
+#[test]
+fn a_message_without_a_path_waits_for_new_routes_where_others_are_lost() {
+    let down = "[faults]\non-failure = \"lost\"\n".to_owned() + &down_and_up("node 0 -> node 1", "0 s", "0.5 ms");
+    let outcome = run(&[&down, MESH, &shift(1)]);
+    let head = outcome.report.head;
+    assert!(head.status == Status::Complete && same(head.makespan_s, 1.5e-3), "{}", head.makespan_s);
+    assert_eq!(head.faults.map(|faults| (faults.lost, faults.stranded)), Some((0, 0)));
 }
 
 #[test]

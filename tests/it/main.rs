@@ -12,6 +12,7 @@ mod job_weights;
 mod jobs;
 mod late;
 mod layers;
+mod link_delays;
 mod noise;
 mod places;
 mod presets;

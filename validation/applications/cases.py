@@ -93,7 +93,7 @@ def nwchem(folder, ranks, quick):
 def ray(folder, ranks, quick):
     """Reads of 100 bases from both strands of a sequence drawn at random."""
     draw = random.Random(5)
-    length, reads = (1500, 100) if quick else (10000, 2000)
+    length, reads = (1500, 100) if quick else (10000, 600)
     bases = "".join(draw.choice("ACGT") for _ in range(length))
     other = bases.translate(str.maketrans("ACGT", "TGCA"))[::-1]
     starts = [(draw.choice([bases, other]), draw.randrange(length - 100)) for _ in range(reads)]
@@ -110,7 +110,9 @@ CASES = [
          answer=r"^ +\d+ +[\d.]+ +-[\d.]+ .*$"),
     *(Case(f"ScaLAPACK `xdlu`, {name}", ["scalapack-mpi-test", "scalapack-test-common"],
            [f"{LIBRARIES}/scalapack/{mpi}-tests/xdlu", "/usr/share/scalapack/LU.dat"],
-           "{program}", "{program}", answer=rf"^ +\d+ tests .*$|{FLAGS}", mpi=mpi, prepare=scalapack)
+           "{program}", "{program}", answer=rf"^ +\d+ tests .*$|{FLAGS}", mpi=mpi, prepare=scalapack,
+           # On two processes it hangs now and then by itself: each decides by sums of its own when an estimate is good enough.
+           ranks=(1,))
       for mpi, name in [("openmpi", "Open MPI"), ("mpich", "MPICH")]),
     Case("Quantum ESPRESSO `pw.x`", ["quantum-espresso", "quantum-espresso-data"],
          ["pw.x", "/usr/share/espresso/pseudo/Si.pz-vbc.UPF"], "pw.x -in si.in", "pw.x -in si.in",
@@ -130,7 +132,7 @@ CASES = [
     Case("Boost.MPI", ["libboost-mpi-dev", "libboost-serialization-dev"], [f"{LIBRARIES}/libboost_mpi.so"],
          "./bm", "./bm", answer=r"^hi\d$",
          build=["mpicxx.openmpi -O2 {here}/bm.cpp -o bm -lboost_mpi -lboost_serialization"]),
-    Case("NWChem", ["nwchem"], ["nwchem"], "nwchem water.nw", "nwchem water.nw", answer=r"Total MP2 energy.*$", prepare=nwchem),
+    Case("NWChem", ["nwchem"], ["nwchem"], "nwchem water.nw", "nwchem water.nw", answer=r"Total MP2 energy +-\d+\.\d{8}", prepare=nwchem),
     Case("Ray", ["ray"], ["Ray"], "Ray -k 21 -s reads.fasta -o out", "Ray -k 21 -s reads.fasta -o out", answer=r"^ (?:Number|N50): \d+$", prepare=ray),
     Case("asleep", [], [], "./asleep", "./asleep", answer="^(slept)", build=["mpicc.openmpi -O2 {here}/asleep.c -o asleep"]),
     Case("NetPIPE", ["netpipe-openmpi"], ["NPopenmpi"], "NPopenmpi -n 200 -p 0 -u 1048576 -o np.out",

@@ -5,7 +5,6 @@ use smallvec::SmallVec;
 
 use crate::address::{End, Hit, Touched};
 use crate::doubts::Doubts;
-use crate::stream::Known;
 use crate::watch::Span;
 
 /// A place that accesses memory, in one direction.
@@ -222,13 +221,14 @@ impl Accesses {
     }
 
     /// Returns variables that are read behind the last loop: arguments of the call and conditions before it.
-    pub fn read_last(&self, known: &Known) -> SmallVec<[Span; 4]> {
+    pub fn read_last(&self, sites: &[AccessSite]) -> SmallVec<[Span; 4]> {
         let loops = self.pieces.iter().filter(|piece| piece.count() > 1).map(|piece| piece.last() + 1).max();
         let from = loops.unwrap_or(0).max(self.count.saturating_sub(LAST));
-        let variables =
-            self.pieces.iter().filter(|piece| piece.count() == 1 && piece.last() >= from).filter(|piece| {
-                known.sites.get(piece.site() as usize).is_some_and(|site| !site.write && !site.argument)
-            });
+        let variables = self
+            .pieces
+            .iter()
+            .filter(|piece| piece.count() == 1 && piece.last() >= from)
+            .filter(|piece| sites.get(piece.site() as usize).is_some_and(|site| !site.write && !site.argument));
         variables.map(|piece| piece.span()).map(|(low, high)| Span::new(low, high, false)).collect()
     }
 

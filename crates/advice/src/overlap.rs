@@ -191,9 +191,6 @@ struct Open {
     since: (u64, u64),
 }
 
-/// Size of the largest number that a call takes by address \[B\].
-const NUMBER: u64 = 8;
-
 /// Most accesses of one instruction that are taken for reading the arguments of a call at the same line.
 const ARGUMENTS: u64 = 4;
 
@@ -221,8 +218,7 @@ pub struct Search {
     /// The last call whose results have been read, and the last such reading.
     control: Block,
     reading: Stamp,
-    /// Communications whose results have been read, and how late they could have ended, as long as others may be posted
-    /// before that.
+    /// Communications whose results have been read, with how late they could have ended.
     read: VecDeque<Through>,
     /// From here on memory may change unseen: what has to be checked of everything.
     hazards: Doubts,
@@ -341,9 +337,10 @@ impl Search {
         if !parts.is_empty() {
             let counts = !event.counts.is_empty() || !event.counts2.is_empty();
             // Numbers are read by the call, arrays of numbers for as long as it is under way.
-            let reads = told.iter().copied().filter(|span| !span.result);
-            let (arrays, numbers): (SmallVec<[Span; 4]>, SmallVec<[Span; 4]>) =
-                reads.partition(|span| counts || span.high - span.low > NUMBER);
+            let (arrays, numbers): (Vec<Span>, Vec<Span>) = told
+                .iter()
+                .filter(|span| !span.result)
+                .partition(|span| counts || span.high - span.low > order::NUMBER);
             match parts.first_mut() {
                 Some(part) if !arrays.is_empty() => part.spans.extend(arrays),
                 _ => self.counted(number, event, line, listener, known),
@@ -539,8 +536,7 @@ impl Search {
             for mut open in opened {
                 open.spread.completion = number;
                 open.spread.waits = Some((self.name, line));
-                // What was found complete by a test was hidden already; which of several requests a call completes is
-                // not the program's choice, so that one run says nothing about another.
+                // Hidden already, found by a test; or chosen by the library among several, in this run.
                 if matches!(event.call.kind(), Kind::Test | Kind::WaitAny) {
                     open.spread.late.block = block;
                     open.spread.late.point = (number, 1.0);

@@ -212,7 +212,8 @@ fn write(
         Kind::Links => csv::job_links(&run.links, ranks(scenario.work()).map(|(name, _)| name), w),
         Kind::Picture => files::text(&svg::jobs(report))(w),
         Kind::Loads => {
-            let load = |link: &JobsLink| svg::LinkLoad { utilisation: link.utilisation, bytes: link.bytes };
+            let load =
+                |link: &JobsLink| svg::LinkLoad { utilisation: link.utilisation, bytes: link.bytes, delay_s: 0.0 };
             let loads: Vec<svg::LinkLoad> = run.links.iter().map(load).collect();
             let Some(network) = scenario.network() else { return Ok(()) };
             let subtitle = format!("{} jobs, makespan {}", report.jobs.len(), table::seconds(report.head.makespan_s));

@@ -296,7 +296,7 @@ pub fn noise(noise: &NoiseReport, mut writer: impl Write) -> io::Result<()> {
 }
 
 /// Writes all links:
-/// `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s`; where any has
+/// `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s,delay_s`; where any has
 /// failed, a column `failed` (0 or 1) follows.
 ///
 /// # Errors
@@ -304,7 +304,7 @@ pub fn noise(noise: &NoiseReport, mut writer: impl Write) -> io::Result<()> {
 pub fn links<L: Borrow<LinkUse>>(links: impl Iterator<Item = L> + Clone, mut writer: impl Write) -> io::Result<()> {
     let any_failed = links.clone().any(|link| link.borrow().failed);
     writer.write_all(
-        b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s",
+        b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s,delay_s",
     )?;
     writer.write_all(if any_failed { b",failed\n" } else { b"\n" })?;
     let w = &mut writer;
@@ -324,6 +324,8 @@ pub fn links<L: Borrow<LinkUse>>(links: impl Iterator<Item = L> + Clone, mut wri
         number(w, link.mean_queue)?;
         w.write_all(b",")?;
         number(w, link.blocked_s)?;
+        w.write_all(b",")?;
+        number(w, link.delay_s)?;
         if any_failed {
             write!(w, ",{}", u8::from(link.failed))?;
         }
@@ -332,14 +334,14 @@ pub fn links<L: Borrow<LinkUse>>(links: impl Iterator<Item = L> + Clone, mut wri
     Ok(())
 }
 
-/// Writes jobs: `job,ranks,start_s,end_s,repetitions,makespan_s,min_s,max_s,alone_s,slowdown,messages,bytes,contention`;
-/// what there is not is empty.
+/// Writes jobs: `job,ranks,start_s,end_s,repetitions,makespan_s,min_s,max_s,alone_s,slowdown,messages,bytes,contention,
+/// fault_delay_s`; what there is not is empty.
 ///
 /// # Errors
 /// Where `writer` fails.
 pub fn jobs(report: &JobsReport, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(
-        b"job,ranks,start_s,end_s,repetitions,makespan_s,min_s,max_s,alone_s,slowdown,messages,bytes,contention\n",
+        b"job,ranks,start_s,end_s,repetitions,makespan_s,min_s,max_s,alone_s,slowdown,messages,bytes,contention,fault_delay_s\n",
     )?;
     let w = &mut writer;
     for job in &report.jobs {
@@ -357,6 +359,10 @@ pub fn jobs(report: &JobsReport, mut writer: impl Write) -> io::Result<()> {
         }
         write!(w, ",{},{},", job.messages, job.bytes)?;
         number(w, job.contention)?;
+        w.write_all(b",")?;
+        if let Some(delay) = job.fault_delay_s {
+            number(w, delay)?;
+        }
         w.write_all(b"\n")?;
     }
     Ok(())
@@ -641,6 +647,7 @@ mod tests {
             peak_queue: 0,
             mean_queue: 0.0,
             blocked_s: 0.0,
+            delay_s: 0.0,
         };
         let text = written(|w| links([&link].into_iter(), w));
         assert_eq!(text.lines().nth(1), Some("3,\"a \"\"b\"\", c\",1000000000,20000,0.00002,0.5,2,1.5,0,0,0"));

@@ -157,6 +157,7 @@ pub fn links(links: &[LinkUse]) -> Columns {
         ("peak_queue".into(), Column::U32(links.iter().map(|link| link.peak_queue).collect())),
         ("mean_queue".into(), figures(links, |link| link.mean_queue)),
         ("blocked".into(), figures(links, |link| link.blocked_s)),
+        ("delay".into(), figures(links, |link| link.delay_s)),
     ]
 }
 

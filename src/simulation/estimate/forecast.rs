@@ -174,7 +174,9 @@ impl<'a> Known<'a> {
         let of_steps = square(wide() * far) * of_far.variance;
         let sure = student(2 * end.last.max(1) as usize);
         let measured = square(sure) * (end.variance() * square(excess) + of_line + of_growth);
-        Some(Forecast { makespan, half: (of_steps + measured + square(end.reach() * excess)).sqrt() })
+        // Where steps repeat themselves to the last digit, one that was not played may still be another.
+        let least = if played < all { of_far.mean } else { 0.0 };
+        Some(Forecast { makespan, half: (of_steps + measured + square(end.reach() * excess)).sqrt().max(least) })
     }
 
     /// The time of a step, of this many to come.

@@ -77,6 +77,12 @@ impl Numbers {
         (0..self.links).map(LinkId::from_index).find(|&link| self.get(link) == Some(number))
     }
 
+    /// Returns values by link from those by number; 0 for links that never bind.
+    pub fn by_link(&self, values: &[f64]) -> IdVec<LinkId, f64> {
+        let of = |link| self.get(link).map_or(0.0, |number| values[number as usize]);
+        (0..self.links).map(LinkId::from_index).map(of).collect()
+    }
+
     /// What `capacity` says of links, by number; of numbers behind the last link, what it says of that.
     pub fn capacities(&self, capacity: impl Fn(LinkId) -> f64) -> Vec<f64> {
         let mut capacities = Vec::with_capacity(self.count);

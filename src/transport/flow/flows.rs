@@ -1,6 +1,7 @@
 //! Messages as flows, each by itself.
 
 use super::binding::{Numbers, binding_links};
+use super::delays::Delays;
 use super::finish_queue::FinishQueue;
 use super::interference::Meter;
 use super::lock_step::LockStep;
@@ -10,6 +11,7 @@ use crate::routing::Router;
 use crate::sharing::{Change, Sharing, SharingSpec, Terms};
 use crate::transport::{Facts, Transport};
 use crate::units::{Bandwidth, Time};
+use rustc_hash::FxHashMap;
 
 /// Messages as flows.
 ///
@@ -81,23 +83,6 @@ impl Flows {
         Some(Self::shared_by(sharing, &capacities, fabric, router, one_at_a_time))
     }
 
-    /// The same with nothing under way yet, under this meter.
-    pub(super) fn metered<M: Meter>(self, meter: M) -> Flows<M> {
-        Flows {
-            sharing: self.sharing,
-            shared: self.shared,
-            lock_step: self.lock_step,
-            allows_lock_step: self.allows_lock_step,
-            numbers: self.numbers,
-            finish: self.finish,
-            bytes: self.bytes,
-            changes: self.changes,
-            links: self.links,
-            meter,
-            in_step_since: self.in_step_since,
-        }
-    }
-
     /// Shares every flow out by itself from now on: what lock step spares must not change the result.
     #[cfg(test)]
     pub(crate) fn without_lock_step(mut self) -> Self {
@@ -136,6 +121,30 @@ impl<S: Sharing + ?Sized> Flows<(), S> {
             IdVec::filled(fabric.links().len(), true)
         };
         Self::numbered(sharing, capacities, Numbers::same(&binding))
+    }
+
+    /// The same with nothing under way yet, under this meter.
+    pub(super) fn metered<M: Meter>(self, meter: M) -> Flows<M, S> {
+        Flows {
+            sharing: self.sharing,
+            shared: self.shared,
+            lock_step: self.lock_step,
+            allows_lock_step: self.allows_lock_step,
+            numbers: self.numbers,
+            finish: self.finish,
+            bytes: self.bytes,
+            changes: self.changes,
+            links: self.links,
+            meter,
+            in_step_since: self.in_step_since,
+        }
+    }
+
+    /// The same under a meter of delays, on links of which all messages together get this part of the bandwidth.
+    pub(super) fn with_delays(self, fabric: &Fabric, factor: f64) -> Flows<Delays, S> {
+        let capacity = |link| factor * fabric.shared_capacity(link).bytes_per_second();
+        let meter = Delays::new(self.numbers.capacities(capacity));
+        self.metered(meter)
     }
 
     /// The same where the policy knows links by these numbers.
@@ -207,7 +216,8 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
             // They are on their way, at the rates that the policy gives them now.
             self.changes.clear();
             self.sharing.solve(&mut self.changes);
-            self.meter.settle(self.in_step_since, &self.changes);
+            let sharing = &self.sharing;
+            self.meter.settle(self.in_step_since, &self.changes, |flow| sharing.bottleneck(flow));
             for flow in given_back {
                 self.finish.set(flow.0, arrival.ps());
             }
@@ -223,13 +233,15 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
             return;
         }
         changes.clear();
+        let mut held_by = FxHashMap::default();
         for (flow, links) in lock_step.messages() {
             meter.start(flow.0, links, &[], Terms::default());
             changes.push(Change { flow: flow.0, old: 0.0, new: rate });
+            held_by.insert(flow.0, lock_step.bottleneck(links, rate));
         }
-        meter.settle(*in_step_since, changes);
+        meter.settle(*in_step_since, changes, |flow| held_by.get(&flow).copied().flatten());
         lock_step.messages().for_each(|(flow, _)| meter.leave(flow.0));
-        meter.settle(until, &[]);
+        meter.settle(until, &[], |_| None);
     }
 }
 
@@ -290,7 +302,7 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
                 if M::IS_ON && !was_moving {
                     self.in_step_since = now;
                     // What has left before.
-                    self.meter.settle(now, &[]);
+                    self.meter.settle(now, &[], |_| None);
                 }
                 return;
             }
@@ -298,7 +310,8 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         }
         self.changes.clear();
         self.sharing.solve(&mut self.changes);
-        self.meter.settle(now, &self.changes);
+        let sharing = &self.sharing;
+        self.meter.settle(now, &self.changes, |flow| sharing.bottleneck(flow));
         let now_ps = now.ps();
         let is_large = self.numbers.are_many();
         if is_large {
@@ -356,7 +369,8 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
     }
 
     fn facts(&self) -> Facts {
-        Facts { rounds: self.sharing.rounds(), lost: self.meter.lost(), ..Facts::default() }
+        let delays = self.meter.delays().map(|delays| self.numbers.by_link(delays));
+        Facts { rounds: self.sharing.rounds(), lost: self.meter.lost(), delays, ..Facts::default() }
     }
 }
 

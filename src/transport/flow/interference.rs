@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::ids::{FlowId, Id, RankId};
 use crate::sharing::{Change, Terms};
 use crate::transport::Parties;
@@ -32,15 +34,20 @@ pub trait Meter: std::fmt::Debug {
         let _ = (link, capacity);
     }
 
-    /// These rates hold from now on.
-    fn settle(&mut self, now: Time, changes: &[Change]) {
-        let _ = (now, changes);
+    /// Takes the rates that hold from now on; `bottleneck` tells which link gives a flow its rate.
+    fn settle(&mut self, now: Time, changes: &[Change], bottleneck: impl Fn(u32) -> Option<u32>) {
+        let _ = (now, changes, bottleneck);
     }
 
     /// Whether a flow on these links would be faster than this alone \[B/s\].
     fn is_slowed(&self, links: &[u32], rate: f64) -> bool {
         let _ = (links, rate);
         false
+    }
+
+    /// Returns the time that messages have lost on each link \[s\], by its number.
+    fn delays(&self) -> Option<&[f64]> {
+        None
     }
 
     /// What the messages of each party have lost to those of each other, row after row \[s\].
@@ -57,10 +64,7 @@ impl Meter for () {
 const TIGHT: f64 = 1e-9;
 
 /// What is less than this below its rate alone, relatively, loses nothing.
-const ROUNDING: f64 = 1e-12;
-
-/// No link.
-const NONE: u32 = u32::MAX;
+pub(super) const ROUNDING: f64 = 1e-12;
 
 /// Time that messages lose to those of other parties.
 ///
@@ -74,7 +78,7 @@ const NONE: u32 = u32::MAX;
 /// ```
 /// The bottleneck is a link that is full and on which no flow has a higher level r / w (max-min), or whose share is the
 /// level of the flow (equal share). Where there are several, it is one that only the flow's own party is on, for without
-/// the others the flow would be no faster; else the first of its way.
+/// the others the flow would be no faster; else each of k has 1 / k of the loss.
 ///
 /// Between two changes all of this is constant, so of a link only three things are kept: since when, what each party
 /// takes, and by victim the sum over its flows of `(1 - r / r1) / (x of all others)`. When a flow comes, goes or has
@@ -135,6 +139,8 @@ struct Share {
     takes: f64,
     /// Sum over its flows that are held back here of what they lose, over what the others take.
     loses: f64,
+    /// The same, times what others of the party take.
+    own: f64,
 }
 
 /// A link of a flow.
@@ -146,7 +152,7 @@ struct Hop {
 }
 
 /// A flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct FlowState {
     /// \[B/s\].
     rate: f64,
@@ -160,21 +166,27 @@ struct FlowState {
     /// The largest rate of its own \[B/s\].
     limit: f64,
     party: u32,
-    /// Its bottleneck.
-    held_by: u32,
+    /// Its bottlenecks.
+    held_by: Bottlenecks,
 }
 
+/// Links that hold a flow back alike.
+type Bottlenecks = SmallVec<[u32; 2]>;
+
 impl FlowState {
-    const NOTHING: Self = Self {
-        rate: 0.0,
-        weight: 1.0,
-        level: 0.0,
-        held_from: 0.0,
-        alone: 0.0,
-        limit: f64::INFINITY,
-        party: 0,
-        held_by: NONE,
-    };
+    /// Returns a flow that is not there.
+    fn nothing() -> Self {
+        Self {
+            rate: 0.0,
+            weight: 1.0,
+            level: 0.0,
+            held_from: 0.0,
+            alone: 0.0,
+            limit: f64::INFINITY,
+            party: 0,
+            held_by: Bottlenecks::new(),
+        }
+    }
 
     /// What it takes of a link on which it has this part of its rate.
     fn takes(&self, part: f64, by_turn: bool) -> f64 {
@@ -188,9 +200,9 @@ impl FlowState {
         self.held_from = if rate < self.alone * (1.0 - ROUNDING) { self.level } else { 0.0 };
     }
 
-    /// The part of each moment that it loses.
+    /// Returns the part of each moment that it loses on each of its bottlenecks.
     fn loses(&self) -> f64 {
-        1.0 - self.rate / self.alone
+        (1.0 - self.rate / self.alone) / self.held_by.len() as f64
     }
 }
 
@@ -244,6 +256,7 @@ impl Interference {
         let count = self.parties.count as usize;
         for victim in shares.iter().filter(|share| share.loses > 0.0) {
             let row = &mut self.lost[victim.party as usize * count..][..count];
+            row[victim.party as usize] += passed * victim.own;
             for culprit in shares.iter().filter(|share| share.party != victim.party) {
                 row[culprit.party as usize] += passed * victim.loses * culprit.takes;
             }
@@ -269,33 +282,30 @@ impl Interference {
         };
     }
 
-    /// The link that holds a flow back.
-    fn bottleneck(&self, flow: u32) -> u32 {
+    /// Returns the links that hold a flow back.
+    fn bottlenecks(&self, flow: u32) -> Bottlenecks {
         let held_from = self.flows[flow as usize].held_from;
-        let mut first = NONE;
+        let mut found = Bottlenecks::new();
         for hop in &self.hops[flow as usize] {
             let link = &self.links[hop.link as usize];
             if held_from >= link.threshold {
                 if link.is_own {
-                    return hop.link;
+                    return Bottlenecks::from_slice(&[hop.link]);
                 }
-                first = if first == NONE { hop.link } else { first };
+                found.push(hop.link);
             }
         }
-        first
+        found
     }
 
-    /// Finds the bottleneck of a flow anew; links that this concerns are paid up to now and touched.
-    fn find_bottleneck(&mut self, flow: u32, now: f64) {
-        let new = self.bottleneck(flow);
-        let old = std::mem::replace(&mut self.flows[flow as usize].held_by, new);
-        if new == old {
+    /// Finds the bottlenecks of a flow anew; links that this concerns are paid up to now and touched.
+    fn find_bottlenecks(&mut self, flow: u32, now: f64) {
+        let new = self.bottlenecks(flow);
+        if new == self.flows[flow as usize].held_by {
             return;
         }
-        for (link, more) in [(old, false), (new, true)] {
-            if link == NONE {
-                continue;
-            }
+        let old = std::mem::replace(&mut self.flows[flow as usize].held_by, new.clone());
+        for (link, more) in old.into_iter().map(|link| (link, false)).chain(new.into_iter().map(|link| (link, true))) {
             if !self.links[link as usize].is_touched {
                 self.pay(link, now);
                 Self::touch(&mut self.links, &mut self.touched, link);
@@ -307,11 +317,11 @@ impl Interference {
 
     /// Adds up what the flows lose that a link holds back.
     fn charge(&mut self, link: u32) {
-        let Self { links, flows, by_turn, .. } = self;
+        let Self { links, flows, by_turn, parties, .. } = self;
         let id = link;
         let link = &mut links[id as usize];
         link.is_touched = false;
-        link.costs = link.charges > 0 && !link.is_own;
+        link.costs = link.charges > 0 && (parties.counts_own || !link.is_own);
         if !link.costs {
             return;
         }
@@ -323,17 +333,19 @@ impl Interference {
             total += takes;
             match link.shares.iter_mut().find(|share| share.party == flow.party) {
                 Some(share) => share.takes += takes,
-                None => link.shares.push(Share { party: flow.party, takes, loses: 0.0 }),
+                None => link.shares.push(Share { party: flow.party, takes, loses: 0.0, own: 0.0 }),
             }
         }
         for seat in &link.seats {
             let flow = &flows[seat.flow as usize];
-            let others = total - flow.takes(seat.part, *by_turn);
-            if flow.held_by == id
+            let takes = flow.takes(seat.part, *by_turn);
+            let others = total - takes;
+            if flow.held_by.contains(&id)
                 && others > 0.0
                 && let Some(share) = link.shares.iter_mut().find(|share| share.party == flow.party)
             {
                 share.loses += flow.loses() / others;
+                share.own += flow.loses() / others * (share.takes - takes);
             }
         }
     }
@@ -344,7 +356,7 @@ impl Meter for Interference {
 
     fn sender(&mut self, flow: FlowId, src: RankId) {
         if self.flows.len() <= flow.index() {
-            self.flows.resize(flow.index() + 1, FlowState::NOTHING);
+            self.flows.resize(flow.index() + 1, FlowState::nothing());
             self.hops.resize(flow.index() + 1, Vec::new());
         }
         self.flows[flow.index()].party = self.parties.of.get(src.index()).copied().unwrap_or_default();
@@ -364,7 +376,7 @@ impl Meter for Interference {
         }
         let state = &mut self.flows[flow as usize];
         let Terms { weight, limit } = terms;
-        *state = FlowState { alone, weight, limit, party: state.party, ..FlowState::NOTHING };
+        *state = FlowState { alone, weight, limit, party: state.party, ..FlowState::nothing() };
     }
 
     fn leave(&mut self, flow: u32) {
@@ -381,9 +393,8 @@ impl Meter for Interference {
         }
         self.hops[flow as usize] = hops;
         self.hops[flow as usize].clear();
-        let held_by = std::mem::replace(&mut self.flows[flow as usize].held_by, NONE);
-        if held_by != NONE {
-            self.links[held_by as usize].charges -= 1;
+        for link in std::mem::take(&mut self.flows[flow as usize].held_by) {
+            self.links[link as usize].charges -= 1;
         }
     }
 
@@ -402,7 +413,7 @@ impl Meter for Interference {
         }
     }
 
-    fn settle(&mut self, now: Time, changes: &[Change]) {
+    fn settle(&mut self, now: Time, changes: &[Change], _: impl Fn(u32) -> Option<u32>) {
         let now = now.seconds();
         for change in changes {
             let state = &mut self.flows[change.flow as usize];
@@ -418,7 +429,7 @@ impl Meter for Interference {
             self.add_up(self.touched[index]);
         }
         for change in changes {
-            self.find_bottleneck(change.flow, now);
+            self.find_bottlenecks(change.flow, now);
         }
         let mut again = std::mem::take(&mut self.again);
         for index in 0..touched {
@@ -431,11 +442,11 @@ impl Meter for Interference {
             for seat in &link.seats {
                 let state = &self.flows[seat.flow as usize];
                 let holds = state.held_from >= link.threshold;
-                if holds != (state.held_by == id) || (holds && differs) {
+                if holds != state.held_by.contains(&id) || (holds && differs) {
                     again.push(seat.flow);
                 }
             }
-            again.drain(..).for_each(|flow| self.find_bottleneck(flow, now));
+            again.drain(..).for_each(|flow| self.find_bottlenecks(flow, now));
         }
         self.again = again;
         for index in 0..self.touched.len() {

@@ -89,11 +89,15 @@ fn from_scratch(capacities: &[f64], messages: &[Message], by_turn: bool, parties
             };
             let tight: Vec<u32> = messages[f].links.iter().map(|hop| hop.0).filter(|&link| holds(link)).collect();
             let own = |link: &&u32| on(**link).all(|g| messages[under_way[g]].party == messages[f].party);
-            let link = *tight.iter().find(own).or(tight.first()).expect("what is slower than alone has a bottleneck");
-            let others: f64 = on(link).filter(|&g| g != i).map(|g| takes(g, link)).sum();
-            for g in on(link).filter(|&g| g != i) {
-                let culprit = messages[under_way[g]].party as usize;
-                matrix[messages[f].party as usize * parties + culprit] += lost * takes(g, link) / others;
+            let bottlenecks = tight.iter().find(own).map_or(&tight[..], std::slice::from_ref);
+            assert!(!bottlenecks.is_empty(), "what is slower than alone has a bottleneck");
+            for &link in bottlenecks {
+                let others: f64 = on(link).filter(|&g| g != i).map(|g| takes(g, link)).sum();
+                for g in on(link).filter(|&g| g != i) {
+                    let culprit = messages[under_way[g]].party as usize;
+                    let part = takes(g, link) / others / bottlenecks.len() as f64;
+                    matrix[messages[f].party as usize * parties + culprit] += lost * part;
+                }
             }
         }
         active.iter().zip(&rates).for_each(|(&f, rate)| left[f] -= rate * dt);
@@ -155,7 +159,11 @@ fn compare(capacities: &[f64], messages: &[Message], by_turn: bool, parties: usi
 }
 
 fn meter(capacities: &[f64], by_turn: bool, parties: u32) -> Interference {
-    Interference::new(capacities, by_turn, Arc::new(Parties { of: (0..parties).collect(), count: parties }))
+    Interference::new(
+        capacities,
+        by_turn,
+        Arc::new(Parties { of: (0..parties).collect(), count: parties, counts_own: false }),
+    )
 }
 
 fn policy(by_turn: bool) -> SharingSpec {
@@ -284,13 +292,13 @@ fn a_link_that_carries_less_later_costs_more_from_then_on() {
         by.start(flow, &[0], &[], Terms::default());
     }
     let change = |flow, old, new| crate::sharing::Change { flow, old, new };
-    by.settle(Time::ZERO, &[change(0, 0.0, 5e8), change(1, 0.0, 5e8)]);
+    by.settle(Time::ZERO, &[change(0, 0.0, 5e8), change(1, 0.0, 5e8)], |_| None);
     by.set_capacity(0, 5e8);
-    by.settle(Time::from_seconds(1.0), &[change(0, 5e8, 2.5e8), change(1, 5e8, 2.5e8)]);
+    by.settle(Time::from_seconds(1.0), &[change(0, 5e8, 2.5e8), change(1, 5e8, 2.5e8)], |_| None);
     by.leave(1);
-    by.settle(Time::from_seconds(3.0), &[change(0, 2.5e8, 5e8)]);
+    by.settle(Time::from_seconds(3.0), &[change(0, 2.5e8, 5e8)], |_| None);
     by.leave(0);
-    by.settle(Time::from_seconds(4.0), &[]);
+    by.settle(Time::from_seconds(4.0), &[], |_| None);
     // Half of each moment for three seconds, and nothing alone.
     assert!(
         by.lost().unwrap().iter().zip([0.0, 1.5, 1.5, 0.0]).all(|(lost, expected)| (lost - expected).abs() < 1e-12)

@@ -114,6 +114,12 @@ impl LockStep {
         common
     }
 
+    /// Returns the first of these links that gives its messages this rate.
+    pub fn bottleneck(&self, links: &[u32], rate: f64) -> Option<u32> {
+        let share = |link: u32| self.capacities.get(LinkId(link)) / f64::from(self.counts[link as usize]);
+        links.iter().copied().find(|&link| share(link) == rate)
+    }
+
     /// All of them have arrived.
     pub fn arrived(&mut self, flows: &mut Vec<FlowId>) {
         flows.extend_from_slice(&self.flows);

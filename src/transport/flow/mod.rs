@@ -7,6 +7,7 @@ mod blocking_tests;
 mod built;
 mod carried;
 mod crowds;
+mod delays;
 mod finish_queue;
 mod flows;
 mod group_clock;
@@ -34,7 +35,7 @@ use std::sync::Arc;
 
 use interference::Interference;
 
-use super::Parties;
+use super::{Metered, Parties};
 use crate::fabric::{Fabric, Grid};
 use crate::placement::Placement;
 use crate::routing::Router;
@@ -54,8 +55,8 @@ const MANY_TO_ONE: u32 = crowds::CROWD;
 /// Flows under this sharing policy, by whichever solver is meant to be the fastest on this fabric.
 ///
 /// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long; of a load
-/// of which that is not known before it starts, whenever hundreds do. With
-/// parties it also keeps what they lose to each other, flow by flow.
+/// of which that is not known before it starts, whenever hundreds do. What parties
+/// lose to each other is measured flow by flow; time lost on links is, unless groups are faster.
 pub fn flow_transport(
     fabric: &Fabric,
     router: &dyn Router,
@@ -63,7 +64,7 @@ pub fn flow_transport(
     spec: &FlowSpec,
     sharing: &SharingSpec,
     load: Load,
-    parties: Option<&Arc<Parties>>,
+    metered: Metered<'_>,
 ) -> Built {
     let Load { one_at_a_time, most_to_one, unforeseen, weighted, .. } = load;
     if let SharingSpec::Blocking(blocking) = sharing {
@@ -76,18 +77,20 @@ pub fn flow_transport(
         Interference::new(&capacities, by_turn, Arc::clone(parties))
     };
     let boxed = |flows: Flows| -> Built {
-        match parties {
-            None => Built::Other(Box::new(flows)),
-            Some(parties) => Built::Other(Box::new(flows.metered(meter(parties)))),
+        match metered {
+            Metered::Nothing => Built::Other(Box::new(flows)),
+            Metered::Links => Built::Other(Box::new(flows.with_delays(fabric, factor))),
+            Metered::Parties(parties) => Built::Other(Box::new(flows.metered(meter(parties)))),
         }
     };
     if (!spec.is_plain() || fabric.limits_messages() || weighted)
         && let Some(flows) = FlowsOnTerms::new(fabric, router, spec, sharing)
     {
         let flows = flows.weighted(weighted);
-        return Built::Other(match parties {
-            None => Box::new(flows),
-            Some(parties) => Box::new(flows.metered(meter(parties))),
+        return Built::Other(match metered {
+            Metered::Nothing => Box::new(flows),
+            Metered::Links => Box::new(flows.metered(|flows| flows.with_delays(fabric, factor))),
+            Metered::Parties(parties) => Box::new(flows.metered(|flows| flows.metered(meter(parties)))),
         });
     }
     if router.splits()
@@ -96,7 +99,7 @@ pub fn flow_transport(
         return boxed(flows);
     }
     let by_groups = match sharing {
-        _ if parties.is_some() => false,
+        _ if matches!(metered, Metered::Parties(_)) => false,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
             (has_long_sides(fabric) && !placement.iter().is_sorted()) || most_to_one >= MANY_TO_ONE
@@ -106,15 +109,26 @@ pub fn flow_transport(
     if by_groups {
         return Built::Other(Box::new(GroupFlows::new(fabric, router, one_at_a_time)));
     }
-    if let (SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }), None, true) = (sharing, parties, unforeseen) {
+    let may_crowd = unforeseen && !matches!(metered, Metered::Parties(_));
+    if let (SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }), true) = (sharing, may_crowd) {
         return Built::Other(Box::new(CrowdedFlows::new(fabric, router, one_at_a_time)));
     }
-    match (sharing, parties) {
-        (SharingSpec::EqualShare(_), None) => {
+    match (sharing, metered) {
+        (SharingSpec::EqualShare(_), Metered::Nothing) => {
             Built::EqualShare(Flows::dense(EqualShare::new, fabric, router, one_at_a_time))
         }
-        (SharingSpec::MaxMin(_), None) => Built::MaxMin(Flows::dense(MaxMin::new, fabric, router, one_at_a_time)),
-        (SharingSpec::Redistribute(RedistributeSpec { threshold, among: Among::All }), None) => {
+        (SharingSpec::EqualShare(_), Metered::Links) => {
+            let flows = Flows::dense(EqualShare::new, fabric, router, one_at_a_time);
+            Built::Other(Box::new(flows.with_delays(fabric, factor)))
+        }
+        (SharingSpec::MaxMin(_), Metered::Nothing) => {
+            Built::MaxMin(Flows::dense(MaxMin::new, fabric, router, one_at_a_time))
+        }
+        (SharingSpec::MaxMin(_), Metered::Links) => {
+            let flows = Flows::dense(MaxMin::new, fabric, router, one_at_a_time);
+            Built::Other(Box::new(flows.with_delays(fabric, factor)))
+        }
+        (SharingSpec::Redistribute(RedistributeSpec { threshold, among: Among::All }), Metered::Nothing) => {
             let policy = |capacities| Redistribute::new(capacities, **threshold);
             Built::Other(Box::new(Flows::dense(policy, fabric, router, one_at_a_time)))
         }

@@ -125,10 +125,10 @@ impl FlowsOnTerms {
         Self { weighs: weighted.then(Vec::new), ..self }
     }
 
-    /// The same with nothing under way yet, under this meter.
-    pub(super) fn metered<M: Meter>(self, meter: M) -> FlowsOnTerms<M> {
+    /// The same with nothing under way yet, whose flows are looked at by a meter.
+    pub(super) fn metered<M: Meter>(self, metered: impl FnOnce(Flows) -> Flows<M>) -> FlowsOnTerms<M> {
         FlowsOnTerms {
-            flows: self.flows.metered(meter),
+            flows: metered(self.flows),
             latency_factor: self.latency_factor,
             bandwidth_factor: self.bandwidth_factor,
             weights: self.weights,

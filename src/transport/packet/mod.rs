@@ -217,6 +217,6 @@ impl Transport for Packets {
             }
         };
         let ports = Some((0..net.links.len()).map(port).collect());
-        Facts { ports, packet_hops: Some(net.hops), rounds: None, lost: None }
+        Facts { ports, packet_hops: Some(net.hops), ..Facts::default() }
     }
 }

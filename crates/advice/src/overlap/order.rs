@@ -24,6 +24,9 @@ use crate::model::{CallPart, Dependence, Needed};
 use crate::stream::Known;
 use crate::watch::{AT_EVENT, Block, Span, Stamp, Through};
 
+/// Size of the largest number that a call takes by address \[B\].
+pub(super) const NUMBER: u64 = 8;
+
 /// Communications that one at event `event` depends on, counted back from there.
 pub(crate) fn needed(needs: &[Through], event: u64) -> Vec<Needed> {
     needs.iter().map(|need| Needed { distance: event - need.event, part: need.part }).collect()
@@ -71,7 +74,7 @@ impl Search {
     /// results have been read, or a write of a variable that is an argument or is read behind the last loop.
     pub(super) fn decided(&mut self, number: u64, arguments: &[Span], known: &Known) -> Block {
         let mut control = self.control;
-        for &span in self.past.accesses().read_last(known).iter().chain(arguments) {
+        for &span in self.past.accesses().read_last(&known.sites).iter().chain(arguments) {
             let variable = match self.watch.find(&span) {
                 Some(variable) => variable,
                 None => self.watch.add(span, self.past.last(&span, self.limits.back, known), number),

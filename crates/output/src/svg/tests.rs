@@ -140,7 +140,7 @@ fn loads(fabric: &Fabric) -> Vec<LinkLoad> {
                 LinkRole::Network { .. } => 0.25 + 0.6 * spread * spread,
                 _ => 0.41,
             };
-            LinkLoad { utilisation, bytes: (utilisation * 1e9) as u64 }
+            LinkLoad { utilisation, bytes: (utilisation * 1e9) as u64, delay_s: 0.0 }
         })
         .collect()
 }
@@ -373,8 +373,8 @@ fn what_is_drawn_is_named() {
 #[test]
 fn the_busiest_link_is_listed_first() {
     let fabric = fat_tree(2);
-    let mut loads = vec![LinkLoad { utilisation: 0.2, bytes: 200 }; fabric.links().len()];
-    loads[40] = LinkLoad { utilisation: 0.9, bytes: 900 };
+    let mut loads = vec![LinkLoad { utilisation: 0.2, bytes: 200, delay_s: 0.0 }; fabric.links().len()];
+    loads[40] = LinkLoad { utilisation: 0.9, bytes: 900, delay_s: 0.0 };
     let svg = link_loads(&fabric, &loads, "t", "");
     let list = &svg[svg.find("busiest links").unwrap()..];
     let name = canvas::escape(&fabric.link_name(LinkId(40)));

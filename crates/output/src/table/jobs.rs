@@ -95,6 +95,10 @@ fn grid(report: &JobsReport) -> Grid {
         grid = grid.time("alone").number("slowdown");
     }
     grid = grid.number("messages").quantity("data", Quantity::Bytes).number("contention");
+    let faults = report.jobs.iter().any(|job| job.fault_delay_s.is_some());
+    if faults {
+        grid = grid.time("lost to faults");
+    }
     for job in &report.jobs {
         let mut cells: Vec<Cell> = vec![
             printable(&job.name).into(),
@@ -115,6 +119,9 @@ fn grid(report: &JobsReport) -> Grid {
             cells.extend([Cell::from(job.alone_s), slowdown.into()]);
         }
         cells.extend([Cell::from(job.messages), (job.bytes as f64).into(), fixed(job.contention, 3).into()]);
+        if faults {
+            cells.push(job.fault_delay_s.into());
+        }
         grid.row(cells);
     }
     grid

@@ -11,6 +11,8 @@ use hayase::units::Bytes;
 
 /// How many links are shown.
 const BUSIEST: usize = 10;
+/// Kinds of links that are named with their part of all delay.
+const KINDS: usize = 3;
 /// How many names of what failed are shown.
 const FAILED: usize = 3;
 
@@ -52,7 +54,12 @@ pub fn run(report: &Report) -> Answer {
         let shown = report.links.len().min(BUSIEST);
         let part = report.head.estimated.as_ref().and_then(Estimated::estimate);
         let of = part.map_or("", |_| ", of what was simulated for the estimate");
-        let _ = writeln!(text, "\nThe {shown} busiest links{of}");
+        let what = if report.delays.as_ref().is_some_and(|delays| delays.total_s > 0.0) {
+            format!("The {shown} links on which messages lost most time")
+        } else {
+            format!("The {shown} busiest links")
+        };
+        let _ = writeln!(text, "\n{what}{of}");
         text.table(links);
     }
     text
@@ -99,6 +106,11 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
             format!("messages were under way {} times as long as each would be alone", fixed(report.contention, 3))
         };
         lines.push(("contention", format!("{}  ({meaning})", fixed(report.contention, 3))));
+    }
+    if let Some(delays) = report.delays.as_ref().filter(|delays| delays.total_s > 0.0) {
+        let kinds = delays.kinds.iter().filter(|kind| kind.part >= 0.005).take(KINDS);
+        let kinds: Vec<String> = kinds.map(|kind| format!("{} on {}", percent(kind.part), kind.links)).collect();
+        lines.push(("delay", format!("{} lost by all messages: {}", seconds(delays.total_s), kinds.join("; "))));
     }
     if let Some(rounds) = report.rounds {
         let (min, mean, max) = (rounds.min, fixed(rounds.mean, 1), rounds.max);
@@ -232,6 +244,10 @@ fn links(links: &[LinkUse]) -> Grid {
     if queues {
         grid = grid.number("peak queue").number("mean queue").time("blocked");
     }
+    let delays = links.iter().any(|link| link.delay_s > 0.0);
+    if delays {
+        grid = grid.time("lost here");
+    }
     for link in links {
         let mut row: Vec<Cell> = vec![
             link.name.as_str().into(),
@@ -244,6 +260,9 @@ fn links(links: &[LinkUse]) -> Grid {
         }
         if queues {
             row.extend([link.peak_queue.into(), fixed(link.mean_queue, 2).into(), link.blocked_s.into()]);
+        }
+        if delays {
+            row.push(link.delay_s.into());
         }
         grid.row(row);
     }

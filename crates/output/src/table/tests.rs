@@ -22,6 +22,7 @@ fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
         peak_queue: 0,
         mean_queue: 0.0,
         blocked_s: 0.0,
+        delay_s: 0.0,
     }
 }
 

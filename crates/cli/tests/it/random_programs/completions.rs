@@ -96,10 +96,10 @@ impl Builder {
         let (number, count) = (clients.len(), 1 + self.random.below(16));
         let whole = self.part(server, number * count);
         let block = Part::new(whole.object, whole.offset, count);
+        self.reserve(server, &whole);
         let answer = self.part(server, 4);
         self.push(server, Statement::Fill { part: answer.clone(), seed: count, from: None });
         self.reserve(server, &answer);
-        self.reserve(server, &whole);
         let requests = self.requests(server, number);
         let (tag, back) = (self.own_tag(), self.own_tag());
         for (at, &client) in clients.iter().enumerate() {

@@ -113,7 +113,7 @@ fn try_program(seed: u64, shop: &Workshop, counts: &Mutex<Counts>) {
         counts.not_followed += 1;
         return;
     };
-    let mover = Mover { program: &program, source: &source, events: &events };
+    let mover = Mover { program: &program, source: &source, events: &events, mpi };
     let (mut plans, mut titles) = (Vec::new(), Vec::new());
     let mut local = Counts { programs: 1, ..Counts::default() };
     for (finding, certainty) in bench.advise() {

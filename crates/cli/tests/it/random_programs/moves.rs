@@ -6,7 +6,9 @@ use hayase_advice::model::{Action as Change, CallPart, Change as Changes, Edit, 
 
 use super::events::{Border, Events, Execution};
 use super::plan::{Action, Insertion, Plan, Replacement};
-use super::program::{Base, Call, Completion, Expression, Guard, Item, Object, Operation, Part, Program, Statement};
+use super::program::{
+    Base, Call, Completion, Expression, Guard, Item, Language, Object, Operation, Part, Program, Statement,
+};
 use super::source::Source;
 
 /// Why a finding is not carried out.
@@ -17,6 +19,7 @@ pub struct Mover<'a> {
     pub program: &'a Program,
     pub source: &'a Source,
     pub events: &'a Events,
+    pub mpi: &'a str,
 }
 
 /// Where a communication of an item goes in an iteration.
@@ -110,6 +113,11 @@ impl Mover<'_> {
             }
             _ => return Err("no call of a communication"),
         };
+        // MPICH's `mpi_f08` takes sections as they are; the functions that move messages here get a copy.
+        let takes_sections = self.mpi == "mpich" && self.program.language == Language::Fortran08;
+        if takes_sections && buffers(&call).iter().any(|part| part.copied()) {
+            return Err("a section without a copy");
+        }
         let waits = call.request.and_then(|request| self.completed_by(rank, number, request));
         let (status, code) = match (call.request, waits) {
             (None, _) => (call.status, call.code),

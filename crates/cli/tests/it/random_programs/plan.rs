@@ -158,6 +158,7 @@ impl Dialect {
             }
             Operation::Collective(collective) => {
                 let Collective { kind, input: given, output: result, root, counts, .. } = collective;
+                let rank = if call.half { rank / 2 } else { rank };
                 let all = match kind {
                     CollectiveKind::Allgather | CollectiveKind::Alltoall => "size * ",
                     _ => "",

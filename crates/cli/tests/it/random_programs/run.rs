@@ -80,6 +80,8 @@ impl Bench<'_> {
             .env("OMPI_MCA_mpi_yield_when_idle", "1")
             .env("MPIR_CVAR_POLLS_BEFORE_YIELD", "1")
             .env("OMPI_CC", "gcc")
+            // Jobs that end at the same time remove a folder that they share.
+            .env("OMPI_MCA_orte_tmpdir_base", &self.folder)
             .env("MPICH_CC", "gcc")
             .env("COLUMNS", "100");
         command

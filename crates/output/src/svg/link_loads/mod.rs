@@ -15,6 +15,7 @@ use super::failed;
 use super::layout::Layout;
 use super::scale::{LoadScale, percent};
 use super::small::small_member;
+use crate::table::seconds;
 use hayase::fabric::Fabric;
 use hayase::ids::{Id, LinkId};
 use hayase::report::LinkUse;
@@ -34,11 +35,13 @@ pub struct LinkLoad {
     pub utilisation: f64,
     /// Bytes carried \[B\].
     pub bytes: u64,
+    /// Time that messages lost on it \[s\]; 0 where it was not measured.
+    pub delay_s: f64,
 }
 
 impl From<&LinkUse> for LinkLoad {
     fn from(link: &LinkUse) -> Self {
-        Self { utilisation: link.utilisation, bytes: link.bytes }
+        Self { utilisation: link.utilisation, bytes: link.bytes, delay_s: link.delay_s }
     }
 }
 
@@ -112,25 +115,35 @@ pub fn link_loads(fabric: &Fabric, loads: &[LinkLoad], title: &str, subtitle: &s
 /// The list of the busiest links; returns where it ends.
 fn busiest(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
     let mut order: Vec<LinkId> = loads.fabric.links().ids().filter(|&link| loads.of(link) > 0.0).collect();
-    order.sort_by(|&a, &b| loads.of(b).total_cmp(&loads.of(a)).then(a.cmp(&b)));
+    let lost = |link: LinkId| loads.loads.get(link.index()).map_or(0.0, |load| load.delay_s);
+    let delays = order.iter().any(|&link| lost(link) > 0.0);
+    order.sort_by(|&a, &b| lost(b).total_cmp(&lost(a)).then(loads.of(b).total_cmp(&loads.of(a))).then(a.cmp(&b)));
     let (bar, name, share, bytes, capacity) = (MARGIN, MARGIN + 130.0, MARGIN + 510.0, MARGIN + 610.0, MARGIN + 720.0);
+    let delay = if delays { capacity + 110.0 } else { capacity };
     let mut y = y + 14.0;
     if order.is_empty() {
         canvas.text(MARGIN, y, 12.0, Anchor::Start, "No link carried anything.", "");
         return y;
     }
     let heading = r#"font-weight="bold""#;
-    canvas.text(bar, y, 11.0, Anchor::Start, "busiest links", heading);
+    let what = if delays { "links on which messages lost most time" } else { "busiest links" };
+    canvas.text(bar, y, 11.0, Anchor::Start, what, heading);
     canvas.text(share, y, 11.0, Anchor::End, "utilisation [%]", heading);
     canvas.text(bytes, y, 11.0, Anchor::End, "carried", heading);
     canvas.text(capacity, y, 11.0, Anchor::End, "bandwidth", heading);
-    canvas.line(Point::new(bar, y + 5.0), Point::new(capacity, y + 5.0), &format!(r#"stroke="{FAINT}""#));
+    if delays {
+        canvas.text(delay, y, 11.0, Anchor::End, "time lost here", heading);
+    }
+    canvas.line(Point::new(bar, y + 5.0), Point::new(delay, y + 5.0), &format!(r#"stroke="{FAINT}""#));
+    let most = order.iter().map(|&link| loads.of(link)).fold(0.0, f64::max);
     for &link in order.iter().take(LISTED) {
         y += 17.0;
         let value = loads.of(link);
-        let most = loads.of(order[0]);
         let fill = format!(r#"fill="{}" stroke="{GREY}" stroke-width="0.5""#, loads.scale.colour(value));
         canvas.rect(bar, y - 9.0, 115.0 * value / most, 10.0, &fill);
+        if delays {
+            canvas.text(delay, y, 11.0, Anchor::End, &seconds(lost(link)), "");
+        }
         canvas.text(name, y, 11.0, Anchor::Start, &fit(&loads.fabric.link_name(link), 11.0, 290.0), "");
         canvas.text(share, y, 11.0, Anchor::End, &percent(value), "");
         let carried = loads.loads.get(link.index()).map_or(0, |load| load.bytes);
@@ -141,7 +154,11 @@ fn busiest(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
         y += 16.0;
         let last = loads.of(order[LISTED - 1]);
         let ties = order[LISTED..].iter().take_while(|&&link| loads.of(link) >= last * (1.0 - 1e-9)).count();
-        let ties = if ties > 0 { format!("; {ties} of them as busy as the last one listed") } else { String::new() };
+        let ties = if ties > 0 && !delays {
+            format!("; {ties} of them as busy as the last one listed")
+        } else {
+            String::new()
+        };
         let text = format!("and {} more links that carried something{ties}", order.len() - LISTED);
         canvas.text(name, y, 11.0, Anchor::Start, &text, &format!(r#"fill="{GREY}""#));
     }

@@ -48,7 +48,7 @@ fn a_switch_that_failed_is_crossed_out() {
 #[test]
 fn loads_show_what_failed_link_by_link_in_maps_and_in_strips() {
     let loads = |fabric: &Fabric| {
-        let loads = vec![LinkLoad { utilisation: 0.5, bytes: 1000 }; fabric.links().len()];
+        let loads = vec![LinkLoad { utilisation: 0.5, bytes: 1000, delay_s: 0.0 }; fabric.links().len()];
         link_loads(fabric, &loads, "title", "subtitle")
     };
     let svg = loads(&damaged());

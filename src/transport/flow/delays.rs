@@ -1,0 +1,104 @@
+//! Delay by link: time that messages lose on the links that hold them back.
+
+use super::interference::{Meter, ROUNDING};
+use crate::sharing::{Change, Terms};
+use crate::units::Time;
+
+/// Time that messages lose on each link.
+///
+/// A message under way with rate r, which alone would have r1, the least c / a of its links or its own limit, loses
+/// `1 - r / r1` of each moment on its bottleneck, the link that gives it its rate:
+/// ```text
+/// d delay(l) / dt = sum over the messages that l holds back of (1 - r / r1)
+/// ```
+/// Over all links this adds up to the time that messages are under way longer than alone. Where several links give a
+/// message the same rate, it is the one that the policy names, and where its rate stays the same, the one that was
+/// named last. Under changes of capacities r1 is that of the message's start.
+///
+/// Cost: O(h) for each rate that changes, of a message over h links.
+#[derive(Debug)]
+pub struct Delays {
+    /// By link \[B/s\].
+    capacities: Vec<f64>,
+    /// By link \[s\].
+    lost: Vec<f64>,
+    flows: Vec<Held>,
+    /// Flows that go at the time of the next [`Meter::settle`].
+    left: Vec<Held>,
+}
+
+/// A message under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    /// Its rate alone \[B/s\].
+    alone: f64,
+    /// Part of each moment that it loses.
+    loses: f64,
+    /// Time from which on it loses that \[s\].
+    since: f64,
+    /// Its bottleneck.
+    by: u32,
+}
+
+impl Delays {
+    /// Creates a meter for links of these capacities \[B/s\].
+    pub fn new(capacities: Vec<f64>) -> Self {
+        Self { lost: vec![0.0; capacities.len()], capacities, flows: Vec::new(), left: Vec::new() }
+    }
+
+    fn pay(lost: &mut [f64], held: Held, now: f64) {
+        if held.loses > ROUNDING {
+            lost[held.by as usize] += (now - held.since) * held.loses;
+        }
+    }
+}
+
+impl Meter for Delays {
+    const IS_ON: bool = true;
+
+    fn start(&mut self, flow: u32, links: &[u32], parts: &[f64], Terms { limit, .. }: Terms) {
+        let capacity = |link: &u32| self.capacities[*link as usize];
+        let alone = match parts {
+            [] => links.iter().map(capacity).fold(limit, f64::min),
+            parts => links.iter().zip(parts).map(|(link, part)| capacity(link) / part).fold(limit, f64::min),
+        };
+        if self.flows.len() <= flow as usize {
+            self.flows.resize(flow as usize + 1, Held::default());
+        }
+        self.flows[flow as usize] = Held { alone, ..Held::default() };
+    }
+
+    fn leave(&mut self, flow: u32) {
+        self.left.push(std::mem::take(&mut self.flows[flow as usize]));
+    }
+
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        self.capacities[link as usize] = capacity;
+    }
+
+    fn settle(&mut self, now: Time, changes: &[Change], bottleneck: impl Fn(u32) -> Option<u32>) {
+        let now = now.seconds();
+        let Self { lost, flows, left, .. } = self;
+        left.drain(..).for_each(|held| Self::pay(lost, held, now));
+        for change in changes {
+            let held = &mut flows[change.flow as usize];
+            Self::pay(lost, *held, now);
+            (held.since, held.loses) = (now, 1.0 - change.new / held.alone);
+            if held.loses > ROUNDING {
+                match bottleneck(change.flow) {
+                    Some(link) => held.by = link,
+                    None => held.loses = 0.0,
+                }
+            }
+        }
+    }
+
+    fn is_slowed(&self, links: &[u32], rate: f64) -> bool {
+        let alone = links.iter().fold(f64::INFINITY, |least, &link| self.capacities[link as usize].min(least));
+        rate < alone * (1.0 - ROUNDING)
+    }
+
+    fn delays(&self) -> Option<&[f64]> {
+        Some(&self.lost)
+    }
+}
