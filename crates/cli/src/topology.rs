@@ -181,10 +181,12 @@ fn page(name: Option<&str>, network: &RoutedFabric) -> Result<Answer, Invalid> {
     }
     if let Some(bisection) = fabric.bisection() {
         let per_node = bisection.bandwidth.bytes_per_second() / f64::from(bisection.senders());
-        line("bisection", format!("{} each way, {} per node", bisection.bandwidth, table::bandwidth(per_node)));
-    }
-    if let Some(factor) = fabric.oversubscription() {
-        line("oversubscription", format!("{} : 1", table::fixed(factor, 2)));
+        let (at_most, at_least) = if bisection.is_least { ("", "") } else { ("at most ", "at least ") };
+        let bandwidth = bisection.bandwidth;
+        line("bisection", format!("{at_most}{bandwidth} each way, {} per node", table::bandwidth(per_node)));
+        if let Some(factor) = fabric.oversubscription() {
+            line("oversubscription", format!("{at_least}{} : 1", table::fixed(factor, 2)));
+        }
     }
     if let Some(faults) = &network.faults {
         for (name, what) in table::failed(&FaultsReport::new(faults, None)) {
