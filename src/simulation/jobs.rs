@@ -369,6 +369,7 @@ impl Playing<'_> {
             outcome = self.network.simulate_parties(&mut joint, parties.as_ref(), &mut recorder, watch);
             runs = joint.runs();
         });
+        recorder.settle(&self.network.fabric);
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
             events: outcome.events,
