@@ -78,6 +78,12 @@ impl<'a> JobsRecorder<'a> {
         }
     }
 
+    /// Returns the nodes of a job, by rank.
+    pub fn nodes_of(&self, job: usize) -> Vec<u32> {
+        let ranks = self.placement.iter().zip(&self.job_of).filter(|&(_, &of)| of as usize == job);
+        ranks.map(|(node, _)| node.0).collect()
+    }
+
     /// The job of a rank.
     pub fn job_of(&self, rank: RankId) -> u32 {
         self.job_of[rank.0 as usize]

@@ -518,6 +518,7 @@ impl Playing<'_> {
                 workload: job.task.name(),
                 ranks: job.task.ranks(),
                 placement: job.placement.clone(),
+                nodes: recorder.nodes_of(index),
                 background,
                 start_s: runs.begun.seconds(),
                 end_s: runs.ended.seconds(),

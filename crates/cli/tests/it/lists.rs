@@ -144,6 +144,15 @@ fn a_bisection_does_not_depend_on_the_order_of_nodes() {
 }
 
 #[test]
+fn fabrics_are_listed_with_the_bandwidth_of_their_links() {
+    let assert = Desk::new().hayase("topology list").assert().success();
+    let list = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let line = |name: &str| list.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap();
+    assert!(line("fat-tree-54").contains(" 1 GB/s "), "{list}");
+    assert!(line("fugaku").contains("6.8 GB/s to 40.8 GB/s"), "{list}");
+}
+
+#[test]
 fn the_schema_is_json() {
     let assert = Desk::new().hayase("schema").assert().success();
     let schema: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
