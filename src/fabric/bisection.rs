@@ -11,6 +11,8 @@ pub struct Bisection {
     pub back: Bandwidth,
     /// By node: whether it is in the first half.
     pub first_half: Vec<bool>,
+    /// True if no other halves carry less, by a closed form; else some may.
+    pub is_least: bool,
 }
 
 impl Bisection {

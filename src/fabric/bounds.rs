@@ -8,9 +8,10 @@ use petgraph::visit::EdgeRef;
 
 use super::bisection::Bisection;
 use super::max_flow::least_cut;
+use super::partition;
 use super::{Fabric, Link, LinkGroup, LinkRole};
 use crate::diagnostic::Diagnostic;
-use crate::ids::{LinkId, NodeId, VertexId};
+use crate::ids::{Id, LinkId, NodeId, VertexId};
 use crate::threads;
 use crate::units::Bandwidth;
 
@@ -18,68 +19,48 @@ use crate::units::Bandwidth;
 const DISTANCE_LIMIT: u64 = 1 << 31;
 
 impl Fabric {
-    /// The cut in two halves that limits traffic between them, as this family is usually cut.
+    /// The halves of the nodes between which the links carry least, as far as that is known.
     ///
     /// The bandwidth is the largest flow from the nodes of one half to those of the other (so it counts host links
-    /// where they are the narrowest), whatever the routing:
-    /// * tree: the lower half of the node numbers against the upper, which splits the top level's subtrees;
-    /// * torus, mesh, hyper-crossbar: two halves of one dimension, the one of even length for which the cut carries
-    ///   least; where no length is even, halves that differ by one plane;
-    /// * any other family: the lower half of the node numbers against the upper, by max-flow or the family's own sum;
-    /// * a graph of any other form: that, or the half that grows around an outermost node, whichever carries less.
+    /// where they are the narrowest), whatever the routing. It is the least of all halves ([`Bisection::is_least`]) by
+    /// the closed forms of
+    /// * trees: the lower half of the node numbers against the upper, which splits the top level's subtrees;
+    /// * tori and meshes: halves of the dimension along which a line carries least for its length, the middle plane of an
+    ///   odd number again by the next one, where that length is even or all cables are alike;
+    /// * HyperX: halves of the dimension whose length times what joins two switches is least, where the length is even.
     ///
-    /// Where links have failed or carry less, the same halves by max-flow; of a torus or mesh those two of adjacent
-    /// planes between which cables carry least. No halves are searched for beyond these: the least of all may be less.
+    /// Anywhere else it is the least of those that a search finds, an upper bound: also where links have failed or carry
+    /// less. For traffic between them, it is a limit all the same.
     ///
-    /// `None` for fewer than two nodes, where links are known by routes alone, and for a graph too large to search.
+    /// `None` for fewer than two nodes and where links are known by routes alone.
     pub fn bisection(&self) -> Option<&Bisection> {
         let find = || if self.nodes() < 2 { None } else { self.family().bisection(self) };
         self.bisection.get_or_init(find).as_ref()
     }
 
-    /// The lower half of the node numbers against the upper, by max-flow; `None` where links are known by routes alone,
-    /// and for a graph too large to search.
-    pub fn search_bisection(&self) -> Option<Bisection> {
-        self.search_cut(self.lower_half())
-    }
-
-    /// The lower half of the node numbers against the upper, or the nodes that are reached first from an outermost one
-    /// against the others, whichever carries less, by max-flow: numbers may say nothing of places. `None` as above.
-    pub(super) fn search_bisection_by_place(&self) -> Option<Bisection> {
-        let by_number = self.search_bisection()?;
-        let outermost = self.by_distance(NodeId(0)).pop()?;
-        let around = self.by_distance(outermost);
-        if around.len() < self.nodes() as usize {
-            return Some(by_number);
+    /// Searches for halves that carry little, these ones among them; `None` where links are known by routes alone.
+    pub fn search_bisection(&self, of_family: Vec<bool>) -> Option<Bisection> {
+        if self.has_loose_links() {
+            return None;
         }
-        let mut first_half = vec![false; around.len()];
-        around[..around.len() / 2].iter().for_each(|node| first_half[node.0 as usize] = true);
-        let by_place = self.search_cut(first_half)?;
-        Some(if by_place.least() < by_number.least() { by_place } else { by_number })
+        let side = partition::halves(self, &of_family);
+        let sum = |first: bool| -> Bandwidth {
+            let crosses = |link: &Link| {
+                link.ends.is_some_and(|(from, to)| side[from.index()] == first && side[to.index()] != first)
+            };
+            let left = self.links().iter_ids().filter(|&(id, link)| !self.has_failed(id) && crosses(link));
+            left.map(|(_, link)| link.capacity).sum()
+        };
+        let first_half = side[..self.nodes() as usize].to_vec();
+        let found = self.search_cut(first_half.clone());
+        let found =
+            found.unwrap_or_else(|| Bisection { bandwidth: sum(true), back: sum(false), first_half, is_least: false });
+        let known = self.search_cut(of_family).filter(|known| known.least() <= found.least());
+        Some(known.unwrap_or(found))
     }
 
-    /// The nodes that a node reaches, by distance and then in the order in which they are found.
-    fn by_distance(&self, from: NodeId) -> Vec<NodeId> {
-        let start = NodeIndex::new(from.0 as usize);
-        let mut seen = vec![false; self.graph().node_count()];
-        seen[start.index()] = true;
-        let (mut reached, mut queue) = (Vec::new(), VecDeque::from([start]));
-        while let Some(vertex) = queue.pop_front() {
-            if vertex.index() < self.nodes() as usize {
-                reached.push(NodeId(vertex.index() as u32));
-            }
-            let mut next: Vec<NodeIndex> = self.graph().neighbors(vertex).collect();
-            next.sort_unstable();
-            for vertex in next {
-                if !std::mem::replace(&mut seen[vertex.index()], true) {
-                    queue.push_back(vertex);
-                }
-            }
-        }
-        reached
-    }
-
-    /// The cut between these nodes and all others, by max-flow; `None` as above.
+    /// The cut between these nodes and all others, by max-flow; `None` where links are known by routes alone, and for a
+    /// graph too large to search.
     pub fn search_cut(&self, first_half: Vec<bool>) -> Option<Bisection> {
         if self.has_loose_links() {
             return None;
@@ -91,11 +72,11 @@ impl Fabric {
             flow.map(Bandwidth::from_bytes_per_second)
         };
         let (bandwidth, back) = (cut(true)?, cut(false)?);
-        Some(Bisection { bandwidth, back, first_half })
+        Some(Bisection { bandwidth, back, first_half, is_least: false })
     }
 
     /// By node: whether it is in the lower half of the node numbers.
-    pub(super) fn lower_half(&self) -> Vec<bool> {
+    pub fn lower_half(&self) -> Vec<bool> {
         (0..self.nodes()).map(|node| node < self.nodes() / 2).collect()
     }
 

@@ -13,6 +13,7 @@ mod families;
 mod grid;
 mod lattice;
 mod max_flow;
+mod partition;
 mod routes;
 mod sketch;
 mod timetable;
@@ -31,6 +32,7 @@ use crate::units::{Bandwidth, Time};
 
 pub use bisection::Bisection;
 pub use bounds::MeanDistance;
+pub use families::leading_half;
 pub use grid::{CrossbarGrid, Grid};
 pub use lattice::{Lattice, Step};
 pub use routes::RouteTable;
@@ -126,9 +128,9 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
         fabric.search_diameter()
     }
 
-    /// The cut in two halves, of at least two nodes (see [`Fabric::bisection`]); searched for, if nothing is known.
+    /// The halves between which links carry least, of at least two nodes (see [`Fabric::bisection`]); searched for, if nothing is known.
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
-        fabric.search_bisection()
+        fabric.search_bisection(fabric.lower_half())
     }
 
     /// The name of the rule that routes on it where none is asked for.
@@ -229,10 +231,6 @@ impl Family for Irregular {
 
     fn facts(&self) -> (&'static str, Vec<(&'static str, Fact)>) {
         ("irregular", Vec::new())
-    }
-
-    fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
-        fabric.search_bisection_by_place()
     }
 
     fn is_connected(&self) -> bool {

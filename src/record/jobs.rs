@@ -2,6 +2,7 @@
 
 use super::Fingerprint;
 use super::recorder::{OnMessage, Sum};
+use super::split::Fractions;
 use crate::engine::{Flight, Observer};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, RankId};
@@ -32,6 +33,8 @@ pub struct JobRecord {
     pub bytes: u64,
     /// What each link has carried of it \[B\].
     pub links: IdVec<LinkId, u64>,
+    /// Of split messages, what is less than a byte and not yet in `links`.
+    fractions: Fractions,
     /// Sum over messages of the time under way \[ps\].
     under_way: Sum,
     /// Sum over messages of the time each would have taken with the network to itself \[ps\].
@@ -56,7 +59,14 @@ impl<'a> JobsRecorder<'a> {
     /// Nothing recorded yet of jobs with so many ranks, one after another.
     pub fn new(fabric: &Fabric, placement: &'a Placement, ranks: &[u32]) -> Self {
         let links = IdVec::filled(fabric.links().len(), 0);
-        let record = JobRecord { messages: 0, bytes: 0, links, under_way: Sum::default(), alone: Sum::default() };
+        let record = JobRecord {
+            messages: 0,
+            bytes: 0,
+            links,
+            fractions: Fractions::default(),
+            under_way: Sum::default(),
+            alone: Sum::default(),
+        };
         let job_of = (0..).zip(ranks).flat_map(|(job, &ranks)| std::iter::repeat_n(job, ranks as usize));
         Self {
             jobs: vec![record; ranks.len()],
@@ -68,9 +78,20 @@ impl<'a> JobsRecorder<'a> {
         }
     }
 
+    /// Returns the nodes of a job, by rank.
+    pub fn nodes_of(&self, job: usize) -> Vec<u32> {
+        let ranks = self.placement.iter().zip(&self.job_of).filter(|&(_, &of)| of as usize == job);
+        ranks.map(|(node, _)| node.0).collect()
+    }
+
     /// The job of a rank.
     pub fn job_of(&self, rank: RankId) -> u32 {
         self.job_of[rank.0 as usize]
+    }
+
+    /// Makes whole bytes of what links have carried, that add up.
+    pub fn settle(&mut self, fabric: &Fabric) {
+        self.jobs.iter_mut().for_each(|job| job.fractions.settle(&mut job.links, fabric));
     }
 
     fn count(&mut self, now: Time, flight: &Flight) -> &mut JobRecord {
@@ -102,8 +123,6 @@ impl Observer for JobsRecorder<'_> {
 
     fn delivered_split(&mut self, now: Time, flight: &Flight, links: &[LinkId], parts: &[f64]) {
         let job = self.count(now, flight);
-        for (&link, part) in links.iter().zip(parts) {
-            job.links[link] += (flight.send.bytes as f64 * part).round() as u64;
-        }
+        job.fractions.add(&mut job.links, flight.send.bytes, links, parts);
     }
 }

@@ -16,6 +16,7 @@ mod pattern_ranks;
 mod recorder;
 #[cfg(feature = "simulator")]
 mod regions;
+mod split;
 
 #[cfg(feature = "simulator")]
 pub use critical_path::{PathKind, PathStep, critical_path};

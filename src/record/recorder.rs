@@ -2,6 +2,7 @@
 
 use super::Fingerprint;
 use super::fingerprint::mix;
+use super::split::Fractions;
 use crate::engine::{Alone, CountedStep, Flight, Observer, Passed};
 use crate::fabric::{Bisection, Fabric};
 use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
@@ -17,8 +18,8 @@ pub type OnMessage<'a> = &'a mut dyn FnMut(Time, &Flight);
 pub struct Recorder<'a> {
     /// What each link has carried \[B\].
     pub bytes: IdVec<LinkId, u64>,
-    /// Of split messages, what is less than a byte and not yet in `bytes`; empty where none was split.
-    fractions: IdVec<LinkId, f64>,
+    /// Of split messages, what is less than a byte and not yet in `bytes`.
+    fractions: Fractions,
     /// What each rank has sent to, and received from, other nodes \[B\].
     pub ranks: IdVec<RankId, (u64, u64)>,
     /// What has crossed the bisection: from the first half to the second, and back \[B\].
@@ -47,7 +48,7 @@ impl<'a> Recorder<'a> {
         let side = |node: NodeId| bisection.is_some_and(|cut| cut.first_half[node.0 as usize]);
         Self {
             bytes: IdVec::filled(links, 0),
-            fractions: IdVec::new(),
+            fractions: Fractions::default(),
             ranks: IdVec::filled(placement.len(), (0, 0)),
             crossed: (0, 0),
             times: link_times.then(|| LinkTimes::new(links)),
@@ -58,6 +59,12 @@ impl<'a> Recorder<'a> {
             homes: placement.iter().map(|&node| (node, side(node))).collect(),
             on_message: None,
         }
+    }
+
+    /// Takes what each link has carried, in whole bytes that add up.
+    pub fn take_bytes(&mut self, fabric: &Fabric) -> IdVec<LinkId, u64> {
+        self.fractions.settle(&mut self.bytes, fabric);
+        std::mem::take(&mut self.bytes)
     }
 
     /// Adds a message to the sums.
@@ -115,16 +122,7 @@ impl Observer for Recorder<'_> {
     }
 
     fn delivered_split(&mut self, now: Time, flight: &Flight, links: &[LinkId], parts: &[f64]) {
-        if self.fractions.is_empty() {
-            self.fractions = IdVec::filled(self.bytes.len(), 0.0);
-        }
-        for (&link, part) in links.iter().zip(parts) {
-            let carried = self.fractions[link] + flight.send.bytes as f64 * part;
-            // Parts that add up to whole bytes do so up to rounding.
-            let whole = (carried + ROUNDING).floor();
-            self.bytes[link] += whole as u64;
-            self.fractions[link] = carried - whole;
-        }
+        self.fractions.add(&mut self.bytes, flight.send.bytes, links, parts);
         self.delivered(now, flight, &[]);
     }
 
@@ -184,9 +182,6 @@ impl Observer for Recorder<'_> {
         self.bytes[link] += bytes;
     }
 }
-
-/// How far below a whole number of bytes a sum of parts may lie by rounding \[B\].
-const ROUNDING: f64 = 1e-6;
 
 /// Messages of steps that are the same again which are mixed into the fingerprint one by one.
 const MOST_MIXED: u64 = 1 << 30;
@@ -388,22 +383,36 @@ mod tests {
 
     #[test]
     fn the_parts_of_split_messages_add_up_to_whole_bytes() {
-        let mut builder = FabricBuilder::new("three links", 2, 0);
+        // Node 0 to node 1 over one of three switches or, as often, over two of them.
+        let mut builder = FabricBuilder::new("three ways", 2, 3);
         let speed = Bandwidth::from_bytes_per_second(1e9);
         let role = LinkRole::Network { tier: 0 };
-        let links: Vec<LinkId> =
-            (0..3).map(|_| builder.link(VertexId(0), VertexId(1), speed, Time::ZERO, role)).collect();
+        let mut link = |from, to| builder.link(VertexId(from), VertexId(to), speed, Time::ZERO, role);
+        let links: Vec<LinkId> = [(0, 2), (0, 3), (0, 4), (2, 3), (3, 4), (2, 1), (3, 1), (4, 1)]
+            .into_iter()
+            .map(|(from, to)| link(from, to))
+            .collect();
+        let parts = [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0, 1.0 / 7.0, 1.0 / 6.0, 5.0 / 14.0, 10.0 / 21.0];
         let fabric = builder.finish(Irregular);
         let placement: Placement = fabric.node_ids().collect();
-        let mut recorder = Recorder::new(&fabric, &placement, None, false);
-        for index in 0..300 {
-            let id = MessageId { src: RankId(0), index };
-            let send = Send { id, dst: RankId(1), bytes: 100 };
-            let flight = Flight { send, start: Time::ZERO, alone: Time::ZERO };
-            recorder.delivered_split(Time::ZERO, &flight, &links, &[1.0 / 3.0; 3]);
+        for (messages, bytes) in [(1, 100), (1, 1), (3, 100), (7, 20_001), (300, 1)] {
+            let mut recorder = Recorder::new(&fabric, &placement, None, false);
+            for index in 0..messages {
+                let id = MessageId { src: RankId(0), index };
+                let send = Send { id, dst: RankId(1), bytes };
+                let flight = Flight { send, start: Time::ZERO, alone: Time::ZERO };
+                recorder.delivered_split(Time::ZERO, &flight, &links, &parts);
+            }
+            let carried = recorder.take_bytes(&fabric);
+            let all = u64::from(messages) * bytes;
+            let sum = |of: &[usize]| of.iter().map(|&link| carried[links[link]]).sum::<u64>();
+            assert_eq!((sum(&[0, 1, 2]), sum(&[5, 6, 7])), (all, all), "{messages} of {bytes} B");
+            assert_eq!((sum(&[0]), sum(&[1, 3]), sum(&[2, 4])), (sum(&[3, 5]), sum(&[4, 6]), sum(&[7])));
+            for (&link, part) in links.iter().zip(parts) {
+                assert!((carried[link] as f64 - all as f64 * part).abs() < 1.0, "{link}");
+            }
+            assert_eq!(recorder.ranks[RankId(1)], (0, all));
         }
-        assert!(links.iter().all(|&link| recorder.bytes[link] == 10_000));
-        assert_eq!(recorder.ranks[RankId(1)], (0, 30_000));
     }
 
     #[test]

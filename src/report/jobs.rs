@@ -46,6 +46,8 @@ pub struct JobReport {
     pub ranks: u32,
     /// How it was placed: the rule, a file, or a list of nodes.
     pub placement: String,
+    /// By rank: its node.
+    pub nodes: Vec<u32>,
     /// Whether it goes on as long as others do.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,

@@ -187,6 +187,19 @@ impl Loader {
         self.option("--jitter", "message-jitter", time)
     }
 
+    /// `--ranks`: the number of ranks of the workload, whatever the pattern is.
+    #[must_use]
+    pub fn ranks(self, ranks: &str) -> Self {
+        self.option("--ranks", "ranks", ranks)
+    }
+
+    /// `--link-bandwidth`: the bandwidth of links where a fabric leaves it open, as `link.bandwidth` says.
+    #[must_use]
+    pub fn link_bandwidth(self, bandwidth: &str) -> Self {
+        let quoted = bandwidth.replace('\\', "\\\\").replace('"', "\\\"");
+        self.set("--link-bandwidth", &format!("link.bandwidth=\"{quoted}\""))
+    }
+
     /// `--seed`: the seed of everything random.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
@@ -610,7 +623,7 @@ impl Texts {
             self.diagnostics.push(Diagnostic::new("unknown-key", message).at(at).help(format!("leave out {flag}")));
             return Table::new();
         }
-        let entry = Tree { span: at, kind: Kind::Text(value) };
+        let entry = Tree { span: at, kind: if key == "ranks" { Kind::Whole(value) } else { Kind::Text(value) } };
         let options = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, entry)) };
         one("workload".to_owned(), at, Tree { span: at, kind: Kind::Table(one(variant, at, options)) })
     }

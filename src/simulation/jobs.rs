@@ -372,6 +372,7 @@ impl Playing<'_> {
             outcome = self.network.simulate_metered(&mut joint, metered, &mut recorder, watch);
             runs = joint.runs();
         });
+        recorder.settle(&self.network.fabric);
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
             events: outcome.events,
@@ -528,6 +529,7 @@ impl Playing<'_> {
                 workload: job.task.name(),
                 ranks: job.task.ranks(),
                 placement: job.placement.clone(),
+                nodes: recorder.nodes_of(index),
                 background,
                 start_s: runs.begun.seconds(),
                 end_s: runs.ended.seconds(),

@@ -47,7 +47,7 @@ impl LinkUses {
             fabric: Arc::clone(&network.fabric),
             most: Arc::clone(network.faults.as_ref().map_or(&network.fabric, |faults| faults.most())),
             makespan: outcome.makespan,
-            bytes: std::mem::take(&mut recorder.bytes),
+            bytes: recorder.take_bytes(&network.fabric),
             times: recorder.times.take(),
             ports: outcome.facts.ports.take(),
             delays: outcome.facts.delays.take(),

@@ -233,8 +233,15 @@ impl Sweep {
     /// # Errors
     /// Points that cannot be built (then nothing is run), and runs that deadlock.
     pub fn run(&self, control: Control<'_>) -> Result<Comparison, SweepError> {
-        let points = self.points()?;
-        Ok(run_points(&self.title, &points, control)?.ranked_by(self.rank))
+        self.run_points(&self.points()?, control)
+    }
+
+    /// Runs these points, which are those of the sweep.
+    ///
+    /// # Errors
+    /// Runs that deadlock.
+    pub fn run_points(&self, points: &[Point], control: Control<'_>) -> Result<Comparison, SweepError> {
+        Ok(run_points(&self.title, points, control)?.ranked_by(self.rank))
     }
 }
 

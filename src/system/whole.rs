@@ -277,6 +277,31 @@ impl System {
         self.own_links.as_deref()
     }
 
+    /// Says of parallel links of different bandwidth that only the first is used, where messages take one shortest path.
+    pub fn idle_links(&self) -> Option<String> {
+        let fabric = &self.network()?.fabric;
+        if self.routing().map_or(fabric.family().default_routing(), RoutingSpec::name) != "shortest-path" {
+            return None;
+        }
+        let mut by_ends: Vec<_> =
+            fabric.links().iter_ids().filter_map(|(id, link)| Some((link.ends?, id, link.capacity))).collect();
+        by_ends.retain(|&(_, id, _)| !fabric.has_failed(id));
+        by_ends.sort_unstable_by_key(|&(ends, id, _)| (ends, id));
+        let mut parallel = by_ends.chunk_by(|a, b| a.0 == b.0);
+        let links = parallel.find(|links| links.iter().any(|link| link.2 != links[0].2))?;
+        let (from, to) = links[0].0;
+        let others: Vec<String> = links[1..].iter().map(|link| link.2.to_string()).collect();
+        Some(format!(
+            "{} parallel links lead from {} to {}, and `shortest-path` uses the first alone ({}; idle: {}); `--routing ecmp` \
+             or `spray` uses all of them alike",
+            links.len(),
+            fabric.vertex_name(from),
+            fabric.vertex_name(to),
+            links[0].2,
+            others.join(", ")
+        ))
+    }
+
     /// What was written of the topology.
     pub fn topology(&self) -> Option<&TopologySpec> {
         self.written.topology.as_ref()

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::common::{Mistakes, OneOrList, Topology, times};
 use super::direct::{Direct, Every, Kind, Links, Spread, complete, pair};
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, Fact, Family, Lattice, Sketch, Step, dimension_name};
+use crate::fabric::{Bisection, Fabric, Fact, Family, Lattice, Sketch, Step, dimension_name, leading_half};
 use crate::ids::{LinkId, NodeId};
 use crate::units::{Bandwidth, Time};
 
@@ -164,6 +164,32 @@ impl Family for Hyperx {
     fn diameter(&self, fabric: &Fabric) -> Option<u32> {
         let longer = self.shape.iter().filter(|&&size| size > 1).count() as u32;
         Some(if fabric.nodes() > 1 { 2 + longer } else { 0 })
+    }
+
+    /// Halves of the dimension whose length times what joins two switches is least: the second eigenvalue of the graph's
+    /// Laplacian, which bounds what is between any halves, and is reached where that length is even.
+    fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
+        let carried = |link: LinkId| fabric.link(link).capacity.bytes_per_second();
+        let width = |dim: usize| {
+            let cables = self.cables(dim, 0, 0, 1);
+            f64::from(self.shape[dim]) * f64::from(self.links[dim]) * carried(self.ids.cable(cables.start, false))
+        };
+        let mut order: Vec<usize> = (0..self.shape.len()).filter(|&dim| self.shape[dim] > 1).collect();
+        let odd = |dim: usize| self.shape[dim] % 2;
+        order.sort_by(|&a, &b| width(a).total_cmp(&width(b)).then(odd(a).cmp(&odd(b))));
+        // (With the nodes of a switch as the fastest dimension.)
+        let sizes: Vec<u32> = std::iter::once(self.nodes).chain(self.shape.iter().copied()).collect();
+        let slowest_first: Vec<usize> = order.iter().map(|dim| dim + 1).chain([0]).collect();
+        let first_half = leading_half(&sizes, &slowest_first);
+        let Some(&dim) = order.first().filter(|&&dim| odd(dim) == 0 && !fabric.is_altered()) else {
+            return fabric.search_bisection(first_half);
+        };
+        let between = f64::from(self.switches) * width(dim) / 4.0;
+        let hosts = [self.ids.injection(NodeId(0)), self.ids.ejection(NodeId(0))];
+        let half = f64::from(fabric.nodes() / 2);
+        let least = hosts.into_iter().fold(between, |least, host| least.min(half * carried(host)));
+        let bandwidth = Bandwidth::from_bytes_per_second(least);
+        Some(Bisection { bandwidth, back: bandwidth, first_half, is_least: true })
     }
 
     fn default_routing(&self) -> &'static str {

@@ -169,11 +169,11 @@ impl Family for Copies {
 
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         if self.nics > 1 {
-            return fabric.search_bisection();
+            return fabric.search_bisection(fabric.lower_half());
         }
         let one = self.of.bisection()?.clone();
         if fabric.is_altered() {
-            return fabric.search_cut(one.first_half);
+            return fabric.search_bisection(one.first_half);
         }
         let all = |bandwidth: Bandwidth| {
             Bandwidth::from_bytes_per_second(f64::from(self.copies) * bandwidth.bytes_per_second())

@@ -14,9 +14,11 @@ use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
 use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, extension, interrupt, pictures};
 use hayase::diagnostic::{Diagnostic, failure};
+use hayase::fabric::LinkRole;
 use hayase::faults::part;
 use hayase::report::RankBy;
-use hayase::sweep::{Control, Sweep, SweepError};
+use hayase::sweep::{Control, Point, Sweep, SweepError};
+use hayase::units::Bandwidth;
 use hayase_output::{csv, json, table};
 
 const COMPARE_EXAMPLES: &str = "\
@@ -156,7 +158,10 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     let monitor = RunsMonitor::new(voice.show);
     let tell = |progress| monitor.tell(progress);
     let control = Control { progress: Some(&tell), cancel: Some(stop) };
-    let result = sweep.run(control);
+    let result = sweep.points().map_err(SweepError::from).and_then(|points| {
+        say_links(&points, voice);
+        sweep.run_points(&points, control)
+    });
     drop(monitor);
     let comparison = match result {
         Ok(comparison) => comparison,
@@ -197,6 +202,30 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     let (table, rows) = (|| table::comparison(&comparison), |w: &mut dyn Write| csv::comparison(&comparison, w));
     args.out.print_rows(table, &comparison, rows)?;
     Ok(if comparison.complete { End::Done } else { End::Interrupted })
+}
+
+/// Says of fabrics whose nodes have links of different bandwidth that they have.
+fn say_links(points: &[Point], voice: Voice) {
+    let mut fabrics: Vec<(&str, Bandwidth)> = Vec::new();
+    for point in points {
+        if fabrics.iter().any(|&(name, _)| name == point.topology) {
+            continue;
+        }
+        let links = point.scenario.system().network().map(|network| network.fabric.links());
+        let of_node = links.and_then(|links| {
+            links.iter().find(|link| link.role == LinkRole::Injection).or_else(|| links.iter().next())
+        });
+        fabrics.extend(of_node.map(|link| (point.topology.as_str(), link.capacity)));
+    }
+    let widest = fabrics.iter().map(|&(_, bandwidth)| bandwidth).max();
+    if fabrics.iter().any(|&(_, bandwidth)| Some(bandwidth) < widest) {
+        let each = fabrics.iter().map(|(name, bandwidth)| format!("{bandwidth} on {}", table::printable(name)));
+        let widest = widest.unwrap_or_default();
+        voice.say(format_args!(
+            "links of nodes differ: {}; `--link-bandwidth \"{widest}\"` sets those that a fabric leaves open",
+            each.collect::<Vec<_>>().join(", ")
+        ));
+    }
 }
 
 /// The words that `hayase accuracy` has for the same.

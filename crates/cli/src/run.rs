@@ -25,6 +25,7 @@ use hayase::report::{MessageRecord, Report, Status};
 use hayase::scenario::{Loaded, Scenario};
 use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
 use hayase::sweep::accuracy::known_of;
+use hayase::system::System;
 use hayase::units::Bytes;
 use hayase_output::svg::Window;
 use hayase_output::{csv, json, table};
@@ -166,6 +167,15 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     let loader = args.estimate.iter().fold(loader, |loader, percent| loader.estimate(percent));
     let loaded = loader.on_read(progress::reading(voice.show)).load_all()?;
     estimate::say(&loaded, voice);
+    let system = match &loaded {
+        Loaded::Pattern(scenario) => Some(scenario.system()),
+        Loaded::Program(scenario) => Some(scenario.system()),
+        Loaded::Jobs(scenario) => Some(scenario.system()),
+        Loaded::Farm(_) => None,
+    };
+    if let Some(idle) = system.and_then(System::idle_links) {
+        voice.say(table::printable(&idle));
+    }
     match loaded {
         Loaded::Jobs(scenario) => {
             let seeds = seeds(scenario.seed(), args.seeds.seeds)?;

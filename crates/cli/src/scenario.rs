@@ -1,5 +1,6 @@
 //! Scenarios from what was typed: the flags that are the same for all verbs, and the texts that they stand for.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
@@ -39,6 +40,9 @@ pub struct CommonArgs {
     /// The seed of everything random; of several runs the first.
     #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
+    /// The bandwidth of links, where a fabric leaves it to the machine: "12.5 GB/s".
+    #[arg(long, value_name = "RATE")]
+    pub link_bandwidth: Option<String>,
     /// Stops of the ranks' processors, LENGTH/PERIOD or the LENGTH of one in each calculation, then how lengths are
     /// distributed (fixed, uniform, exponential) and when they begin (random, synchronised): 25us/1ms,exponential.
     #[arg(long, value_name = "NOISE")]
@@ -55,7 +59,14 @@ pub struct CommonArgs {
 impl CommonArgs {
     /// With what they say.
     pub fn on(&self, loader: Loader) -> Loader {
-        let loader = with(loader, [(&self.node, Loader::node as Set), (&self.noise, Loader::noise)]);
+        let loader = with(
+            loader,
+            [
+                (&self.node, Loader::node as Set),
+                (&self.link_bandwidth, Loader::link_bandwidth),
+                (&self.noise, Loader::noise),
+            ],
+        );
         let loader = self.straggler.iter().fold(loader, |loader, straggler| loader.straggler(straggler));
         let loader = match self.seed {
             Some(seed) => loader.seed(seed),
@@ -124,6 +135,9 @@ pub struct MessageArgs {
     /// The size of each message, with its unit: "20 KB", "64 KiB".
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
+    /// The number of ranks of every pattern (default: one on each node).
+    #[arg(value_parser = typed::whole::<NonZeroU32>, long, value_name = "N")]
+    pub ranks: Option<NonZeroU32>,
     /// Each rank starts at a random time from 0 to this: "1 us".
     #[arg(long, value_name = "TIME")]
     pub jitter: Option<String>,
@@ -132,7 +146,8 @@ pub struct MessageArgs {
 impl MessageArgs {
     /// With what they say.
     pub fn on(&self, loader: Loader) -> Loader {
-        with(loader, [(&self.size, Loader::size as Set), (&self.jitter, Loader::jitter)])
+        let ranks = self.ranks.map(|ranks| ranks.to_string());
+        with(loader, [(&self.size, Loader::size as Set), (&ranks, Loader::ranks), (&self.jitter, Loader::jitter)])
     }
 }
 

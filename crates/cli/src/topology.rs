@@ -109,18 +109,31 @@ fn list(out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
     for named in Shelf::Topologies.all() {
         let fabric = Loader::new().topology(named.name).load_topology()?.fabric;
         let counts = [u64::from(fabric.nodes()), u64::from(fabric.switches()), fabric.links().len() as u64];
-        all.push((named.name, counts, named.description()));
+        let each = || fabric.links().iter().map(|link| link.capacity);
+        let bandwidths = [each().min(), each().max()].map(Option::unwrap_or_default);
+        all.push((named.name, counts, bandwidths, named.description()));
     }
     let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-        Box::new(all.iter().map(|(name, [nodes, switches, links], what)| {
-            vec![(*name).into(), (*nodes).into(), (*switches).into(), (*links).into(), what.as_str().into()]
+        Box::new(all.iter().map(|(name, [nodes, switches, links], [least, most], what)| {
+            let [least, most] = [least, most].map(|bandwidth| bandwidth.bytes_per_second().into());
+            vec![
+                (*name).into(),
+                (*nodes).into(),
+                (*switches).into(),
+                (*links).into(),
+                least,
+                most,
+                what.as_str().into(),
+            ]
         }))
     };
-    let columns = ["name", "nodes", "switches", "links", "description"];
+    let columns = ["name", "nodes", "switches", "links", "least_bps", "most_bps", "description"];
     Listing { columns: &columns, rows: &rows }.answer(out, || {
-        let mut grid = Grid::new().text("name").number("nodes").number("switches").number("links").text("what it is");
-        for (name, counts, what) in &all {
-            let row = std::iter::once((*name).to_owned()).chain(counts.map(grouped));
+        let mut grid = Grid::new().text("name").number("nodes").number("switches").number("links");
+        grid = grid.text("bandwidth").text("what it is");
+        for (name, counts, [least, most], what) in &all {
+            let bandwidth = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            let row = std::iter::once((*name).to_owned()).chain(counts.map(grouped)).chain([bandwidth]);
             grid.row_with_sentence(row, what);
         }
         grid.into()
@@ -181,10 +194,12 @@ fn page(name: Option<&str>, network: &RoutedFabric) -> Result<Answer, Invalid> {
     }
     if let Some(bisection) = fabric.bisection() {
         let per_node = bisection.bandwidth.bytes_per_second() / f64::from(bisection.senders());
-        line("bisection", format!("{} each way, {} per node", bisection.bandwidth, table::bandwidth(per_node)));
-    }
-    if let Some(factor) = fabric.oversubscription() {
-        line("oversubscription", format!("{} : 1", table::fixed(factor, 2)));
+        let (at_most, at_least) = if bisection.is_least { ("", "") } else { ("at most ", "at least ") };
+        let bandwidth = bisection.bandwidth;
+        line("bisection", format!("{at_most}{bandwidth} each way, {} per node", table::bandwidth(per_node)));
+        if let Some(factor) = fabric.oversubscription() {
+            line("oversubscription", format!("{at_least}{} : 1", table::fixed(factor, 2)));
+        }
     }
     if let Some(faults) = &network.faults {
         for (name, what) in table::failed(&FaultsReport::new(faults, None)) {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use serde_json::ser::{CompactFormatter, Formatter};
 
 use hayase::player::{Activity, Transfer};
+use hayase::prediction::program::ranges;
 use hayase::record::{Matrix, PathStep};
 use hayase::report::replay::{LateRank, RankReport};
 use hayase::report::whatif::WhatIfReport;
@@ -334,19 +335,29 @@ pub fn links<L: Borrow<LinkUse>>(links: impl Iterator<Item = L> + Clone, mut wri
     Ok(())
 }
 
-/// Writes jobs: `job,ranks,start_s,end_s,repetitions,makespan_s,min_s,max_s,alone_s,slowdown,messages,bytes,contention,
+/// Returns the nodes of ranks, each once, as ranges: `0-17,36`.
+pub(crate) fn nodes(of_ranks: &[u32]) -> String {
+    let mut nodes = of_ranks.to_vec();
+    nodes.sort_unstable();
+    nodes.dedup();
+    ranges(&nodes)
+}
+
+/// Writes jobs: `job,ranks,nodes,start_s,end_s,repetitions,makespan_s,min_s,max_s,alone_s,slowdown,messages,bytes,contention,
 /// fault_delay_s`; what there is not is empty.
 ///
 /// # Errors
 /// Where `writer` fails.
 pub fn jobs(report: &JobsReport, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(
-        b"job,ranks,start_s,end_s,repetitions,makespan_s,min_s,max_s,alone_s,slowdown,messages,bytes,contention,fault_delay_s\n",
+        b"job,ranks,nodes,start_s,end_s,repetitions,makespan_s,min_s,max_s,alone_s,slowdown,messages,bytes,contention,fault_delay_s\n",
     )?;
     let w = &mut writer;
     for job in &report.jobs {
         text(w, &job.name)?;
         write!(w, ",{},", job.ranks)?;
+        text(w, &nodes(&job.nodes))?;
+        w.write_all(b",")?;
         number(w, job.start_s)?;
         w.write_all(b",")?;
         number(w, job.end_s)?;

@@ -57,8 +57,11 @@ pub fn figures(all: &[FabricFigures]) -> Vec<Figure> {
         let about = if of.mean_distance_is_sampled { "about " } else { "" };
         Some((distance, format!("{about}{}", fixed(distance, 3))))
     });
-    add("bisection", None, &|of| of.bisection_bps.map(|carried| (carried, bandwidth(carried))));
-    add("bisection, part", Some(true), &|of| part(of.bisection));
+    let at_most = |of: &FabricFigures| if of.bisection_is_least == Some(false) { "at most " } else { "" };
+    add("bisection", None, &|of| {
+        of.bisection_bps.map(|carried| (carried, at_most(of).to_owned() + &bandwidth(carried)))
+    });
+    add("bisection, part", Some(true), &|of| of.bisection.map(|part| (part, at_most(of).to_owned() + &fixed(part, 4))));
     add("uniform throughput", Some(true), &|of| part(of.uniform));
     add("adversarial", Some(true), &|of| part(of.adversarial));
     add("random pairs", Some(true), &|of| drawn(of.effective_bisection));
@@ -113,7 +116,7 @@ pub fn short(name: &str) -> String {
 }
 
 /// The columns of [`rows`].
-pub const COLUMNS: [&str; 30] = [
+pub const COLUMNS: [&str; 31] = [
     "name",
     "fabric",
     "routing",
@@ -131,6 +134,7 @@ pub const COLUMNS: [&str; 30] = [
     "mean_distance_links",
     "bisection_bps",
     "bisection",
+    "bisection_is_least",
     "uniform_throughput",
     "adversarial_throughput",
     "adversary",
@@ -169,6 +173,7 @@ pub fn rows(all: &[FabricFigures]) -> Vec<Vec<Value>> {
             of.mean_distance.into(),
             of.bisection_bps.into(),
             of.bisection.into(),
+            of.bisection_is_least.into(),
             of.uniform.into(),
             of.adversarial.into(),
             of.adversary.as_str().into(),

@@ -1,6 +1,6 @@
 //! Grids of crossbars.
 
-use super::{has_long_rows, host_limit, instead, like, plane_cut, shorter};
+use super::{has_long_rows, instead, leading_half, like, shorter};
 use crate::fabric::{Bisection, CrossbarGrid, Fabric, Fact, Family, Lattice, LinkGroup, Sketch, dimension_name};
 use crate::ids::NodeId;
 
@@ -50,10 +50,12 @@ impl Family for CrossbarGrid {
         Some(2 * crossbars + 2 * u32::from(self.host_link))
     }
 
+    /// Searches from planes across the crossbars that carry least.
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
-        let cut = plane_cut(fabric.nodes(), &self.dims, |dim, left, right| cut(self, fabric, dim, left, right));
-        // Sums over a plane do not know what has failed.
-        if fabric.is_altered() { fabric.search_cut(cut.first_half) } else { Some(cut) }
+        let mut order: Vec<usize> = (0..self.dims.len()).filter(|&dim| self.dims[dim] > 1).collect();
+        let carried = |dim: usize| fabric.capacity(self.to_crossbar(dim, 0));
+        order.sort_by(|&a, &b| (self.dims[a] % 2).cmp(&(self.dims[b] % 2)).then(carried(a).total_cmp(&carried(b))));
+        fabric.search_bisection(leading_half(&self.dims, &order))
     }
 
     fn default_routing(&self) -> &'static str {
@@ -89,14 +91,4 @@ impl Family for CrossbarGrid {
         let text = instead(&small.dims, &self.dims);
         Some((small.build(fabric.name().to_owned(), |role| like(fabric, role)), text))
     }
-}
-
-/// What `left` planes of a grid of crossbars send at most to the other `right` planes.
-fn cut(grid: &CrossbarGrid, fabric: &Fabric, dim: usize, left: u32, right: u32) -> f64 {
-    let plane = f64::from(grid.positions() / grid.dims[dim]);
-    let (senders, receivers) = (plane * f64::from(left), plane * f64::from(right));
-    let into = senders * fabric.capacity(grid.to_crossbar(dim, 0));
-    let out = receivers * fabric.capacity(grid.from_crossbar(dim, 0));
-    let hosts = (grid.injection(NodeId(0)), grid.ejection(NodeId(0)));
-    into.min(out).min(host_limit(fabric, hosts, senders, receivers))
 }

@@ -1,8 +1,9 @@
 //! Tori and meshes.
 
-use super::{halved, has_long_rows, host_limit, instead, like, plane_cut, shorter};
+use super::{has_long_rows, host_limit, instead, leading_half, like, shorter};
 use crate::fabric::{Bisection, Fabric, Fact, Family, Grid, Lattice, LinkGroup, Ring, Sketch, dimension_name};
 use crate::ids::{LinkId, NodeId};
+use crate::units::Bandwidth;
 
 impl Family for Grid {
     fn kind(&self) -> &'static str {
@@ -56,11 +57,21 @@ impl Family for Grid {
     }
 
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
+        let order = by_width(self, fabric);
         // Sums over a plane do not know what has failed.
         if fabric.is_altered() {
-            return fabric.search_cut(weakest_half(self, fabric));
+            let halves = weakest_half(self, fabric).unwrap_or_else(|| leading_half(&self.dims, &order));
+            return fabric.search_bisection(halves);
         }
-        Some(plane_cut(fabric.nodes(), &self.dims, |dim, left, right| cut(self, fabric, dim, left, right)))
+        let is_like = |dim: &usize| {
+            (self.wrap[*dim], cable(self, fabric, *dim)) == (self.wrap[order[0]], cable(self, fabric, order[0]))
+        };
+        Some(Bisection {
+            bandwidth: cut(self, fabric, &order, true),
+            back: cut(self, fabric, &order, false),
+            first_half: leading_half(&self.dims, &order),
+            is_least: self.dims[order[0]].is_multiple_of(2) || order.iter().all(is_like),
+        })
     }
 
     fn default_routing(&self) -> &'static str {
@@ -119,25 +130,64 @@ impl Family for Grid {
     }
 }
 
-/// What `left` planes of a grid send at most to the other `right` planes: over the cables that join them, and no
-/// more than the host links let out on one side and in on the other.
-fn cut(grid: &Grid, fabric: &Fabric, dim: usize, left: u32, right: u32) -> f64 {
-    let plane = f64::from(grid.positions() / grid.dims[dim]);
-    let cables = plane * if grid.wrap[dim] { 2.0 } else { 1.0 };
-    let across = cables * grid.step(0, dim, false).map_or(0.0, |link| fabric.capacity(link));
-    let hosts = (grid.injection(NodeId(0)), grid.ejection(NodeId(0)));
-    across.min(host_limit(fabric, hosts, plane * f64::from(left), plane * f64::from(right)))
+/// Returns the capacity of a cable along a dimension of more than one plane \[B/s\].
+fn cable(grid: &Grid, fabric: &Fabric, dim: usize) -> f64 {
+    grid.step(0, dim, false).map_or(0.0, |link| fabric.capacity(link))
 }
 
-/// By node: the half, of those of adjacent planes of one dimension, between which and the other half the cables that are
-/// left carry least, in the direction that carries less; of several the first.
+/// Returns the capacity of the cables between two halves of a line \[B/s\].
+fn across(grid: &Grid, fabric: &Fabric, dim: usize) -> f64 {
+    cable(grid, fabric, dim) * if grid.wrap[dim] { 2.0 } else { 1.0 }
+}
+
+/// Returns the dimensions of more than one plane, by what the cables between their halves carry; of several that carry the
+/// same, first those of even length.
+///
+/// Uniform traffic loads a cable along a line of length k by at most N k / 8 pairs, or N k / 4 where the ends are not
+/// joined. So no halves have less between them than the first dimension's, if its length is even: of any T nodes, the
+/// cables carry at least in proportion to T (N - T), and host links carry what is between that and the half.
+///
+/// Source for odd lengths, all cables alike: J. A. Aroca, A. F. Anta, "Bisection (band)width of product networks with
+/// application to data centers", IEEE TPDS 25 (2014).
+fn by_width(grid: &Grid, fabric: &Fabric) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..grid.dims.len()).filter(|&dim| grid.dims[dim] > 1).collect();
+    let width = |dim: usize| (across(grid, fabric, dim) / f64::from(grid.dims[dim]), grid.dims[dim] % 2);
+    order.sort_by(|&a, &b| width(a).0.total_cmp(&width(b).0).then(width(a).1.cmp(&width(b).1)));
+    order
+}
+
+/// Returns what the first half of a grid sends at most to the second, or is sent \[B/s\]: over the cables between them, and
+/// no more than host links let out on one side and in on the other. The middle plane of an odd number is parted in the
+/// same way, or its nodes from their switches.
+fn cut(grid: &Grid, fabric: &Fabric, order: &[usize], forth: bool) -> Bandwidth {
+    let hosts = (grid.injection(NodeId(0)), grid.ejection(NodeId(0)));
+    let parted = |nodes: u32| {
+        let (first, second) = (f64::from(nodes / 2), f64::from(nodes.div_ceil(2)));
+        let (senders, receivers) = if forth { (first, second) } else { (second, first) };
+        host_limit(fabric, hosts, senders, receivers)
+    };
+    let (mut block, mut cables) = (grid.positions(), 0.0);
+    let mut least = parted(block);
+    for &dim in order {
+        block /= grid.dims[dim];
+        cables += across(grid, fabric, dim) * f64::from(block);
+        if grid.dims[dim].is_multiple_of(2) {
+            break;
+        }
+        least = least.min(cables + parted(block));
+    }
+    Bandwidth::from_bytes_per_second(least.min(cables))
+}
+
+/// Returns by node the half, of those of adjacent planes of one dimension, between which and the other half the cables that are
+/// left carry least, in the direction that carries less; of several the first. `None` where no length is even.
 ///
 /// With up(x) and down(x) what the cables from plane x to plane x + 1 carry, and those back \[B/s\], the planes from a to b
 /// send `up(b) + down(a - 1)` and are sent `down(b) + up(a - 1)`, plane 0 following the last one.
-fn weakest_half(grid: &Grid, fabric: &Fabric) -> Vec<bool> {
+fn weakest_half(grid: &Grid, fabric: &Fabric) -> Option<Vec<bool>> {
     let left = |link: LinkId| if fabric.has_failed(link) { 0.0 } else { fabric.capacity(link) };
-    let mut weakest = (f64::INFINITY, 0, 0);
-    for dim in halved(&grid.dims) {
+    let mut weakest: Option<(f64, usize, u32)> = None;
+    for dim in (0..grid.dims.len()).filter(|&dim| grid.dims[dim].is_multiple_of(2)) {
         let (size, stride) = (grid.dims[dim], grid.stride(dim));
         let (mut up, mut down) = (vec![0.0; size as usize], vec![0.0; size as usize]);
         for position in 0..grid.positions() {
@@ -145,23 +195,19 @@ fn weakest_half(grid: &Grid, fabric: &Fabric) -> Vec<bool> {
             up[x as usize] += grid.step(position, dim, false).map_or(0.0, left);
             down[((x + size - 1) % size) as usize] += grid.step(position, dim, true).map_or(0.0, left);
         }
-        // (The other half of one that begins in the upper planes of an even number begins in the lower ones.)
-        let starts = match (grid.wrap[dim], size.is_multiple_of(2)) {
-            (false, _) => 1,
-            (true, true) => size / 2,
-            (true, false) => size,
-        };
+        // (The other half of one that begins in the upper planes begins in the lower ones.)
+        let starts = if grid.wrap[dim] { size / 2 } else { 1 };
         for start in 0..starts {
             let (last, before) = ((start + size / 2 - 1) % size, (start + size - 1) % size);
             let forth = up[last as usize] + down[before as usize];
             let back = down[last as usize] + up[before as usize];
-            if forth.min(back) < weakest.0 {
-                weakest = (forth.min(back), dim, start);
+            if weakest.is_none_or(|(least, ..)| forth.min(back) < least) {
+                weakest = Some((forth.min(back), dim, start));
             }
         }
     }
-    let (_, dim, start) = weakest;
+    let (_, dim, start) = weakest?;
     let (size, stride) = (grid.dims[dim], grid.stride(dim));
     let from_start = |node: u32| (node / stride % size + size - start) % size;
-    (0..fabric.nodes()).map(|node| from_start(node) < size / 2).collect()
+    Some((0..fabric.nodes()).map(|node| from_start(node) < size / 2).collect())
 }

@@ -4,7 +4,7 @@ mod crossbar_grid;
 mod grid;
 mod tree;
 
-use super::{Bisection, Fabric, LinkRole};
+use super::{Fabric, LinkRole};
 use crate::ids::LinkId;
 use crate::units::{Bandwidth, Time};
 
@@ -53,23 +53,14 @@ fn instead(small: &[u32], dims: &[u32]) -> String {
     format!("a small member of the family, {} nodes instead of {}", times(small), times(dims))
 }
 
-/// The dimensions along which halves are taken: those of even size; where none is, those of more than one plane, whose
-/// halves differ by a plane.
-fn halved(dims: &[u32]) -> impl Iterator<Item = usize> {
-    let even = dims.iter().any(|size| size.is_multiple_of(2));
-    (0..dims.len()).filter(move |&dim| if even { dims[dim].is_multiple_of(2) } else { dims[dim] > 1 })
-}
-
-/// The cheapest cut across one dimension. `cut` gives what is carried from `left` planes to `right` planes of it.
-fn plane_cut(nodes: u32, dims: &[u32], cut: impl Fn(usize, u32, u32) -> f64) -> Bisection {
-    let forth = |dim: usize| cut(dim, dims[dim] / 2, dims[dim].div_ceil(2));
-    let best = halved(dims).min_by(|&a, &b| forth(a).total_cmp(&forth(b))).unwrap_or(0);
-    let stride: u32 = dims[..best].iter().product();
-    Bisection {
-        bandwidth: Bandwidth::from_bytes_per_second(forth(best)),
-        back: Bandwidth::from_bytes_per_second(cut(best, dims[best].div_ceil(2), dims[best] / 2)),
-        first_half: (0..nodes).map(|node| node / stride % dims[best] < dims[best] / 2).collect(),
-    }
+/// Returns by position of a grid if it is in the lower half of numbers that grow slowest along the first of these
+/// dimensions.
+pub fn leading_half(dims: &[u32], slowest_first: &[usize]) -> Vec<bool> {
+    let nodes: u32 = dims.iter().product();
+    let stride = |dim: usize| dims[..dim].iter().product::<u32>();
+    let strides: Vec<(u32, u32)> = slowest_first.iter().map(|&dim| (stride(dim), dims[dim])).collect();
+    let number = |node: u32| strides.iter().fold(0, |sum, &(stride, size)| sum * size + node / stride % size);
+    (0..nodes).map(|node| number(node) < nodes / 2).collect()
 }
 
 /// What the host links let out of so many senders and in to so many receivers.

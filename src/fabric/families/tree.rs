@@ -58,10 +58,10 @@ impl Family for Tree {
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         if fabric.is_altered() {
             // Copies of a switch do not act as one where they differ.
-            return fabric.search_bisection();
+            return fabric.search_bisection(fabric.lower_half());
         }
         let (bandwidth, back) = (cut(self, fabric, true), cut(self, fabric, false));
-        Some(Bisection { bandwidth, back, first_half: fabric.lower_half() })
+        Some(Bisection { bandwidth, back, first_half: fabric.lower_half(), is_least: true })
     }
 
     fn default_routing(&self) -> &'static str {

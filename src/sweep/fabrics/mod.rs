@@ -76,8 +76,10 @@ pub struct FabricFigures {
     /// What it costs by the list of prices.
     pub cost: Option<Cost>,
     /// Links between the nodes furthest apart.
+    #[serde(rename = "diameter_links")]
     pub diameter: Option<u32>,
     /// Links between two nodes on average.
+    #[serde(rename = "mean_distance_links")]
     pub mean_distance: Option<f64>,
     /// Whether that is of all nodes to some, not to all.
     pub mean_distance_is_sampled: bool,
@@ -85,9 +87,13 @@ pub struct FabricFigures {
     pub bisection_bps: Option<f64>,
     /// The same over what the nodes of a half can send.
     pub bisection: Option<f64>,
+    /// True if no other halves carry less, by a closed form; else some may.
+    pub bisection_is_least: Option<bool>,
     /// The part of its bandwidth that every node can use under uniform traffic, by counting loads.
+    #[serde(rename = "uniform_throughput")]
     pub uniform: Option<f64>,
     /// The same under traffic against the fabric.
+    #[serde(rename = "adversarial_throughput")]
     pub adversarial: Option<f64>,
     /// Which traffic that is.
     pub adversary: String,
@@ -98,6 +104,7 @@ pub struct FabricFigures {
     /// Uniform throughput with failed cables over that without, all shortest paths used alike in both.
     pub with_failed: Option<Spread>,
     /// The part of their bandwidth that nodes use in a simulation of uniform random messages.
+    #[serde(rename = "simulated_throughput")]
     pub simulated: Option<f64>,
     /// What is missing, and why.
     pub notes: Vec<String>,
@@ -130,7 +137,7 @@ pub fn figures(
     tell("distances");
     let distance = fabric.mean_distance();
     tell("bisection");
-    let bisection = fabric.bisection().map(|bisection| bisection.bandwidth.bytes_per_second());
+    let bisection = fabric.bisection();
     tell("uniform throughput");
     let router = &*routed.router;
     let pairs = u64::from(fabric.nodes()).pow(2);
@@ -186,8 +193,9 @@ pub fn figures(
         diameter: fabric.diameter(),
         mean_distance: distance.map(|MeanDistance { links, .. }| links),
         mean_distance_is_sampled: distance.is_some_and(|distance| distance.is_sampled),
-        bisection_bps: bisection,
+        bisection_bps: bisection.map(|bisection| bisection.bandwidth.bytes_per_second()),
         bisection: fabric.oversubscription().map(|factor| 1.0 / factor),
+        bisection_is_least: bisection.map(|bisection| bisection.is_least),
         uniform,
         adversarial,
         adversary,

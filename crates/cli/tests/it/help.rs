@@ -120,6 +120,7 @@ Scenario:
                                [workload.*] table, a CSV of messages, a program (a trace, a
                                schedule, or a rule like linear:ranks=64)
       --size <SIZE>            The size of each message, with its unit: "20 KB", "64 KiB"
+      --ranks <N>              The number of ranks of every pattern (default: one on each node)
       --jitter <TIME>          Each rank starts at a random time from 0 to this: "1 us"
       --injection <RULE>       When a rank sends its next message: queue (the last is delivered),
                                sendrecv (and this step's are received), barrier (everybody's are),
@@ -149,6 +150,8 @@ Scenario:
       --node <MODEL>           The node model: ideal, loggp, loggps, loggopsim; its parameters are
                                those of the machine, or set with --set
       --seed <N>               The seed of everything random; of several runs the first
+      --link-bandwidth <RATE>  The bandwidth of links, where a fabric leaves it to the machine:
+                               "12.5 GB/s"
       --noise <NOISE>          Stops of the ranks' processors, LENGTH/PERIOD or the LENGTH of one in
                                each calculation, then how lengths are distributed (fixed, uniform,
                                exponential) and when they begin (random, synchronised):

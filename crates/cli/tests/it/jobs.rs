@@ -27,6 +27,8 @@ fn jobs_are_typed_set_and_run_again() {
     assert_eq!(report(&desk, "run apart.json")["jobs"], apart["jobs"]);
     assert!(desk.read("apart.svg").contains("slowdown 1.500"));
     assert_eq!(desk.read("apart.csv").lines().count(), 3);
+    assert_eq!(together["jobs"][0]["nodes"], serde_json::json!([0, 3]));
+    assert!(desk.read("apart.csv").contains("\na,2,\"0,3\","), "{}", desk.read("apart.csv"));
     let repeated = report(&desk, &format!("{words} --set job.a.repeat=3 --set job.a.think-time=1ms"));
     assert_eq!(repeated["jobs"][0]["repetitions"], 3);
     desk.hayase("check apart.json").assert().success();

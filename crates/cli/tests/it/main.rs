@@ -14,6 +14,7 @@ mod check;
 mod environment;
 mod estimate;
 mod examples;
+mod fabrics;
 mod farms;
 mod faults;
 mod help;

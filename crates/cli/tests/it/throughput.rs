@@ -169,8 +169,17 @@ fn fabrics_are_compared_figure_by_figure() {
     // 36 switches, 36 cables between 9 groups, 72 cards. A slim fly's switches have 11 ports, none of the list has.
     assert_eq!(dragonfly["cost"]["total"], 3600.0 + 180.0 + 720.0);
     assert_eq!(slim["notes"][0], "no cost: no switch of the list of prices has 11 ports");
-    assert!((dragonfly["adversarial"].as_f64().unwrap() - 0.125).abs() < 1e-9);
-    assert!((slim["uniform"].as_f64().unwrap() - 0.9567).abs() < 1e-3);
+    // JSON has the names of the columns.
+    let columns = desk.read("x.csv");
+    let of_links = ["diameter_links", "mean_distance_links", "uniform_throughput", "adversarial_throughput"];
+    for name in of_links.into_iter().chain(["bisection_bps", "bisection_is_least"]) {
+        assert!(
+            slim.get(name).is_some() && columns.lines().next().unwrap().split(',').any(|has| has == name),
+            "{name}"
+        );
+    }
+    assert!((dragonfly["adversarial_throughput"].as_f64().unwrap() - 0.125).abs() < 1e-9);
+    assert!((slim["uniform_throughput"].as_f64().unwrap() - 0.9567).abs() < 1e-3);
     desk.hayase("topology compare no-such,dragonfly-72").assert().code(2);
     desk.hayase("topology compare dragonfly-72 -o x.dot").assert().code(2);
     desk.hayase("topology compare dragonfly-72 --failed 100%").assert().code(2);

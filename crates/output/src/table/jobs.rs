@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, fixed, grouped, seconds};
 use super::{Answer, Cell, Grid, early, printable};
+use crate::csv::nodes;
 use hayase::report::{Interference, JobsReport, Meeting};
 use hayase::units::Bytes;
 
@@ -53,6 +54,18 @@ pub fn jobs(report: &JobsReport) -> Answer {
     text
 }
 
+/// Longest list of nodes in a table [characters].
+const LONGEST: usize = 24;
+
+/// Returns the nodes of a job as ranges, cut where there is no room for all of them.
+fn few_nodes(of_ranks: &[u32]) -> String {
+    let all = nodes(of_ranks);
+    match all.get(..=LONGEST).and_then(|start| start.rsplit_once(',')) {
+        Some((start, _)) => format!("{start},…"),
+        None => all,
+    }
+}
+
 /// Who loses down, to whom across.
 fn matrix(report: &JobsReport, pairs: &[Interference]) -> Grid {
     let mut grid = Grid::new().text("job").keys(1);
@@ -83,7 +96,8 @@ fn most(pairs: &[Interference]) -> Grid {
 fn grid(report: &JobsReport) -> Grid {
     let alone = report.jobs.iter().any(|job| job.alone_s.is_some());
     let repeated = report.jobs.iter().any(|job| job.repetitions > 1);
-    let mut grid = Grid::new().keys(1).text("job").number("ranks").text("placement").time("start").time("end");
+    let mut grid =
+        Grid::new().keys(1).text("job").number("ranks").text("placement").text("nodes").time("start").time("end");
     if repeated {
         grid = grid.number("times");
     }
@@ -104,6 +118,7 @@ fn grid(report: &JobsReport) -> Grid {
             printable(&job.name).into(),
             u64::from(job.ranks).into(),
             printable(&job.placement).into(),
+            few_nodes(&job.nodes).into(),
             job.start_s.into(),
             job.end_s.into(),
         ];

@@ -437,6 +437,8 @@ class JobReport(TypedDict):
     ranks: int
     #: How it was placed: the rule, a file, or a list of nodes.
     placement: str
+    #: By rank: its node.
+    nodes: list[int]
     #: Whether it goes on as long as others do.
     background: NotRequired[bool]
     #: When it began for the first time [s].
