@@ -17,6 +17,7 @@ mod examples;
 mod farms;
 mod faults;
 mod help;
+mod inputs;
 #[cfg(target_os = "linux")]
 mod instrumented;
 mod integrity;
