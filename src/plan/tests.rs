@@ -204,7 +204,7 @@ fn what_is_wrong_with_a_plan_is_said_at_its_place() {
     is(&format!("{TORUS}[grid]\nsize = [\"1 B\"]\n[sweep]\nwithin = \"1 %\"\n"), "none are varied");
     is(&format!("sede = 1\n{TORUS}[grid]\nseed = [1]\n"), "plan.toml:1:1: unknown key `sede`");
     // Copies are no samples, however they are written.
-    is(&grid("seed = [1, 2, 1]"), "plan.toml:4:15: `seed` has the value 1 twice; leave it out");
+    is(&grid("seed = [1, 2, 1]"), "plan.toml:4:15: `seed` has the value 1 twice (the second time); leave it out");
     is(&grid("size = [\"16 KB\", \"16000 B\"]"), "plan.toml:4:18: `size` has the value \"16000 B\" twice");
     is(&grid("seed = [3, \"1..=4\"]"), "`seed` has the value 3 twice");
     let zip = |seeds: &str, sizes: &str| format!("{TORUS}[[zip]]\nseed = [{seeds}]\nsize = [{sizes}]\n");

@@ -371,8 +371,8 @@ mod tests {
         is("1 KB..1.5 KB:x2", "\"1 KB..1.5 KB:x2\" misses its end: 1 KB, and then 2 KB; write \"1 KB..2 KB:x2\"");
         // Refused before they are counted, and after no more than the values of less than a byte.
         is(
-            "64 B..16 MB:x1.000000001",
-            "\"64 B..16 MB:x1.000000001\" has more values than the 10,000,000 points of a plan; take a larger factor",
+            "1 us..1 s:x1.000000001",
+            "\"1 us..1 s:x1.000000001\" has more values than the 10,000,000 points of a plan; take a larger factor",
         );
         is(
             "1 B..1 KB:x1.1",

@@ -11,7 +11,7 @@ use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, WorkMonitor, duration};
 use super::scenario::CommonArgs;
 use super::seeds::seeds;
-use super::{End, Failure, Voice, asked, extension, interrupt, print};
+use super::{End, Failure, Voice, asked, extension, interrupt, print, reason};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::report::{ComparisonRow, KnownAccuracy, LeftOut};
 use hayase::sweep::accuracy::{AccuracyOutlook, AccuracySweep};

@@ -145,3 +145,18 @@ fn no_more_threads_are_started_than_are_of_use() {
         desk.hayase(words).env("RAYON_NUM_THREADS", "100000").assert().success();
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_so_large_is_a_failure_that_leaves_nothing_behind() {
+    let desk = Desk::new();
+    let program = snapbox::cmd::cargo_bin!("hayase").to_owned();
+    // Blocks of 512 bytes.
+    let script =
+        format!("ulimit -f 8; exec {} run -t fat-tree-54 -p all-to-all-linear -o messages.csv", program.display());
+    let output = std::process::Command::new("sh").args(["-c", &script]).current_dir(desk.path()).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("cannot write `messages.csv`: file too large"), "{error}");
+    assert!(desk.names().is_empty(), "{:?}", desk.names());
+}

@@ -173,7 +173,7 @@ fn mistakes_are_found_before_anything_is_started() {
         ),
         ("--smallest 8MiB", "--smallest: 8MiB is more than the largest, 4 MiB", "default: 0 B to 4 MiB"),
         ("--increment 0B", "--increment: 0B more is the same size again", "--increment x2"),
-        ("--smallest 5", "--smallest: ", "5 B"),
+        ("--smallest 5", "--smallest: \"5\" has no unit", "write a size like"),
         ("--increment x1", "--increment: `x1` is no factor above 1", "--increment x2"),
         ("--increment xnan", "--increment: `xnan` is no factor above 1", "--increment x2"),
         ("--increment 1B", "--increment: 1B makes more than 1000 sizes from 0 B to 4 MiB", "write 4199 B or more"),
@@ -186,7 +186,7 @@ fn mistakes_are_found_before_anything_is_started() {
         assert!(errors.contains(message) && errors.contains(help), "{errors}");
     }
     // What the help says is accepted.
-    let assert = desk.hayase("measure communication --increment 4199 -- no-such-launcher").assert().code(2);
+    let assert = desk.hayase("measure communication --increment 4199B -- no-such-launcher").assert().code(2);
     assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("cannot start `no-such-launcher`"));
     assert!(desk.names().is_empty());
 }
