@@ -276,7 +276,10 @@ impl NodesSpec {
             }
         }
         if nodes.len() < ranks {
-            return Err(mistake(format!("{ranks} ranks do not fit on the {} nodes that are named", nodes.len())));
+            return Err(mistake({
+                let named = count(nodes.len() as u64, "node that is named", "nodes that are named");
+                format!("{ranks} ranks do not fit on the {named}")
+            }));
         }
         nodes.truncate(ranks);
         Ok(nodes.into())

@@ -105,7 +105,7 @@ pub struct StragglerSpec {
     /// job).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<Located<String>>,
-    /// How fast its processors are: a part of the speed of the others ("50 %"), or a factor (0.5).
+    /// How fast its processors are: a part of the speed of the others ("50 %", 0.5), or a factor ("x2").
     pub speed: Located<Speed>,
     /// From when on (default 0 s); "1 ms".
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,27 +120,33 @@ pub struct StragglerSpec {
 pub struct Speed(pub f64);
 
 impl Speed {
-    /// `50 %`, `0.5`.
+    /// Reads `50 %`, `0.5` or `x2`.
     ///
     /// # Errors
-    /// A text that is neither, or a speed that is not above 0: what it is, and after a semicolon what to write instead.
+    /// A text that is none of these, a speed that is not above 0, or a number above 1 of which nothing says whether it is
+    /// per cent or a factor: what it is, and after a semicolon what to write instead.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let (number, unit) = match text.strip_suffix('%') {
-            Some(percent) => (percent.trim(), 100.0),
-            None => (text, 1.0),
+        let (number, unit) = match (text.strip_suffix('%'), text.strip_prefix('x')) {
+            (Some(percent), _) => (percent, Some(100.0)),
+            (None, Some(factor)) => (factor, Some(1.0)),
+            (None, None) => (text, None),
         };
-        let value: f64 = number
-            .parse()
-            .map_err(|_| format!("`{text}` is no speed; write \"50 %\" or 0.5, half the speed of others"))?;
-        Self::of(value / unit, text)
+        let value = number.trim().parse();
+        let value =
+            value.map_err(|_| format!("`{text}` is no speed; write \"50 %\" or 0.5, half the speed of others"))?;
+        Self::of(value, unit, text)
     }
 
-    fn of(value: f64, text: &str) -> Result<Self, String> {
-        match value {
-            value if (1e-9..=1e9).contains(&value) => Ok(Self(value)),
+    fn of(value: f64, unit: Option<f64>, text: &str) -> Result<Self, String> {
+        match value / unit.unwrap_or(1.0) {
+            value if (1e-9..=1e9).contains(&value) && (value <= 1.0 || unit.is_some()) => Ok(Self(value)),
             value if value <= 0.0 => Err(format!(
                 "at the speed `{text}` a rank never gets anything done; write a speed above 0, such as \"50 %\""
+            )),
+            value if value <= 1e9 => Err(format!(
+                "the speed `{text}` may be per cent or a factor; write \"{text}%\" for a part of the speed of others, \
+                 or \"x{text}\" for {text} times as fast"
             )),
             _ => Err(format!("`{text}` is no speed; write a factor from 1e-9 to 1e9, such as \"50 %\" or 0.5")),
         }
@@ -149,7 +155,11 @@ impl Speed {
 
 impl Serialize for Speed {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.0)
+        if self.0 > 1.0 {
+            serializer.collect_str(&format_args!("x{}", self.0))
+        } else {
+            serializer.serialize_f64(self.0)
+        }
     }
 }
 
@@ -159,10 +169,10 @@ impl<'de> Deserialize<'de> for Speed {
         impl Visitor<'_> for Any {
             type Value = Speed;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a part (\"50 %\") or a factor (0.5)")
+                f.write_str("a part (\"50 %\", 0.5) or a factor (\"x2\")")
             }
             fn visit_f64<E: Error>(self, value: f64) -> Result<Speed, E> {
-                Speed::of(value, &value.to_string()).map_err(E::custom)
+                Speed::of(value, None, &value.to_string()).map_err(E::custom)
             }
             fn visit_i64<E: Error>(self, value: i64) -> Result<Speed, E> {
                 self.visit_f64(value as f64)

@@ -307,6 +307,24 @@ impl Means {
         several.map(|(key, &choice)| (key.name.clone(), key.values[choice].clone())).collect()
     }
 
+    /// Returns the values of the second key that are the best at all values of the first one, with those of the other keys.
+    pub fn best_throughout(&self, keys: [usize; 2]) -> Vec<(Vec<(String, String)>, &str)> {
+        let [over, of] = keys;
+        let throughout = |(rest, rows): (Vec<usize>, Vec<&MeanRow>)| {
+            let mut best: BTreeMap<usize, &MeanRow> = BTreeMap::new();
+            for row in rows {
+                let known = best.entry(row.choice[over]).or_insert(row);
+                if row.mean_s < known.mean_s {
+                    *known = row;
+                }
+            }
+            let first = best.values().next()?.choice[of];
+            let is_one = best.values().all(|row| row.choice[of] == first);
+            is_one.then(|| (self.rest(keys, &rest), self.keys[of].values[first].as_str()))
+        };
+        self.panels(keys).into_iter().filter_map(throughout).collect()
+    }
+
     /// From which values of `over` on another value of `of` is the best.
     ///
     /// # Errors

@@ -100,8 +100,8 @@ pub(super) fn over(
     let (mut mean, mut finished) = (Mean::default(), true);
     let (mut wall_s, mut seen) = (0.0, FxHashSet::default());
     let rule = plan.settings.within;
-    // Seeds of a range differ: then configurations are the same, with all their seeds, or none of their points are.
-    let by_configuration = plan.points.has_distinct_seeds() && !plan.points.is_filtered();
+    // Seeds differ: so configurations are the same, with all their seeds, or none of their points are.
+    let by_configuration = plan.points.seeds.is_some() && !plan.points.is_filtered();
     let mut is_new = true;
     plan.each(|configuration, visit| -> Result<bool, StoreError> {
         if visit.is_first {

@@ -81,7 +81,10 @@ impl Plan {
             Err(_) if base.apart().is_empty() && !base.mistakes().is_empty() => {
                 return Err(invalid(&base, base.mistakes().to_vec()));
             }
-            Err(mistakes) => return Err(invalid(&base, [base.mistakes().to_vec(), mistakes].concat())),
+            Err(mistakes) => {
+                let of_file = mistakes.into_iter().map(|mistake| mistake.of_file(&path.to_string_lossy()));
+                return Err(invalid(&base, base.mistakes().iter().cloned().chain(of_file).collect()));
+            }
         };
         if base.says("estimate") || points.keys().any(|key| key.name == "estimate") {
             let missing = columns::ESTIMATE.into_iter().filter(|name| !settings.keep.iter().any(|key| key == name));
@@ -94,6 +97,7 @@ impl Plan {
         let plan = Self { name, digest, base, points, settings };
         plan.check_size()?;
         plan.check_values()?;
+        plan.check_filters()?;
         Ok(plan)
     }
 
@@ -112,6 +116,19 @@ impl Plan {
             None => diagnostic,
         };
         Err(invalid(&self.base, vec![diagnostic.help("leave out values, or make several plans of it")]))
+    }
+
+    /// Refuses filters that leave no point.
+    fn check_filters(&self) -> Result<(), Invalid> {
+        let is_taken = |number| self.is_taken(&self.points.values(number));
+        if !self.points.is_filtered() || (0..self.configurations()).into_par_iter().any(is_taken) {
+            return Ok(());
+        }
+        let message = format!("the filters leave none of the {} points", grouped(self.most_points()));
+        let diagnostic = Diagnostic::new("empty-grid", message);
+        let at = ["only", "skip"].into_iter().find_map(|name| self.base.apart().get(name)).map(|entry| entry.key);
+        let diagnostic = at.map_or(diagnostic.clone(), |at| diagnostic.at(at));
+        Err(invalid(&self.base, vec![diagnostic.help("let [[skip]] match fewer points, or [[only]] more of them")]))
     }
 
     /// Whether every value has the form of its key: the others are as they are first.

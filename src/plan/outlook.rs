@@ -103,7 +103,7 @@ impl Plan {
     }
 
     /// Whether filters leave in a combination with any seed.
-    fn is_taken(&self, values: &[super::Value<'_>]) -> bool {
+    pub(super) fn is_taken(&self, values: &[super::Value<'_>]) -> bool {
         (0..self.points.seeds()).any(|seed| {
             let mut values = values.to_vec();
             values.extend(self.points.seed(seed));

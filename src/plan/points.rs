@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::values::{Number, Values, normal};
-use crate::diagnostic::Span;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::reading::tree::{Kind, Tree};
 use crate::scenario::Setting;
 
@@ -46,17 +46,25 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    /// What a value of a filter says.
-    pub fn of(tree: &Tree) -> Self {
-        let between = tree.text().and_then(|text| text.split_once("..")).and_then(|(first, last)| {
+    /// Reads a value of a filter.
+    pub fn of(tree: &Tree) -> Result<Self, Diagnostic> {
+        let ends = tree.text().and_then(|text| text.split_once("..")).and_then(|(first, last)| {
             let last = last.strip_prefix('=').unwrap_or(last);
             let (first, last) = (Number::of_text(first)?, Number::of_text(last)?);
-            first.is_like(last).then_some(Self::Between(first, last))
+            first.is_like(last).then_some((first, last))
         });
-        between.unwrap_or_else(|| Self::Value(normal(tree)))
+        match ends {
+            Some((first, last)) if first.value > last.value => {
+                let message = format!("{} is empty: it ends before it begins", tree.in_words());
+                Err(Diagnostic::new("wrong-value", message).at(tree.span).help("write the smaller one first"))
+            }
+            Some((first, last)) => Ok(Self::Between(first, last)),
+            None => Ok(Self::Value(normal(tree))),
+        }
     }
 
-    fn is(&self, tree: &Tree) -> bool {
+    /// Returns true if a value is meant.
+    pub fn is(&self, tree: &Tree) -> bool {
         match self {
             Self::Value(value) => *value == normal(tree),
             Self::Between(first, last) => Number::of(tree).is_some_and(|number| {
@@ -97,11 +105,6 @@ impl Points {
     /// Seeds of each.
     pub fn seeds(&self) -> u64 {
         self.seeds.as_ref().map_or(1, |(_, seeds)| seeds.len())
-    }
-
-    /// Whether they are a range, in which none is there twice.
-    pub fn has_distinct_seeds(&self) -> bool {
-        matches!(&self.seeds, Some((_, Values::Range(_))))
     }
 
     /// All of them, filters aside.

@@ -1,16 +1,22 @@
 //! What a plan says beside its scenario: `[grid]`, `[[zip]]`, `[[skip]]`, `[[only]]` and `[sweep]`.
 
+use rustc_hash::FxHashSet;
+
 use super::columns;
 use super::points::{Filter, Group, Key, Points, Wanted};
-use super::values::{Number, Unit, Values};
+use super::row;
+use super::values::{Number, Unit, Values, json, normal};
 use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::reading::tree::{Entry, Kind, Table, Tree};
+use crate::report;
 use crate::scenario::KEYS;
 
 /// What may be varied beside the keys of a scenario: words that mean what the options of these names do.
 const WORDS: [&str; 5] = ["machine", "pattern", "size", "injection", "jitter"];
 /// The keys of `[sweep]`.
 const SETTINGS: [&str; 3] = ["keep", "within", "least"];
+/// Values of a key that those of filters are compared with; more are not looked at.
+const MOST_COMPARED: u64 = 10_000;
 /// Seeds at least before a mean is trusted, where it is not said.
 const LEAST: u64 = 5;
 
@@ -56,10 +62,10 @@ pub(super) fn read(apart: &Table) -> Result<(Points, Settings), Vec<Diagnostic>>
     }
     let names: Vec<String> = points.keys().map(|key| key.name.clone()).collect();
     if let Some(skip) = apart.get("skip") {
-        points.skip = reader.filters("skip", skip, &names);
+        points.skip = reader.filters("skip", skip, &points);
     }
     if let Some(only) = apart.get("only") {
-        points.only = reader.filters("only", only, &names);
+        points.only = reader.filters("only", only, &points);
     }
     let settings = reader.settings(apart.get("sweep"), &names, points.seeds.is_some());
     if reader.mistakes.is_empty() { Ok((points, settings)) } else { Err(reader.mistakes) }
@@ -82,6 +88,7 @@ impl Reader {
                     continue;
                 }
             };
+            self.check_distinct(std::slice::from_ref(&key), std::slice::from_ref(&values));
             if key.name == "seed" {
                 self.seeds(&key, &values, value.span);
                 points.seeds = Some((key, values));
@@ -101,6 +108,26 @@ impl Reader {
             let at = if wrong.span == Span::new(0, 0) { at } else { wrong.span };
             let diagnostic = Diagnostic::new("wrong-type", format!("`{}` is {}", key.name, wrong.in_words())).at(at);
             self.mistakes.push(diagnostic.label("whole numbers are expected").help("write seed = \"1..=20\""));
+        }
+    }
+
+    /// Refuses what is listed twice: copies of a run are no sample. Values of a range differ.
+    fn check_distinct(&mut self, keys: &[Key], values: &[Values]) {
+        let mut met = FxHashSet::default();
+        let lists: Vec<&Vec<Tree>> = values.iter().filter_map(Values::listed).collect();
+        let (Some(first), true) = (lists.first(), lists.len() == values.len()) else { return };
+        let repeated = (0..first.len()).find(|&i| {
+            let together: Vec<String> = lists.iter().filter_map(|list| list.get(i)).map(normal).collect();
+            !met.insert(together)
+        });
+        if let Some(i) = repeated {
+            let value = &first[i];
+            let message = match keys {
+                [key] => format!("`{}` has the value {} twice", key.name, json(value)),
+                _ => format!("the values of `{}` and of what varies with it are there twice", keys[0].name),
+            };
+            let diagnostic = Diagnostic::new("duplicate-name", message).at(value.span).label("the second time");
+            self.mistakes.push(diagnostic.help("leave it out: the same point again is no further sample"));
         }
     }
 
@@ -126,6 +153,7 @@ impl Reader {
                 Err(mistake) => self.mistakes.push(mistake),
             }
         }
+        self.check_distinct(&group.keys, &group.values);
         if group.keys.is_empty() {
             let diagnostic =
                 Diagnostic::new("empty-grid", "nothing varies together here").at(table.span).label("empty");
@@ -200,7 +228,9 @@ impl Reader {
         }
     }
 
-    fn filters(&mut self, name: &str, entry: &Entry, varied: &[String]) -> Vec<Filter> {
+    fn filters(&mut self, name: &str, entry: &Entry, points: &Points) -> Vec<Filter> {
+        let varied: Vec<(&str, &Values)> = points.varied().map(|(key, values)| (key.name.as_str(), values)).collect();
+        let names: Vec<&str> = varied.iter().map(|(name, _)| *name).collect();
         let mut filters = Vec::new();
         for table in self.tables(name, entry) {
             let Some(entries) = table.table() else {
@@ -212,19 +242,33 @@ impl Reader {
             flatten(entries, "", &mut found);
             let mut wanted = Vec::new();
             for (key, at, value) in found {
-                if !varied.contains(&key) {
+                let Some((_, all)) = varied.iter().find(|(name, _)| *name == key) else {
                     let diagnostic = Diagnostic::new("unknown-key", format!("`{key}` is not varied")).at(at);
-                    let names = varied.iter().map(String::as_str);
-                    self.mistakes.push(match closest(&key, names) {
+                    self.mistakes.push(match closest(&key, names.iter().copied()) {
                         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-                        None => diagnostic.help(format!("there are: {}", varied.join(", "))),
+                        None => diagnostic.help(format!("there are: {}", names.join(", "))),
                     });
                     continue;
-                }
-                let values = match &value.kind {
-                    Kind::List(items) => items.iter().map(Wanted::of).collect(),
-                    _ => vec![Wanted::of(value)],
                 };
+                let items = match &value.kind {
+                    Kind::List(items) => items.iter().collect(),
+                    _ => vec![value],
+                };
+                let mut values = Vec::with_capacity(items.len());
+                for item in items {
+                    match Wanted::of(item) {
+                        Ok(one) => {
+                            if all.len() <= MOST_COMPARED && !(0..all.len()).any(|i| one.is(&all.value(i))) {
+                                let message = format!("no value of `{key}` is {}", item.in_words());
+                                let diagnostic = Diagnostic::new("unknown-name", message).at(item.span);
+                                let help = "write values that the plan has, or leave them out";
+                                self.mistakes.push(diagnostic.label("matches no point").help(help));
+                            }
+                            values.push(one);
+                        }
+                        Err(mistake) => self.mistakes.push(mistake),
+                    }
+                }
                 wanted.push((key, values));
             }
             if entries.is_empty() {
@@ -262,6 +306,9 @@ impl Reader {
                             let diagnostic = Diagnostic::new("duplicate-name", message).at(value.span);
                             self.mistakes.push(diagnostic.help("leave it out of `keep`"));
                         }
+                        for name in names.iter().filter(|name| row::kind_of_summary(name).is_none()) {
+                            self.mistakes.extend(no_figure(name).map(|mistake| mistake.at(value.span)));
+                        }
                         settings.keep = names;
                     }
                     None => self.mistakes.push(wrong("a list of keys of the report, like [\"contention\"],")),
@@ -295,6 +342,16 @@ impl Reader {
         }
         settings
     }
+}
+
+/// Returns the mistake of a name that no report of a run has.
+fn no_figure(name: &str) -> Option<Diagnostic> {
+    let (unknown, there) = report::find(name).err()?;
+    let diagnostic = Diagnostic::new("unknown-name", format!("no report has a figure `{name}`"));
+    Some(match closest(&unknown, there.iter().map(String::as_str)) {
+        Some(near) => diagnostic.help(format!("did you mean `{}`?", name.replace(&unknown, near))),
+        None => diagnostic.help("`hayase run --format json` shows the names: \"contention\", \"links.0.utilisation\""),
+    })
 }
 
 /// The texts of a list.

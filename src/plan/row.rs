@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::columns::{ERROR, ESTIMATE, RESULTS, WALL};
-use super::store::{INVALID, hex};
+use super::store::{COMPLETE, INVALID, hex};
 use super::values;
 use super::{Configuration, Visit};
 use crate::diagnostic::Invalid;
@@ -52,7 +52,7 @@ impl Result {
         };
         let (status, error) = match summary.status {
             Status::Interrupted => return None,
-            Status::Complete => ("complete", None),
+            Status::Complete => (COMPLETE, None),
             Status::Undone => ("undone", Some(count(summary.undone.into(), "task is not done", "tasks are not done"))),
             Status::Deadlocked => ("deadlocked", Some(stuck(&summary))),
         };
@@ -61,7 +61,7 @@ impl Result {
 
     /// The makespan of a complete run \[s\].
     pub fn makespan_s(&self) -> Option<f64> {
-        self.summary.as_ref().filter(|_| self.status == "complete").map(|summary| summary.makespan_s)
+        self.summary.as_ref().filter(|_| self.status == COMPLETE).map(|summary| summary.makespan_s)
     }
 
     /// The line of the store.
@@ -71,7 +71,7 @@ impl Result {
         for (key, value) in configuration.values.iter().chain(&visit.seed) {
             row.insert(key.name.clone(), values::json(value));
         }
-        let bounds = self.summary.as_ref().filter(|_| self.status == "complete").map(|summary| summary.bounds);
+        let bounds = self.summary.as_ref().filter(|_| self.status == COMPLETE).map(|summary| summary.bounds);
         let makespan = self.makespan_s();
         let ratio = bounds.zip(makespan).and_then(|(bounds, makespan)| {
             let largest = bounds.largest();

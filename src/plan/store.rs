@@ -11,6 +11,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -21,8 +22,12 @@ use crate::diagnostic::{Diagnostic, Invalid, Place};
 const SCHEMA: &str = "hayase-sweep-store-1";
 /// What a store says of its plans.
 const PLANS: &str = "plans.jsonl";
-/// What a point is that is no scenario, whatever the seed.
+/// The status of a run that came to its end.
+pub(super) const COMPLETE: &str = "complete";
+/// The status of a point that is no scenario, whatever the seed.
 pub(super) const INVALID: &str = "invalid";
+/// The statuses of points without a makespan.
+const FAILED: [&str; 5] = [INVALID, "invalid-seed", "cut-off", "deadlocked", "undone"];
 /// Longer lines are no rows \[B\].
 const LONGEST: u64 = 4 << 20;
 
@@ -52,7 +57,7 @@ impl std::str::FromStr for Shard {
         match parts {
             Some((index, of)) if index < of => Ok(Self { index, of }),
             Some((_, of)) if of > 0 => Err(format!("of {of} shards the first is 0/{of} and the last {}/{of}", of - 1)),
-            _ => Err("a shard and their number are expected, from 0 on: 3/64".to_owned()),
+            _ => Err("the number of a shard, from 0 on, and how many there are, are expected: 3/64".to_owned()),
         }
     }
 }
@@ -97,6 +102,22 @@ struct Line<'a> {
     #[serde(borrow)]
     makespan_s: Option<&'a RawValue>,
     wall_s: Option<f64>,
+}
+
+impl Line<'_> {
+    /// The id of its point.
+    fn point(&self) -> Option<u128> {
+        (self.id.len() == 32).then(|| u128::from_str_radix(&self.id, 16).ok())?
+    }
+
+    /// The makespan of a complete run, none of another \[s\]; nothing where the row says something else.
+    fn makespan_s(&self) -> Option<Option<f64>> {
+        if self.status == COMPLETE {
+            let makespan: f64 = self.makespan_s?.get().parse().ok()?;
+            return (makespan.is_finite() && makespan >= 0.0).then_some(Some(makespan));
+        }
+        FAILED.contains(&&*self.status).then_some(None)
+    }
 }
 
 /// A row that is there.
@@ -165,16 +186,24 @@ fn shards(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 /// The plans that have been run in a folder.
 fn plans(folder: &Path) -> Result<Vec<Named>, StoreError> {
     let path = folder.join(PLANS);
-    let text = match fs::read_to_string(&path) {
+    let text = match fs::read(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(failed(&path, error)),
     };
     let mut plans = Vec::new();
-    for (i, line) in text.lines().enumerate() {
-        // A torn line is that of a plan that has not run.
-        let Ok(head) = serde_json::from_str::<Head<'_>>(line) else { continue };
-        check_head(&head, &path, i + 1, line)?;
+    for (i, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let text = String::from_utf8_lossy(line);
+        let Ok(head) = serde_json::from_str::<Head<'_>>(&text) else {
+            // A torn line is that of a plan that has not run.
+            if text.starts_with('{') && serde_json::from_str::<IgnoredAny>(&text).is_err() {
+                continue;
+            }
+            let message = format!("`{}` does not say which plans have been run here", path.display());
+            let diagnostic = Diagnostic::new("wrong-file", message).at_place(place(&path, i + 1, &text));
+            return Err(diagnostic.help("move the file away, or take another folder: -o DIR").into());
+        };
+        check_head(&head, &path, i + 1, &text)?;
         plans.push(Named { digest: head.plan.into_owned(), name: head.name.unwrap_or_default().into_owned() });
     }
     Ok(plans)
@@ -323,13 +352,10 @@ impl Store {
             }
             let row =
                 text.filter(|text| text.ends_with('\n')).and_then(|text| serde_json::from_str::<Line<'_>>(text).ok());
-            let id =
-                row.as_ref().filter(|row| row.id.len() == 32).and_then(|row| u128::from_str_radix(&row.id, 16).ok());
-            match (row, id, text) {
-                (Some(row), Some(id), Some(text)) => {
+            let known = row.as_ref().and_then(|row| Some((row.point()?, row.makespan_s()?)));
+            match (row, known, text) {
+                (Some(row), Some((id, makespan_s)), Some(text)) => {
                     if kept.iter().all(|key| text.contains(key.as_str())) {
-                        let makespan_s = row.makespan_s.and_then(|text| text.get().parse().ok());
-                        let makespan_s = makespan_s.filter(|_| row.status == "complete");
                         let wall_s = row.wall_s.unwrap_or(0.0) as f32;
                         let is_hopeless = row.status == INVALID;
                         self.add(id, Found { makespan_s, wall_s, is_hopeless, file, offset }, &name, number);

@@ -103,9 +103,11 @@ fn a_point_is_another_when_a_file_that_it_reads_holds_something_else() {
 fn configurations_that_are_the_same_are_counted_with_all_their_seeds() {
     let folder = Folder::new();
     for seeds in ["\"1..=3\"", "[1, 2, 3]"] {
-        let plan = format!("{TORUS}[grid]\nsize = [\"16 KB\", \"16000 B\", \"1 KB\"]\nseed = {seeds}\n");
+        // Two keys that set the same: the later one holds.
+        let sizes = "size = [\"2 KB\", \"3 KB\"]\nworkload.ring.size = [\"16 KB\", \"1 KB\"]";
+        let plan = format!("{TORUS}[grid]\n{sizes}\nseed = {seeds}\n");
         let counts = count(&folder.plan(&plan), None).unwrap().counts;
-        assert_eq!((counts.points, counts.repeated, counts.missing), (9, 3, 9), "{seeds}");
+        assert_eq!((counts.points, counts.repeated, counts.missing), (12, 6, 12), "{seeds}");
     }
 }
 
@@ -179,7 +181,7 @@ fn what_is_wrong_with_a_plan_is_said_at_its_place() {
         assert!(lines.contains(expected), "{text}\n{lines}");
     };
     let grid = |grid: &str| format!("{TORUS}[grid]\n{grid}\n");
-    is(TORUS, "nothing is varied: there is no [grid]");
+    is(TORUS, "plan.toml: nothing is varied: there is no [grid]");
     is(&grid(""), "plan.toml:3:2: nothing is varied");
     is(&grid("size = []"), "plan.toml:4:8: a list without values leaves no point");
     is(&grid("sise = [\"1 KB\"]"), "plan.toml:4:1: unknown key `sise`; did you mean `size`?");
@@ -201,6 +203,24 @@ fn what_is_wrong_with_a_plan_is_said_at_its_place() {
     );
     is(&format!("{TORUS}[grid]\nsize = [\"1 B\"]\n[sweep]\nwithin = \"1 %\"\n"), "none are varied");
     is(&format!("sede = 1\n{TORUS}[grid]\nseed = [1]\n"), "plan.toml:1:1: unknown key `sede`");
+    // Copies are no samples, however they are written.
+    is(&grid("seed = [1, 2, 1]"), "plan.toml:4:15: `seed` has the value 1 twice (the second time); leave it out");
+    is(&grid("size = [\"16 KB\", \"16000 B\"]"), "plan.toml:4:18: `size` has the value \"16000 B\" twice");
+    is(&grid("seed = [3, \"1..=4\"]"), "`seed` has the value 3 twice");
+    let zip = |seeds: &str, sizes: &str| format!("{TORUS}[[zip]]\nseed = [{seeds}]\nsize = [{sizes}]\n");
+    is(&zip("1, 2, 1", "\"1 B\", \"1 B\", \"1 B\""), "plan.toml:4:15: the values of `seed` and of what varies with it");
+    assert!(Folder::new().read(&zip("1, 2, 1", "\"1 B\", \"1 B\", \"2 B\"")).is_ok());
+    // What is kept is in some report.
+    let keep = |name: &str| format!("{TORUS}[grid]\nseed = [1]\n[sweep]\nkeep = [\"{name}\"]\n");
+    is(&keep("contntion"), "plan.toml:6:8: no report has a figure `contntion`; did you mean `contention`?");
+    is(&keep("links.0.utilization"), "did you mean `links.0.utilisation`?");
+    // Filters match something, and not everything.
+    let skip = |size: &str| format!("{TORUS}[grid]\nsize = [\"1 KB\", \"2 KB\"]\n[[skip]]\nsize = {size}\n");
+    is(&skip("\"2 KB..1 KB\""), "plan.toml:6:8: the text \"2 KB..1 KB\" is empty: it ends before it begins");
+    is(&skip("[\"1 KB\", \"4 KB\"]"), "plan.toml:6:17: no value of `size` is the text \"4 KB\"");
+    is(&skip("\"3 KB..4 KB\""), "plan.toml:6:8: no value of `size` is the text \"3 KB..4 KB\"");
+    is(&skip("\"1 KB..2 KB\""), "plan.toml:5:3: the filters leave none of the 2 points");
+    assert!(Folder::new().read(&skip("[\"2000 B\"]")).is_ok());
     // Both at once.
     let both = mistakes(&grid("size = [\"1 KB\", \"x\"]\nrouting = [\"dimension-order\", \"no-such\"]"));
     assert!(both.contains("4:17") && both.contains("no-such"), "{both}");
@@ -246,7 +266,7 @@ fn what_fails_is_a_row_with_its_reason() {
     let folder = Folder::new();
     let plan = folder.plan(
         "topology = \"torus-4x4\"\nworkload = \"ring\"\n[grid]\nrouting = [\"dimension-order\", \"d-mod-k\"]\n\
-         [sweep]\nkeep = [\"messages\", \"contention\", \"links.0.name\", \"no.such\"]\n",
+         [sweep]\nkeep = [\"messages\", \"contention\", \"links.0.name\", \"gridlock.packets\"]\n",
     );
     let out = folder.path("out");
     let ran = run(&plan, &out, Shard::ALL, RunControl::default()).unwrap();
@@ -258,7 +278,7 @@ fn what_fails_is_a_row_with_its_reason() {
     assert_eq!((rows[0]["status"].as_str(), rows[1]["status"].as_str()), (Some("complete"), Some("invalid")));
     assert_eq!(rows[0]["messages"], 16);
     assert!(rows[0]["contention"].as_f64().unwrap() >= 1.0 && rows[0]["links.0.name"].is_string());
-    assert!(rows[0]["no.such"].is_null() && rows[0]["makespan_s"].as_f64().unwrap() > 0.0);
+    assert!(rows[0]["gridlock.packets"].is_null() && rows[0]["makespan_s"].as_f64().unwrap() > 0.0);
     assert!(rows[1]["makespan_s"].is_null() && rows[1]["error"].as_str().unwrap().contains("d-mod-k"), "{}", rows[1]);
     // Nothing is run twice, but what failed where that is asked for.
     assert_eq!(run(&plan, &out, Shard::ALL, RunControl::default()).unwrap().run, 0);

@@ -1,8 +1,9 @@
 //! The values of a key: listed, or as a range.
 
+use super::MOST_POINTS;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::reading::tree::{Kind, Tree};
-use crate::units::{Bandwidth, Bytes, PerByte, Time};
+use crate::units::{Bandwidth, Bytes, PerByte, Time, grouped};
 
 /// What a number is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +83,14 @@ impl Number {
         Tree { span, kind }
     }
 
+    /// The number as a scenario has it: `2 KB`.
+    fn in_words(self) -> String {
+        match self.written(Span::new(0, 0)).kind {
+            Kind::Text(text) | Kind::Whole(text) | Kind::Decimal(text) => text,
+            _ => String::new(),
+        }
+    }
+
     /// Whether two are of the same and can be held against each other.
     pub fn is_like(self, other: Self) -> bool {
         let is_number = |unit| matches!(unit, Unit::Whole | Unit::Plain);
@@ -122,7 +131,7 @@ pub(super) enum Values {
     Range(Range),
 }
 
-/// `1 KB..1 GB:x2`: both ends are in it, where the way from the one leads to the other.
+/// `1 KiB..1 GiB:x2`: both ends are in it, and the way from the one leads to the other.
 #[derive(Clone, Debug)]
 pub(super) struct Range {
     first: Number,
@@ -139,6 +148,8 @@ enum Stride {
 
 /// More values than this are no range of use.
 const MOST: f64 = 1e15;
+/// Part of the end of a range by which its last value may differ from it, by rounding alone.
+const ROUNDING: f64 = 1e-9;
 
 impl Range {
     /// The range that a text is; nothing where it is none, but a text like any other.
@@ -153,7 +164,7 @@ impl Range {
             let diagnostic = Diagnostic::new("wrong-value", message).at(span);
             Some(Err(diagnostic.help(help.to_owned())))
         };
-        const FORMS: &str = "write \"1..=1000\", \"8..=128:8\" (steps), \"1 KB..1 GB:x2\" (factors), or a list";
+        const FORMS: &str = "write \"1..=1000\", \"8..=128:8\" (steps), \"1 KiB..1 GiB:x2\" (factors), or a list";
         let Some(last_number) = Number::of_text(last) else {
             return wrong(format!("\"{}\" is not the end of a range", last.trim()), FORMS);
         };
@@ -194,8 +205,18 @@ impl Range {
             Stride::Step(step) if unit == Unit::Whole => ((high - low) / step).floor() + 1.0,
             Stride::Step(step) => ((high - low) / step * room).floor() + 1.0,
             Stride::Factor(factor) => {
-                let (mut at, mut count) = (low, 0.0);
+                let (mut at, mut count, mut before) = (low, 0.0, -1.0);
                 while at <= high * room {
+                    if count > MOST_POINTS as f64 {
+                        let most = grouped(MOST_POINTS);
+                        let message = format!("\"{text}\" has more values than the {most} points of a plan");
+                        return wrong(message, "take a larger factor");
+                    }
+                    if unit == Unit::Bytes && at.round() == before {
+                        let message = format!("\"{text}\" holds {} more than once", Bytes(before as u64).exact());
+                        return wrong(message, "take a larger factor: values of less than a byte apart are the same");
+                    }
+                    before = at.round();
                     at *= factor;
                     count += 1.0;
                 }
@@ -205,16 +226,24 @@ impl Range {
         if count > MOST {
             return wrong(format!("\"{text}\" has more values than can be counted"), "take a longer step");
         }
-        Some(Ok(Self { first: Number { value: low, unit }, stride, count: count as u64, span }))
+        let range = Self { first: Number { value: low, unit }, stride, count: count as u64, span };
+        let [last, next] = [range.count - 1, range.count].map(|i| range.number(i));
+        if (last.value - high).abs() > ROUNDING * high.abs() {
+            let message = format!("\"{text}\" misses its end: {}, and then {}", last.in_words(), next.in_words());
+            let how = rest.split_once(':').map_or_else(String::new, |(_, how)| format!(":{}", how.trim()));
+            let ends = if range.count > 1 { vec![last, next] } else { vec![next] };
+            let ranges = ends.iter().map(|end| format!("\"{}..{}{how}\"", first.trim(), end.in_words()));
+            return wrong(message, &format!("write {}", ranges.collect::<Vec<_>>().join(" or ")));
+        }
+        Some(Ok(range))
     }
 
-    fn value(&self, i: u64) -> Tree {
+    fn number(&self, i: u64) -> Number {
         let value = match self.stride {
             Stride::Step(step) => self.first.value + i as f64 * step,
             Stride::Factor(factor) => (0..i).fold(self.first.value, |value, _| value * factor),
         };
-        let value = if self.first.unit == Unit::Bytes { value.round() } else { value };
-        Number { value, ..self.first }.written(self.span)
+        Number { value: if self.first.unit == Unit::Bytes { value.round() } else { value }, ..self.first }
     }
 }
 
@@ -231,7 +260,15 @@ impl Values {
     pub fn value(&self, i: u64) -> Tree {
         match self {
             Self::Listed(values) => values[i as usize].clone(),
-            Self::Range(range) => range.value(i),
+            Self::Range(range) => range.number(i).written(range.span),
+        }
+    }
+
+    /// The values of a list.
+    pub fn listed(&self) -> Option<&Vec<Tree>> {
+        match self {
+            Self::Listed(values) => Some(values),
+            Self::Range(_) => None,
         }
     }
 
@@ -253,7 +290,8 @@ impl Values {
                                 let message = "this range has too many values to stand in a list";
                                 return Err(Diagnostic::new("too-many-points", message).at(item.span));
                             }
-                            values.extend((0..range.count).map(|i| range.value(i)));
+                            let range = Self::Range(range);
+                            values.extend((0..range.len()).map(|i| range.value(i)));
                         }
                         None => values.push(item.clone()),
                     }
@@ -302,7 +340,8 @@ mod tests {
     fn ranges_go_in_steps_and_by_factors_and_hold_both_ends() {
         assert_eq!(all("1..=5"), ["1", "2", "3", "4", "5"]);
         assert_eq!(all("8..=32:8"), ["8", "16", "24", "32"]);
-        assert_eq!(all("1..10:x3"), ["1", "3", "9"]);
+        assert_eq!(all("1..9:x3"), ["1", "3", "9"]);
+        assert_eq!(all("1..=2:0.1").len(), 11);
         assert_eq!(all("1 KB..8 KB:x2"), [r#""1 KB""#, r#""2 KB""#, r#""4 KB""#, r#""8 KB""#]);
         assert_eq!(all("1 KiB..3 KiB:1 KiB"), [r#""1024 B""#, r#""2048 B""#, r#""3072 B""#]);
         assert_eq!(all("0.1..=0.3:0.1").len(), 3);
@@ -319,6 +358,27 @@ mod tests {
         for text in mistakes {
             assert!(Range::of(text, Span::new(0, 1)).unwrap().is_err(), "{text}");
         }
+        let is = |text: &str, expected: &str| {
+            let mistake = Range::of(text, Span::new(0, 1)).unwrap().unwrap_err();
+            assert_eq!(format!("{}; {}", mistake.message, mistake.help.unwrap()), expected);
+        };
+        is(
+            "64 B..16 MB:x4",
+            "\"64 B..16 MB:x4\" misses its end: 4194304 B, and then 16777216 B; \
+             write \"64 B..4194304 B:x4\" or \"64 B..16777216 B:x4\"",
+        );
+        is("1..=8:2", "\"1..=8:2\" misses its end: 7, and then 9; write \"1..7:2\" or \"1..9:2\"");
+        is("1 KB..1.5 KB:x2", "\"1 KB..1.5 KB:x2\" misses its end: 1 KB, and then 2 KB; write \"1 KB..2 KB:x2\"");
+        // Refused before they are counted, and after no more than the values of less than a byte.
+        is(
+            "1 us..1 s:x1.000000001",
+            "\"1 us..1 s:x1.000000001\" has more values than the 10,000,000 points of a plan; take a larger factor",
+        );
+        is(
+            "1 B..1 KB:x1.1",
+            "\"1 B..1 KB:x1.1\" holds 1 B more than once; \
+             take a larger factor: values of less than a byte apart are the same",
+        );
         // Counted, and not written out.
         assert_eq!(Range::of("1..=1000000000000", Span::new(0, 1)).unwrap().unwrap().count, 1_000_000_000_000);
     }

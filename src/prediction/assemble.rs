@@ -1,9 +1,11 @@
 //! A prediction put together from its data sets, as a scenario names them: `[workload.program-data]`.
 
+use rustc_hash::FxHashSet;
+
 use super::communication::Communication;
 use super::computation::{self, BlockMatches, ComputationData, Estimates, Machine, Take};
 use super::program::{self, Blocks, ProgramData, ranges, unfold};
-use crate::diagnostic::{Diagnostic, Located, Sources, Span};
+use crate::diagnostic::{At, Diagnostic, Located, Sources, Span};
 use crate::node::{Pairs, ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
 use crate::reading::Input;
 use crate::units::Time;
@@ -70,9 +72,11 @@ pub fn assemble(spec: &ProgramDataSpec, seed: u64, sources: &mut Sources) -> Res
         BlockTimes::Line => Take::Line,
         BlockTimes::Draw => Take::Draw(seed),
     };
-    let estimates = Estimates::new(&data, &blocks, &books, &machines, take)?;
+    let estimates = Estimates::new(&data, &blocks, &books, &machines, take);
+    let estimates = estimates.map_err(|mistakes| placed(mistakes, &spec.computation))?;
     let found = estimates.found;
-    let mut whole = unfold(&data, &blocks, &mut { estimates }, &spec.program)?;
+    let whole = unfold(&data, &blocks, &mut { estimates }, &spec.program);
+    let mut whole = whole.map_err(|mistakes| placed(mistakes, &spec.program))?;
     if let [book] = books.as_slice() {
         whole.recorded = book.recorded_regions(&whole.regions);
     }
@@ -98,7 +102,14 @@ fn read<T>(
     sources: &Sources,
     read: impl FnOnce(Input) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {
-    sources.open(path).map_err(|diagnostic| vec![diagnostic]).and_then(read)
+    let read = sources.open(path).map_err(|diagnostic| vec![diagnostic]).and_then(read);
+    read.map_err(|mistakes| placed(mistakes, path))
+}
+
+/// Mistakes without a place have that of the value which names their data.
+fn placed(mistakes: Vec<Diagnostic>, by: &Located<String>) -> Vec<Diagnostic> {
+    let at = |mistake: Diagnostic| if mistake.at == At::Nowhere { mistake.at_value(by) } else { mistake };
+    mistakes.into_iter().map(at).collect()
 }
 
 /// Pieces of a text between commas, each with its place.
@@ -170,11 +181,19 @@ fn by_ranks(text: &Located<String>, ranks: u32, key: &str) -> Result<ByRanks, Di
     }
     let mut found = Vec::new();
     let mut named = Vec::new();
+    let mut met = FxHashSet::default();
     for part in pieces(text) {
         let (range, value) = part.split_once('=').map_or((part.as_str(), None), |(range, value)| (range, Some(value)));
         let (from, to) = range.split_once('-').unwrap_or((range, range));
         match (from.parse::<u32>(), to.parse::<u32>()) {
-            (Ok(from), Ok(to)) if from <= to && to < ranks => named.extend(from..=to),
+            (Ok(from), Ok(to)) if from <= to && to < ranks => {
+                if let Some(rank) = (from..=to).find(|rank| !met.insert(*rank)) {
+                    let message = format!("`{key}` names rank {rank} twice");
+                    let diagnostic = Diagnostic::new("duplicate-rank", message).at_value(&part);
+                    return Err(diagnostic.label("the second time").help("give each rank one value"));
+                }
+                named.extend(from..=to);
+            }
             _ => {
                 let message = format!("`{range}` of `{key}` are no ranks below {ranks}");
                 return Err(Diagnostic::new("bad-ranks", message).at_value(&part).help("write 0-7=...,8-15=..."));

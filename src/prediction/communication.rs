@@ -12,6 +12,8 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use crate::reading::tree::{self, Kind, Tree};
+use crate::reading::typed::typed;
 use crate::units::{Bytes, Time};
 
 /// What the first line of a file says.
@@ -157,35 +159,28 @@ impl Communication {
     /// # Errors
     /// All mistakes, each with its place as far as it has one.
     pub fn parse(text: &str, base: usize) -> Result<Self, Vec<Diagnostic>> {
-        #[derive(Deserialize)]
-        struct Head {
-            format: Option<toml::Spanned<String>>,
-        }
-        let failed = |error: &toml::de::Error| {
-            let mut message = error.message().lines().next().unwrap_or_default().to_owned();
-            message.insert_str(0, "no communication data: ");
-            let diagnostic = Diagnostic::new("not-communication", message).help(
+        let wrong = |message: &str| {
+            Diagnostic::new("not-communication", format!("no communication data: {message}")).help(
                 "`hayase measure communication -o x.comm -- mpirun -np 2` measures it; docs/formats.md describes it",
-            );
-            vec![match error.span() {
-                Some(span) => diagnostic.at(Span::new(base + span.start, base + span.end)),
-                None => diagnostic,
-            }]
+            )
         };
-        let head: Head = toml::from_str(text).map_err(|error| failed(&error))?;
-        match head.format {
-            Some(format) if format.get_ref() == FORMAT => {}
-            Some(format) => {
-                let span = Span::new(base + format.span().start, base + format.span().end);
-                let message = format!("the format \"{}\" is not known", format.get_ref());
+        let (table, syntax) = tree::parse(text, base);
+        if let Some(first) = syntax.into_iter().next() {
+            let Diagnostic { message, help, .. } = wrong(&first.message);
+            return Err(vec![Diagnostic { code: "not-communication", message, help, ..first }]);
+        }
+        match table.get("format").map(|entry| (entry.value.span, entry.value.text())) {
+            Some((_, Some(FORMAT))) => {}
+            Some((span, format)) => {
+                let message = format!("the format \"{}\" is not known", format.unwrap_or_default());
                 return Err(vec![Diagnostic::new("unknown-format", message).at(span).label(format!("`{FORMAT}`"))]);
             }
-            None => {
-                let message = format!("no communication data: there is no `format = \"{FORMAT}\"`");
-                return Err(vec![Diagnostic::new("not-communication", message)]);
-            }
+            None => return Err(vec![wrong(&format!("there is no `format = \"{FORMAT}\"`"))]),
         }
-        let read: Self = toml::from_str(text).map_err(|error| failed(&error))?;
+        let tree = Tree { span: Span::new(base, base + text.len()), kind: Kind::Table(table) };
+        let read: Self = typed(&tree).map_err(|mismatch| {
+            vec![wrong(&mismatch.to_string()).at(mismatch.span.unwrap_or(Span::new(base, base)))]
+        })?;
         let mistakes = read.mistakes();
         if mistakes.is_empty() { Ok(read) } else { Err(mistakes) }
     }

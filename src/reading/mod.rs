@@ -7,6 +7,8 @@ mod columns;
 pub mod csv;
 mod input;
 #[cfg(feature = "simulator")]
+pub(crate) mod json;
+#[cfg(feature = "simulator")]
 pub(crate) mod names;
 #[cfg(feature = "simulator")]
 pub(crate) mod nulls;

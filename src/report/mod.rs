@@ -37,6 +37,7 @@ pub use jobs::{Carried, Interference, JOBS_SCHEMA, JobReport, JobsLink, JobsRepo
 pub use estimate::{Estimate, Estimated};
 pub use faults::{FaultsReport, Parts};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};
+pub(crate) use schema::find;
 pub use schema::schema;
 
 /// The version of the form of [`Report`] in JSON.

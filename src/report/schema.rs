@@ -2,20 +2,66 @@
 //!
 //! It follows from the types that are written, and is worked out where the library is tested: `schema.json` holds it.
 
+use serde_json::Value;
+
 /// The JSON schema of all reports: `$defs` has `Report` (of a pattern), `ReplayReport`, `JobsReport`, `FarmReport`,
 /// `WhatIfReport`, `Comparison`, `Accuracy` and `Throughput`, with all that they are made of.
 pub fn schema() -> &'static str {
     include_str!("schema.json")
 }
 
+/// The reports of a run of any work, and the row of a farm, in the schema.
+const OF_RUNS: [&str; 4] =
+    ["/$defs/Report", "/$defs/ReplayReport", "/$defs/JobsReport", "/$defs/FarmReport/properties/predictions/items"];
+
+/// Finds a figure by its names with dots between them (`links.0.utilisation`) in the reports of runs.
+///
+/// # Errors
+/// The name that none of them has at its place, with the names that are there.
+pub fn find(figure: &str) -> Result<(), (String, Vec<String>)> {
+    let schema: Value = serde_json::from_str(schema()).unwrap_or_default();
+    let mut places = Vec::new();
+    OF_RUNS.iter().filter_map(|root| schema.pointer(root)).for_each(|root| resolve(&schema, root, &mut places));
+    for name in figure.split('.') {
+        let mut inner = Vec::new();
+        for place in &places {
+            let found = match place.get("items").filter(|_| name.parse::<usize>().is_ok()) {
+                Some(item) => Some(item),
+                None => place["properties"].get(name).or_else(|| place.get("additionalProperties")),
+            };
+            // What the schema leaves open may hold anything.
+            let is_open = place.get("type").is_none() && place.get("const").is_none();
+            found.or(is_open.then_some(*place)).into_iter().for_each(|found| resolve(&schema, found, &mut inner));
+        }
+        if inner.is_empty() {
+            let properties = places.iter().filter_map(|place| place["properties"].as_object());
+            return Err((name.to_owned(), properties.flat_map(|names| names.keys().cloned()).collect()));
+        }
+        places = inner;
+    }
+    Ok(())
+}
+
+/// Adds what a place of the schema stands for: the definitions that it refers to.
+fn resolve<'a>(schema: &'a Value, place: &'a Value, found: &mut Vec<&'a Value>) {
+    let referred = place["$ref"].as_str().and_then(|name| schema.pointer(name.strip_prefix('#')?));
+    let choices = ["anyOf", "oneOf"].into_iter().find_map(|key| place[key].as_array());
+    match (referred, choices) {
+        (Some(referred), _) => resolve(schema, referred, found),
+        (None, Some(choices)) => choices.iter().for_each(|choice| resolve(schema, choice, found)),
+        (None, None) => found.push(place),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use schemars::generate::SchemaSettings;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::super::replay::ReplayReport;
     use super::super::whatif::WhatIfReport;
     use super::super::{Accuracy, Comparison, FarmReport, JobsReport, Report};
+    use super::Value;
     use crate::throughput::Throughput;
 
     #[test]
@@ -57,6 +103,19 @@ mod tests {
         }
         for key in said["required"].as_array().unwrap() {
             assert!(report.get(key.as_str().unwrap()).is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn figures_are_found_where_some_report_of_a_run_has_them() {
+        for figure in ["contention", "links.0.utilisation", "bounds.path_s", "scenario.topology.torus", "time_s"] {
+            assert_eq!(super::find(figure), Ok(()), "{figure}");
+        }
+        assert_eq!(super::find("contntion").unwrap_err().0, "contntion");
+        let (name, there) = super::find("links.0.utilization").unwrap_err();
+        assert!(name == "utilization" && there.iter().any(|name| name == "utilisation"), "{there:?}");
+        for figure in ["contention.0", "links.first", "bounds.", ""] {
+            assert!(super::find(figure).is_err(), "{figure}");
         }
     }
 }

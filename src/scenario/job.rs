@@ -108,7 +108,8 @@ impl JobSection {
             ("repeat", spec.repeat.as_ref().and_then(Located::span)),
             ("background", spec.background.as_ref().and_then(Located::span)),
             ("think-time", spec.think_time.span()),
-            ("workload", self.workload.span()),
+            // It may stand in the text of a name.
+            ("workload", self.workload.span().and(load.span())),
         ];
         for (key, at) in others.into_iter().filter_map(|(key, at)| Some((key, at?))) {
             let message = format!("`load` is traffic that never ends, and `{key}` is about something that does");
@@ -150,6 +151,12 @@ impl JobSection {
             let diagnostic =
                 Diagnostic::new("unused-option", "`size` is that of the messages of `load`").at_value(size);
             diagnostics.push(diagnostic.help("write the size of messages in the workload's own table"));
+        }
+        let think = &self.spec.think_time;
+        if **think > Time::ZERO && repeat.is_none() && until.is_none() && !is_background && load.is_none() {
+            let message = "`think-time` is the time to the next beginning, and this job is done once";
+            let diagnostic = Diagnostic::new("unused-option", message).at_value(think);
+            diagnostics.push(diagnostic.help("add `repeat = 10` or `until = \"1 s\"`, or leave `think-time` out"));
         }
         let until = until.as_ref().map(|until| **until);
         let times = repeat.as_ref().map(|repeat| u64::from(**repeat));

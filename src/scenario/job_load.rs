@@ -1,5 +1,7 @@
 //! From the texts of a scenario to several jobs on one fabric.
 
+use rustc_hash::FxHashSet;
+
 use super::build::{self, RoutedFabric};
 use super::job::{JobSection, JobSpec, Offered};
 use super::links::Links;
@@ -14,7 +16,7 @@ use crate::rng::seed_of_job;
 use crate::simulation::{Job, JobsWork, PatternWork, ProgramWork, Simulated, Task, calls_of};
 use crate::system::{Network, System, Written, network_of_its_own};
 use crate::throughput::OnNodes;
-use crate::units::Time;
+use crate::units::{Time, grouped};
 use crate::workload::farm::FarmSpec;
 use crate::workload::joint::Repeat;
 use crate::workload::pattern::Ground;
@@ -57,7 +59,7 @@ fn built(
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<(System, JobsWork)> {
-    check_names(jobs, diagnostics);
+    check_names(jobs, sections.jobs.span(), diagnostics);
     build::check_transport(sections, diagnostics);
     build::check_packets(sections, diagnostics);
     check_weights(sections, jobs, diagnostics);
@@ -65,15 +67,22 @@ fn built(
     let routed = build::routed(sections, sources, diagnostics)?;
     let nodes = routed.fabric.nodes();
     let mut left = nodes;
-    let mut all = Vec::with_capacity(jobs.len());
+    let mut all = Vec::new();
+    let mut is_crowded = false;
     for (index, section) in jobs.iter().enumerate() {
         let built = job((index, section), sections, &routed, left, links, sources, diagnostics);
         // A job with mistakes of its own takes the nodes that it says.
         let ranks = built.as_ref().map(|built| built.task.ranks());
-        left = left.saturating_sub(ranks.or(section.spec.ranks.as_deref().copied()).unwrap_or(0));
+        let ranks = ranks.or(section.spec.ranks.as_deref().copied()).unwrap_or(0);
         all.extend(built);
+        // The first job too many is told of when they are placed.
+        is_crowded = ranks > left;
+        if is_crowded || left == 0 {
+            break;
+        }
+        left -= ranks;
     }
-    if all.len() < jobs.len() {
+    if all.len() < jobs.len() && !is_crowded {
         return None;
     }
     let joint = Joint { parts: all.iter().map(place).collect() };
@@ -100,17 +109,19 @@ fn built(
 }
 
 /// Each name once.
-fn check_names(jobs: &[JobSection], diagnostics: &mut Vec<Diagnostic>) {
+fn check_names(jobs: &[JobSection], at: Option<Span>, diagnostics: &mut Vec<Diagnostic>) {
     if jobs.is_empty() && diagnostics.is_empty() {
-        diagnostics.push(Diagnostic::new("missing-key", "there is no job").help("write a table [[job]]"));
+        let diagnostic = Diagnostic::new("missing-key", "there is no job").help("write a table [[job]]");
+        diagnostics.push(build::with_span(diagnostic, at));
     }
-    for (i, job) in jobs.iter().enumerate() {
+    let mut met = FxHashSet::default();
+    for job in jobs {
         let name = &job.spec.name;
         if name.is_empty() || name.contains(['.', '=', '"', '\n']) {
             let diagnostic = Diagnostic::new("wrong-value", format!("`{}` is no name of a job", **name)).at_value(name);
             diagnostics.push(diagnostic.help("take letters, digits and hyphens"));
         }
-        if jobs[..i].iter().any(|other| *other.spec.name == **name) {
+        if !met.insert(&***name) {
             let message = format!("there are two jobs `{}`", **name);
             diagnostics.push(Diagnostic::new("duplicate-name", message).at_value(name).label("the second one"));
         }
@@ -340,9 +351,17 @@ fn check_ends(jobs: &[Built<'_>], routed: &RoutedFabric, sections: &Sections, di
         let help = "give it an end (`until = \"1 s\"`), or let fewer links fail, and from the start";
         diagnostics.push(build::with_span(Diagnostic::new("faults-misfit", message), at).help(help));
     }
+    let fastest = routed.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).fold(0.0, f64::max);
     for job in jobs {
-        let Task::Pattern(work) = &job.task else { continue };
         let spec = &job.section.spec;
+        if let Some((until, times)) = times_until(job, fastest).filter(|(_, times)| *times > f64::from(u32::MAX)) {
+            let message = format!("job `{}` would be done more than {times:.0e} times", *spec.name);
+            let diagnostic = Diagnostic::new("too-large", message).at_value(until);
+            diagnostics.push(
+                diagnostic.label(format!("{} times are the most", grouped(u32::MAX.into()))).help("end it earlier"),
+            );
+        }
+        let Task::Pattern(work) = &job.task else { continue };
         let is_open = matches!(job.repeat, Repeat::Until(_) | Repeat::TimesUntil(..) | Repeat::Background(_));
         if is_open && work.messages() == 0 && *spec.think_time == Time::ZERO {
             let message = format!("job `{}` sends nothing, and would be done for ever at once", *spec.name);
@@ -351,6 +370,20 @@ fn check_ends(jobs: &[Built<'_>], routed: &RoutedFabric, sections: &Sections, di
             diagnostics.push(build::with_span(Diagnostic::new("endless", message), at).help(help));
         }
     }
+}
+
+/// Returns the end of a job and about how often it is done, or sends a message, until then at most; `fastest` is the
+/// bandwidth of the fastest link \[B/s\].
+fn times_until<'a>(job: &Built<'a>, fastest: f64) -> Option<(&'a Located<Time>, f64)> {
+    let spec = &job.section.spec;
+    let bytes = match &job.task {
+        Task::Pattern(work) => work.pattern.mean_bytes() as f64 * work.messages() as f64 / f64::from(work.ranks()),
+        Task::Load { load, bytes, .. } => *bytes as f64 / load,
+        Task::Program(_) | Task::Farm(_) => return None,
+    };
+    let until = spec.until.as_ref().filter(|_| spec.repeat.is_none())?;
+    let each = bytes / fastest + spec.think_time.seconds();
+    (each > 0.0).then(|| (until, (**until - *spec.start).seconds() / each))
 }
 
 fn place(job: &Built<'_>) -> JointPart {

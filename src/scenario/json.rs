@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, Sources, Span};
+use crate::reading::json::in_words;
 use crate::reading::nulls::drop_nulls;
 use crate::report;
 
@@ -102,11 +103,8 @@ pub(super) fn is_meant(text: &str) -> bool {
 /// The scenario of a JSON report (its key `scenario`, or the whole), written as TOML.
 pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        let message = error.to_string();
         // The place is told as all places are.
-        let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message).to_owned();
-        JsonError { message, help: None, line, column }
+        JsonError { message: in_words(&error), help: None, line: error.line(), column: error.column() }
     })?;
     if value.get("scenario").is_none()
         && let Some(what) = other(&value)

@@ -503,6 +503,12 @@ impl Texts {
         let single = |kind: &str, file: &str| Some(one(key?.to_owned(), at, choice(kind, file, name, at)));
         match (shelf, extension) {
             (Shelf::Topologies, Some("json")) if self.is_graph(name, at) => return single("graph", "file"),
+            (Shelf::Topologies, Some("csv")) if is_file => {
+                let diagnostic = Diagnostic::new("wrong-file", format!("`{name}` is a table, and no fabric by itself"));
+                let help =
+                    format!("links of a fabric are taken as `custom:links={name},nodes=N`, with its number of nodes");
+                return self.lost(diagnostic.help(help), Some(at));
+            }
             (Shelf::Topologies, Some("yaml" | "yml")) => return single("infragraph", "file"),
             (Shelf::Topologies, Some("xml")) => return single("simgrid", "platform"),
             (Shelf::Patterns, _) if shelf.get(name).is_none() && Generator::is_meant(name) => {

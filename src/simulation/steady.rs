@@ -105,7 +105,7 @@ pub fn steady(
     }
     if traffic.senders.len() as u64 * u64::from(options.under_way) > SteadyOptions::MOST_MESSAGES {
         let message = format!("{} messages of each of {} nodes", options.under_way, traffic.senders.len());
-        return Err(Diagnostic::new("too-large", format!("{message} are too many to be under way at once"))
+        return Err(Diagnostic::new("too-many-under-way", format!("{message} are too many to be under way at once"))
             .help(format!("at most {} in all", SteadyOptions::MOST_MESSAGES)));
     }
     let until = UntilMeasured { done: &done, watch };
@@ -133,16 +133,19 @@ fn by_groups(sharing: &SharingSpec) -> SharingSpec {
 }
 
 fn check(network: &Network, fabric: &Fabric, options: &SteadyOptions) -> Result<(), Diagnostic> {
-    let number = |name: &str, value: u64, most: u64| {
+    let number = |code, name: &str, value: u64, most: u64| {
         let message = format!("{value} is no {name}");
         let wrong = !(1..=most).contains(&value);
-        if wrong { Err(Diagnostic::new("wrong-value", message).help(format!("write 1 to {most}"))) } else { Ok(()) }
+        if wrong { Err(Diagnostic::new(code, message).help(format!("write 1 to {most}"))) } else { Ok(()) }
     };
-    number("number of messages under way", options.under_way.into(), SteadyOptions::MOST_UNDER_WAY.into())?;
-    number("size of steady messages", options.bytes, 1 << 50)?;
+    let (under_way, most) = (options.under_way.into(), SteadyOptions::MOST_UNDER_WAY.into());
+    number("too-many-under-way", "number of messages under way", under_way, most)?;
+    number("wrong-value", "size of steady messages", options.bytes, 1 << 50)?;
     if options.rounds < SteadyOptions::BATCHES {
         let message = format!("{} rounds are fewer than {} batches", options.rounds, SteadyOptions::BATCHES);
-        return Err(Diagnostic::new("wrong-value", message).help(format!("write {} or more", SteadyOptions::BATCHES)));
+        return Err(
+            Diagnostic::new("too-few-rounds", message).help(format!("write {} or more", SteadyOptions::BATCHES))
+        );
     }
     match network.router.choice().map(|choice| choice.manner()) {
         Some(Manner::Bound) => {

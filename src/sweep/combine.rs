@@ -1,5 +1,9 @@
 //! The points of a sweep, and what the runs of one point give together.
 
+use std::hash::Hash;
+
+use rustc_hash::FxHashSet;
+
 use super::accuracy::known::known_of;
 use super::{Outcome, Point, Sweep};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
@@ -12,6 +16,9 @@ use crate::units::grouped;
 use crate::workload::collectives::Operation;
 use crate::workload::pattern::PatternSpec;
 use crate::workload::{ProgramSpec, WorkloadSpec};
+
+/// Runs of a comparison at most: each combination is built before the first one runs.
+const MOST_RUNS: u64 = 100_000;
 
 /// One thing that is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,8 +57,11 @@ impl Axis<'_> {
 /// One combination: what is not in it is left to the base.
 pub(super) struct Choice<'a>(Vec<(Axis<'a>, &'a str)>);
 
-/// Every combination; patterns change fastest.
-pub(super) fn choices(sweep: &Sweep) -> Vec<Choice<'_>> {
+/// Returns every combination, one after another; patterns change fastest.
+///
+/// # Errors
+/// More runs than a comparison can have.
+pub(super) fn choices(sweep: &Sweep) -> Result<impl Iterator<Item = Choice<'_>>, Diagnostic> {
     let mut axes: Vec<(Axis<'_>, &[String])> = vec![
         (Axis::Topology, &sweep.topologies),
         (Axis::Machine, &sweep.machines),
@@ -64,22 +74,34 @@ pub(super) fn choices(sweep: &Sweep) -> Vec<Choice<'_>> {
     ];
     axes.extend(sweep.varied.iter().map(|(key, values)| (Axis::Key(key), values.as_slice())));
     axes.push((Axis::Pattern, &sweep.patterns));
-    let mut all = vec![Choice(Vec::new())];
-    for (axis, values) in axes.into_iter().filter(|(_, values)| !values.is_empty()) {
-        // What is named twice is compared once.
-        let values: Vec<&String> = values
-            .iter()
-            .enumerate()
-            .filter(|(i, value)| !values[..*i].contains(value))
-            .map(|(_, value)| value)
-            .collect();
-        let mut more = Vec::with_capacity(all.len() * values.len());
-        for Choice(chosen) in &all {
-            more.extend(values.iter().map(|value| Choice([chosen.as_slice(), &[(axis, value.as_str())]].concat())));
-        }
-        all = more;
+    axes.retain(|(_, values)| !values.is_empty());
+    let counts = axes.iter().map(|(_, values)| values.len() as u64).chain([sweep.seeds.len().max(1) as u64]);
+    let runs = counts.fold(1, u64::saturating_mul);
+    if runs > MOST_RUNS {
+        let message = format!("{} runs are asked for, and {} are the most", grouped(runs), grouped(MOST_RUNS));
+        let help =
+            "leave out values, or write them as a plan, which runs 10,000,000 points and keeps them: `hayase sweep`";
+        return Err(Diagnostic::new("too-many-points", message).help(help));
     }
-    all
+    // What is named twice is compared once.
+    let axes: Vec<(Axis<'_>, Vec<&str>)> =
+        axes.into_iter().map(|(axis, values)| (axis, distinct(values.iter().map(String::as_str)))).collect();
+    let all: usize = axes.iter().map(|(_, values)| values.len()).product();
+    Ok((0..all).map(move |mut number| {
+        let mut chosen: Vec<(Axis<'_>, &str)> = Vec::with_capacity(axes.len());
+        for (axis, values) in axes.iter().rev() {
+            chosen.push((*axis, values[number % values.len()]));
+            number /= values.len();
+        }
+        chosen.reverse();
+        Choice(chosen)
+    }))
+}
+
+/// Returns each value once, where it is first.
+fn distinct<T: Copy + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut met = FxHashSet::default();
+    values.filter(|value| met.insert(*value)).collect()
 }
 
 impl<'a> Choice<'a> {
@@ -109,14 +131,7 @@ impl<'a> Choice<'a> {
         let seeds = match seeds {
             [] => vec![scenario.seed()],
             [first, ..] if !scenario.depends_on_seed() => vec![*first],
-            all => {
-                // Each seed once.
-                let mut distinct: Vec<u64> = Vec::new();
-                distinct.extend(
-                    all.iter().enumerate().filter(|(i, seed)| !all[..*i].contains(seed)).map(|(_, seed)| *seed),
-                );
-                distinct
-            }
+            all => distinct(all.iter().copied()),
         };
         let json = scenario.to_json();
         let chosen = |key: &str| json.get(key)?.as_object()?.keys().next().cloned();

@@ -160,9 +160,18 @@ impl Sweep {
     /// # Errors
     /// Every mistake of every point, each with the point it belongs to.
     pub fn points(&self) -> Result<Vec<Point>, Invalid> {
+        self.points_until(&Control::default())
+    }
+
+    /// Builds the points until `control` ends it.
+    fn points_until(&self, control: &Control<'_>) -> Result<Vec<Point>, Invalid> {
         let mut points: Vec<Point> = Vec::new();
         let mut mistakes = combine::Mistakes::default();
-        for choice in combine::choices(self) {
+        let invalid = |mistake| Invalid { diagnostics: vec![mistake], ..Invalid::default() };
+        for choice in combine::choices(self).map_err(invalid)? {
+            if control.is_cancelled() {
+                break;
+            }
             match self.load(&choice) {
                 Ok(loaded) => {
                     for mut scenario in loaded.split() {
@@ -176,7 +185,7 @@ impl Sweep {
             }
         }
         mistakes.none()?;
-        if points.is_empty() {
+        if points.is_empty() && !control.is_cancelled() {
             return Err(Invalid {
                 diagnostics: vec![Diagnostic::new("missing-key", "there is nothing to compare")],
                 ..Invalid::default()
@@ -210,30 +219,17 @@ impl Sweep {
         }
     }
 
-    /// How many runs there are at most: repetitions among the choices are run once.
-    pub fn most_runs(&self) -> usize {
-        let choices = [
-            self.topologies.len(),
-            self.patterns.len(),
-            self.placements.len(),
-            self.sharings.len(),
-            self.transports.len(),
-            self.routings.len(),
-            self.injections.len(),
-            self.machines.len(),
-            self.faults.len(),
-            self.seeds.len(),
-        ];
-        let varied = self.varied.iter().map(|(_, values)| values.len());
-        choices.into_iter().chain(varied).fold(1, |runs, count| runs.saturating_mul(count.max(1)))
-    }
-
     /// Runs everything.
     ///
     /// # Errors
     /// Points that cannot be built (then nothing is run), and runs that deadlock.
     pub fn run(&self, control: Control<'_>) -> Result<Comparison, SweepError> {
-        self.run_points(&self.points()?, control)
+        let points = self.points_until(&control)?;
+        if points.is_empty() {
+            // It was ended before the first one was built.
+            return Ok(Comparison::new(&self.title, Vec::new(), 1));
+        }
+        self.run_points(&points, control)
     }
 
     /// Runs these points, which are those of the sweep.

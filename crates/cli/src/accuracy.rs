@@ -11,7 +11,7 @@ use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, WorkMonitor, duration};
 use super::scenario::CommonArgs;
 use super::seeds::seeds;
-use super::{End, Failure, Voice, asked, extension, interrupt, print};
+use super::{End, Failure, Voice, asked, extension, interrupt, print, reason};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::report::{ComparisonRow, KnownAccuracy, LeftOut};
 use hayase::sweep::accuracy::{AccuracyOutlook, AccuracySweep};
@@ -108,7 +108,7 @@ pub struct AccuracyArgs {
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub keep: Option<PathBuf>,
     /// Run nothing: count cases, runs and packets, and say how long they take.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["output", "format"])]
     pub count: bool,
     /// What else all runs have in common.
     #[command(flatten, next_help_heading = "What all runs have in common")]
@@ -144,6 +144,10 @@ const OFFER: Offer<Kind> = Offer { verb: "accuracy", kind: Kind::of, json: Ok(()
 /// Runs all models and packet models of all cases.
 pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
+    if let Some(path) = args.keep.as_deref().filter(|path| path.exists() && !path.is_dir()) {
+        let message = format!("`{}` is a file; runs are kept in a folder", path.display());
+        return Err(Diagnostic::new("wrong-choice", message).help("write --keep FOLDER").into());
+    }
     let cases = sweep(args, voice)?.cases()?;
     let outlook = cases.outlook();
     if args.count {
@@ -159,8 +163,8 @@ pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
     let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
     let found = cases.run(control, &processor_time);
     drop(monitor);
-    if let Some(reason) = cases.unkept() {
-        voice.say(format_args!("runs could not be kept in {reason}"));
+    if let (Some(folder), Some(error)) = (&args.keep, cases.unkept()) {
+        voice.say(format_args!("runs could not be kept in `{}`: {}", folder.display(), reason(&error)));
     }
     if found.rows.is_empty() && found.complete {
         let reasons = found.left_out.iter().map(|left_out| {

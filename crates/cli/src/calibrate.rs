@@ -6,6 +6,7 @@ use clap::{Args, ValueHint};
 
 use super::files::{self, unknown};
 use super::options::{Offer, OutputArgs};
+use super::typed::up_to;
 use super::{End, Failure, Voice, extension, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::node::calibrate::{self, Options};
@@ -44,7 +45,7 @@ pub struct CalibrateArgs {
     #[arg(long, value_name = "SIZE")]
     pub eager: Option<String>,
     /// Which of the repetitions of a measurement counts: 0 the fastest, 50 the median.
-    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = up_to::<u8, 100>)]
     pub percentile: u8,
     /// Where results go.
     #[command(flatten)]

@@ -113,7 +113,7 @@ pub fn open<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagnostic>)
 pub fn twice<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Option<Diagnostic> {
     let mut seen: Vec<PathBuf> = Vec::new();
     for path in paths {
-        let whole = absolute(path).unwrap_or_else(|_| path.clone());
+        let whole = whole(path);
         if seen.contains(&whole) {
             let message = format!("two outputs would be written to `{}`", path.display());
             return Some(Diagnostic::new("output-twice", message).help("give each a name of its own"));
@@ -121,6 +121,16 @@ pub fn twice<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Option<Diagnos
         seen.push(whole);
     }
     None
+}
+
+/// The path of a file that may not be there yet, without `..` and links, its own among them.
+fn whole(path: &Path) -> PathBuf {
+    let in_folder = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+    };
+    let known = fs::canonicalize(path).ok().or_else(|| in_folder(path));
+    known.or_else(|| absolute(path).ok()).unwrap_or_else(|| path.to_owned())
 }
 
 /// Checks the names of files without opening them.
@@ -143,12 +153,11 @@ pub fn extension(path: &Path) -> String {
     path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// Whether a word is in the file's name, whatever its case: by itself, with what is neither letter nor digit before and
-/// behind it, so that `run-7-messages.csv` has `messages` in it and `mytrace.json` no `trace`. Folders and the extension
-/// do not count.
+/// Whether a word is in the file's name, whatever its case: by itself, with what is no letter before and behind it, so
+/// that `run-7-messages2.csv` has `messages` in it and `mytrace.json` no `trace`. Folders and the extension do not count.
 pub fn named(path: &Path, word: &str) -> bool {
     let Some(stem) = path.file_stem() else { return false };
-    stem.to_string_lossy().to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|part| part == word)
+    stem.to_string_lossy().to_lowercase().split(|c: char| !c.is_alphabetic()).any(|part| part == word)
 }
 
 /// Writes a text.
@@ -180,11 +189,26 @@ mod tests {
 
     #[test]
     fn a_word_in_a_name_stands_by_itself() {
-        for name in ["trace.json", "x.trace.json", "run-7_Trace.json", "trace 2.json", "a-trace-b.json"] {
+        for name in ["trace.json", "x.trace.json", "run-7_Trace.json", "trace 2.json", "a-trace-b.json", "trace2.json"]
+        {
             assert!(named(Path::new(name), "trace"), "{name}");
         }
         for name in ["mytrace.json", "traces.json", "x.json", "retraced.json", "x.trace"] {
             assert!(!named(Path::new(name), "trace"), "{name}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn one_file_is_one_however_its_path_is_spelled() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        fs::create_dir(folder.join("inner")).unwrap();
+        std::os::unix::fs::symlink("inner", folder.join("link")).unwrap();
+        let path = |name: &str| folder.join(name);
+        for names in [["a.csv", "./a.csv"], ["a.csv", "inner/../a.csv"], ["inner/a.csv", "link/a.csv"]] {
+            assert!(twice(&names.map(path)).is_some(), "{names:?}");
+        }
+        assert!(twice(&["a.csv", "inner/a.csv", "none/a.csv"].map(path)).is_none());
     }
 }

@@ -28,6 +28,17 @@ pub fn stop_flag() -> &'static AtomicBool {
     &STOP
 }
 
+/// Makes a file that would grow beyond its limit (`ulimit -f`) an error like any other, instead of the end of the process.
+#[cfg(unix)]
+pub fn outlive_large_files() {
+    unsafe extern "C" {
+        fn signal(number: i32, handler: usize) -> usize;
+    }
+    const IGNORE: usize = 1;
+    // SAFETY: no handler is installed, the signal is ignored from now on.
+    unsafe { signal(rustix::process::Signal::XFSZ.as_raw(), IGNORE) };
+}
+
 /// Nothing has been stopped yet: for a process in which the program runs more than once.
 pub fn forget() {
     STOP.store(false, Ordering::Relaxed);

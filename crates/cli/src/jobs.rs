@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::files::{Opened, named, unknown};
-use super::options::{Offer, OutputArgs};
+use super::options::{Format, Offer, OutputArgs};
 use super::progress::RunMonitor;
 use super::seeds::over;
 use super::window::WindowArgs;
@@ -83,7 +83,12 @@ pub fn play(
         noise::check(scenario.system(), out.file_of(&OFFER, kind))?;
     }
     let kinds = [Kind::Interference, Kind::InterferencePicture];
-    let interference = interference || kinds.into_iter().any(|kind| out.file_of(&OFFER, kind).is_some());
+    let is_written = kinds.into_iter().any(|kind| out.file_of(&OFFER, kind).is_some());
+    if interference && !is_written && out.format == Format::Csv {
+        let diagnostic = Diagnostic::new("wrong-choice", "the rows of jobs do not say which delays which");
+        return Err(diagnostic.help("write -o interference.csv in the place of --interference").into());
+    }
+    let interference = interference || is_written;
     if interference {
         scenario.work().tells_interference(scenario.system())?;
     }

@@ -81,6 +81,8 @@ pub(crate) use voice::{Voice, complain, print, print_with, show};
 
 /// Runs the program: all that the binary `hayase` does.
 pub fn main() -> ExitCode {
+    #[cfg(unix)]
+    interrupt::outlive_large_files();
     ExitCode::from(answer(std::env::args_os()))
 }
 

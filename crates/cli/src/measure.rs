@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueHint};
 
 use super::options::{Offer, OutputArgs};
+use super::typed::up_to;
 use super::{End, Failure, Voice, extension, files, interrupt, process, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::prediction::communication::Origin;
@@ -63,7 +64,7 @@ pub struct CommunicationArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub seconds: f64,
     /// Which of the repetitions of a measurement counts: 0 the fastest, 50 the median.
-    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = up_to::<u8, 100>)]
     pub percentile: u8,
     /// The MPI library, by name or path (default: that of the launcher).
     #[arg(long, value_name = "LIBRARY")]
@@ -222,8 +223,7 @@ fn plan(args: &CommunicationArgs) -> Result<Plan, Diagnostic> {
 /// The interval and its increment, as far as they go together.
 fn sizes(args: &CommunicationArgs) -> Result<Sizes, Diagnostic> {
     let bytes = |flag: &str, text: &str| {
-        let bytes = Bytes::from_cell(text.trim());
-        bytes.map_err(|error| Diagnostic::new("bad-quantity", format!("{flag}: {error}")))
+        text.trim().parse::<Bytes>().map_err(|error| Diagnostic::new("bad-quantity", format!("{flag}: {error}")))
     };
     let wrong = |message: String| Diagnostic::new("wrong-value", message);
     let (smallest, largest) = (bytes("--smallest", &args.smallest)?, bytes("--largest", &args.largest)?);

@@ -62,10 +62,7 @@ impl OutputArgs {
     /// Checks that the verb has all that is asked for, and starts its threads.
     pub fn begin<K>(&self, offer: &Offer<K>) -> Result<(), Failure> {
         self.check(offer)?;
-        match self.threads {
-            Some(threads) => start(threads),
-            None => Ok(()),
-        }
+        begin(self.threads)
     }
 
     /// Checks that the verb has all that is asked for: it says what it has not.
@@ -131,6 +128,19 @@ pub fn no_file(path: &Path) -> Result<Infallible, Diagnostic> {
 pub fn started(threads: NonZeroU32) -> NonZeroU32 {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     threads.min(NonZeroU32::try_from(cores.max(MOST_THREADS) as u32).unwrap_or(threads))
+}
+
+/// Starts the threads that are asked for. Without -j rayon starts its own when they are needed, but of no more than are
+/// of use, whatever `RAYON_NUM_THREADS` says.
+pub fn begin(threads: Option<NonZeroU32>) -> Result<(), Failure> {
+    let of_environment = || std::env::var("RAYON_NUM_THREADS").ok()?.parse::<NonZeroU32>().ok();
+    match threads {
+        Some(threads) => start(threads),
+        None => match of_environment().filter(|threads| started(*threads) < *threads) {
+            Some(threads) => start(threads),
+            None => Ok(()),
+        },
+    }
 }
 
 /// From now on so many threads do what can be done side by side, and no more.

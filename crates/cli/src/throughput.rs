@@ -162,6 +162,8 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
         let at = match mistake.code {
             "adaptive-routing" | "mixed-routing" => typed(flag, text),
             "no-route" => typed("--topology", &args.topology),
+            "too-few-rounds" => typed("--rounds", &args.rounds.map_or_else(String::new, |rounds| rounds.to_string())),
+            "too-many-under-way" => typed("--under-way", &args.under_way.map_or_else(String::new, |n| n.to_string())),
             _ => Span::new(base, base + args.traffic.len()),
         };
         placed(vec![mistake], at, sources)

@@ -124,6 +124,12 @@ pub fn whole<T: FromStr + Display>(text: &str) -> Result<T, String> {
     number(text, 0, most)
 }
 
+/// A whole number from 0 to `MOST`, for `value_parser`.
+pub fn up_to<T: FromStr + Copy + Into<u64>, const MOST: u64>(text: &str) -> Result<T, String> {
+    let wrong = || format!("a whole number from 0 to {MOST} is expected");
+    text.parse().ok().filter(|value: &T| (*value).into() <= MOST).ok_or_else(wrong)
+}
+
 /// A whole number in these limits.
 fn number<T: FromStr>(text: &str, least: impl Display, most: impl Display) -> Result<T, String> {
     text.parse().map_err(|_| format!("a whole number from {least} to {most} is expected"))

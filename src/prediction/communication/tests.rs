@@ -67,6 +67,11 @@ fn what_is_no_communication_data_is_refused_at_its_place() {
     let rows = "[{ size = \"8 B\", receive = \"1 ns\", median = \"1 ns\", high = \"1 ns\" },\n\
                 { size = \"4 B\", receive = \"1\", median = \"1 ns\", high = \"1 ns\" }]";
     assert_eq!(place(&format!("format = \"hayase-communication-1\"\ntimes = {rows}\n")).1, Some((3, 27)));
+    let nan = rows.replace("size = \"8 B\"", "repetitions = nan, size = \"8 B\"");
+    let mistakes =
+        Communication::parse(&format!("format = \"hayase-communication-1\"\ntimes = {nan}\n"), 0).unwrap_err();
+    let message = &mistakes[0].message;
+    assert!(message.contains("nan") && !message.contains("u64"), "{message}");
     let rows = rows.replace("\"1\"", "\"1 ns\"");
     assert_eq!(place(&format!("format = \"hayase-communication-1\"\ntimes = {rows}\n")).0, "not-ascending");
 }

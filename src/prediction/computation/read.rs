@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use rustc_hash::FxHashSet;
+
 use super::{ComputationData, MeasuredBlock, SIGNATURE, Times};
 use crate::diagnostic::Diagnostic;
 use crate::prediction::program::BlockName;
@@ -22,7 +24,7 @@ const PS_PER_NS: f64 = 1000.0;
 pub fn read(input: Input) -> Result<ComputationData, Vec<Diagnostic>> {
     let name = input.name().to_owned();
     let mut data = ComputationData::default();
-    let mut begun = false;
+    let (mut begun, mut met) = (false, FxHashSet::default());
     each_line(input, |line| {
         let text = std::str::from_utf8(line.text)
             .map_err(|_| line.mistake(0..line.text.len(), "not-text", "this line is no text (UTF-8)"))?;
@@ -35,7 +37,7 @@ pub fn read(input: Input) -> Result<ComputationData, Vec<Diagnostic>> {
             }
             begun = true;
         } else if !text.trim().is_empty() && !text.starts_with('#') {
-            one_line(&line, text, &mut data)?;
+            one_line(&line, text, &mut data, &mut met)?;
         }
         Ok(ControlFlow::Continue(()))
     })?;
@@ -48,7 +50,13 @@ pub fn read(input: Input) -> Result<ComputationData, Vec<Diagnostic>> {
     }
 }
 
-fn one_line(line: &Line<'_>, text: &str, data: &mut ComputationData) -> Result<(), Diagnostic> {
+/// Reads a line; `met` are the ranks of the rows of this block so far.
+fn one_line(
+    line: &Line<'_>,
+    text: &str,
+    data: &mut ComputationData,
+    met: &mut FxHashSet<u32>,
+) -> Result<(), Diagnostic> {
     let wrong = |message: String| line.mistake(0..line.text.len(), "wrong-value", message);
     let (first, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
     match first {
@@ -73,6 +81,7 @@ fn one_line(line: &Line<'_>, text: &str, data: &mut ComputationData) -> Result<(
                 return Err(wrong(format!("block {} comes late", block + 1)));
             }
             let name = BlockName { from: from.to_owned(), to: to.trim_end().to_owned() };
+            met.clear();
             data.blocks.push(MeasuredBlock { block, name, rows: Vec::new() });
         }
         _ => {
@@ -80,7 +89,12 @@ fn one_line(line: &Line<'_>, text: &str, data: &mut ComputationData) -> Result<(
             let Some(block) = data.blocks.last_mut() else {
                 return Err(wrong("times stand here before any block".to_owned()));
             };
-            block.rows.push(row(line, ranks)?);
+            let row = row(line, ranks)?;
+            if let Some(rank) = row.ranks.iter().find(|rank| !met.insert(**rank)) {
+                let message = format!("block {} has the times of rank {rank} already", block.block + 1);
+                return Err(wrong(message).help("leave one of both rows out"));
+            }
+            block.rows.push(row);
         }
     }
     Ok(())

@@ -135,6 +135,7 @@ fn mistakes_in_a_file_have_their_place() {
         (format!("{head}0 1 1 -1 1 1 1\n"), "nanoseconds"),
         (format!("{head}block\t1\ta\tb\n"), "comes late"),
         (format!("{head}block\t2\ta\n"), "two names"),
+        (format!("{head}0 1 1 1 1 1 1\n0-1 1 1 1 1 1 1\n"), "block 1 has the times of rank 0 already"),
     ] {
         let mistakes = read(Input::from_bytes("x.comp", text.clone().into_bytes())).unwrap_err();
         assert!(mistakes[0].message.contains(what), "{text}: {}", mistakes[0].message);

@@ -334,7 +334,18 @@ impl Reader {
                 let Some((call, background)) = found else {
                     return Err(words.wrong_here(format!("unknown operation `{name}`")));
                 };
-                numbers.push(root.take().unwrap_or(Number::same(0)));
+                let root = root.take().unwrap_or(Number::same(0));
+                let size = self.data.comm_size(comm);
+                // Roots that grow with a loop begin again at 0.
+                if let (Base::Same(number), true) = (&root.base, root.steps.is_empty())
+                    && !(0..i64::from(size)).contains(number)
+                {
+                    let at = words.words.iter().position(|(_, word)| word.starts_with("root=")).unwrap_or_default();
+                    return Err(
+                        words.wrong(at, format!("not a root among {size} ranks, from 0 to {}", size.max(1) - 1))
+                    );
+                }
+                numbers.push(root);
                 let expected = usize::from(counts.is_none());
                 if counts.is_none() {
                     numbers.push(self.number(words, 0, meaning_name(Meaning::Bytes))?);

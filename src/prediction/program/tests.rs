@@ -191,6 +191,7 @@ fn mistakes_in_a_file_have_their_place() {
         (&format!("{head}send rank+1 0 8-1*L1\n"), 5, "is not a number of bytes"),
         (&format!("{head}snd rank+1 0 8\n"), 5, "unknown operation"),
         (&format!("{head}barrier 0 @2\n"), 5, "no @2"),
+        (&format!("{head}bcast 4 root=2\n"), 5, "not a root among 2 ranks, from 0 to 1"),
         (&format!("{head}loop L1 0\nend\n"), 5, "at least once"),
         (&format!("{head}end\n"), 5, "no loop is open"),
         (&format!("{head}group 1\n"), 5, "two groups"),

@@ -58,10 +58,9 @@ impl Kept {
         }
     }
 
-    /// Why runs could not be kept, if any could not.
-    pub fn failure(&self) -> Option<String> {
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.as_ref().map(|error| format!("{}: {error}", self.folder.display()))
+    /// Returns why runs could not be kept, if any could not.
+    pub fn failure(&self) -> Option<io::Error> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

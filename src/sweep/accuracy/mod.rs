@@ -14,6 +14,7 @@ mod rows;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -128,7 +129,8 @@ impl AccuracySweep {
             Some(&seed) => loader.clone().seed(seed),
             None => loader.clone(),
         };
-        for choice in combine::choices(&self.grid) {
+        let choices = combine::choices(&self.grid).map_err(|mistake| invalid(vec![mistake]))?;
+        for choice in choices {
             let mut sizes = sizes.iter();
             let mut keeps_own = false;
             while let (Some(size), false) = (sizes.next(), keeps_own) {
@@ -356,7 +358,7 @@ impl Cases {
     }
 
     /// Why runs could not be kept, if that was asked for and some could not.
-    pub fn unkept(&self) -> Option<String> {
+    pub fn unkept(&self) -> Option<io::Error> {
         self.kept.as_ref().and_then(Kept::failure)
     }
 
@@ -421,8 +423,11 @@ impl Cases {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..rayon::current_num_threads().min(jobs.len()) {
-                scope.spawn(one_after_another);
+            let start = || std::thread::Builder::new().spawn_scoped(scope, one_after_another).is_ok();
+            // Where the system gives no threads, this one does it all.
+            let started = (0..rayon::current_num_threads().min(jobs.len())).filter(|_| start()).count();
+            if started == 0 {
+                one_after_another();
             }
         });
         let mut collected = collected.into_inner().unwrap_or_else(PoisonError::into_inner);

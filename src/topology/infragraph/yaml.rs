@@ -140,7 +140,11 @@ pub(super) fn parse(text: &str, base: usize) -> Result<Document, Diagnostic> {
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
             let start = places.offset(*error.marker());
-            let message = format!("this is not YAML: {}", error.info());
+            let what = match error.info() {
+                "recursion limit exceeded" => "lists and mappings are nested too deeply",
+                what => what,
+            };
+            let message = format!("this is not YAML: {what}");
             Diagnostic::new("not-yaml", message).at(Span::new(start, start + 1)).label("an InfraGraph is expected")
         })?;
         let place = places.span(span);

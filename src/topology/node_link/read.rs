@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::drawn::{ById, Drawn, Edge, MOST_MISTAKES, Vertex, VertexKind};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::reading::json::in_words;
 use crate::units::{Bandwidth, QuantityError, Time};
 
 /// The keys of an object with their values as they are written; of two equal keys the last one holds, as in Python.
@@ -97,9 +98,7 @@ impl<'a> Reader<'a> {
                 let line: usize =
                     self.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
                 let at = self.base + (line + error.column().saturating_sub(1)).min(self.text.len());
-                let message = error.to_string();
-                let place = format!(" at line {} column {}", error.line(), error.column());
-                let message = format!("this is no JSON of a graph: {}", message.trim_end_matches(&place));
+                let message = format!("this is no JSON of a graph: {}", in_words(&error));
                 self.mistakes.push(Diagnostic::new("json", message).at(Span::new(at, at + 1)));
                 return None;
             }

@@ -152,7 +152,8 @@ impl<'a, 'input> Reader<'a, 'input> {
     fn point(&mut self, name: Text<'a>, zone: usize, kind: PointKind) -> usize {
         let number = self.platform.points.len();
         self.platform.points.push(Point { name: name.value.to_owned(), zone, kind });
-        if self.points.insert(name.value, number).is_some() || self.made_up.contains_key(name.value) {
+        let is_known = self.points.insert(name.value, number).is_some() || self.made_up.contains_key(name.value);
+        if is_known || self.is_outermost(name.value) {
             self.named_twice(name.value, name.span);
         }
         number
@@ -162,10 +163,16 @@ impl<'a, 'input> Reader<'a, 'input> {
     fn made_up_point(&mut self, name: String, at: Span, zone: usize, kind: PointKind) -> usize {
         let number = self.platform.points.len();
         self.platform.points.push(Point { name: name.clone(), zone, kind });
-        if self.points.contains_key(name.as_str()) || self.made_up.insert(name.clone(), number).is_some() {
+        let is_known = self.points.contains_key(name.as_str()) || self.made_up.insert(name.clone(), number).is_some();
+        if is_known || self.is_outermost(&name) {
             self.named_twice(&name, at);
         }
         number
+    }
+
+    /// Returns true for the name of the outermost zone, which is no point of another one.
+    fn is_outermost(&self, name: &str) -> bool {
+        self.platform.zones.first().is_some_and(|zone| zone.name == name)
     }
 
     fn named_twice(&mut self, name: &str, at: Span) {

@@ -429,6 +429,14 @@ fn mistakes_are_reported_where_they_are_all_at_once() {
         (r#"<zone id="z" routing="Full"><host speed="1f"/></zone>"#, "4:30: `<host>` has no `id`"),
         (r#"<zone id="z" routing="Full"><host id="a"/><host id="a"/></zone>"#, "4:53: `a` is the name of two things"),
         (
+            r#"<zone id="z" routing="Full"><zone id="z" routing="Full"><host id="a"/></zone></zone>"#,
+            "4:39: `z` is the name of two things",
+        ),
+        (
+            r#"<trace id="t">0 1</trace><trace id="t">0 2</trace><zone id="z" routing="Full"><host id="a"/></zone>"#,
+            "4:37: `t` is the name of two things",
+        ),
+        (
             r#"<zone id="z" routing="Full"><link id="l" bandwidth="1GB/s" latency="5 parsecs"/></zone>"#,
             "4:53: \"1GB/s\" is not a bandwidth",
         ),

@@ -182,6 +182,11 @@ impl TasksFile {
             TasksSpec::File(file) => read_table(sources.open(&file.path).map_err(one)?, self.size())?,
             TasksSpec::Executed(listed) => self.listed(listed).map_err(one)?,
             rule => {
+                if let Some(text) = &self.grid {
+                    let message = "tasks by a rule are all there are, and stand in no grid";
+                    let diagnostic = Diagnostic::new("unused-option", message).at_value(text);
+                    return Err(one(diagnostic.help("leave out the grid (--grid), or name a table of executed tasks")));
+                }
                 let times = match rule {
                     TasksSpec::Constant(rule) => rule.times(),
                     TasksSpec::Uniform(rule) => rule.times(seed),

@@ -186,7 +186,10 @@ impl<'a> Trace<'a> {
     /// A list that cannot be read.
     pub fn parts(&self) -> Result<Vec<String>, Vec<Diagnostic>> {
         match self.format {
-            Format::TimeIndependent => time_independent::files(&self.name, &|name| self.open_part(name)),
+            Format::TimeIndependent => {
+                let files = time_independent::files(&self.name, &|name| self.open_part(name))?;
+                Ok(files.into_iter().map(|(name, _)| name).collect())
+            }
             _ => Ok(self.files.iter().map(|file| file.to_string()).collect()),
         }
     }

@@ -24,7 +24,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::calls::{Call, Calls, Clock, Event, Header, Item, Wrong};
 use super::lines::{Line, each_line, signed, whole};
-use crate::diagnostic::{Diagnostic, closest, file_names};
+use crate::diagnostic::{At, Diagnostic, closest, file_names};
 use crate::reading::Input;
 
 /// Opens a file of a trace by its name; the name of the trace itself is the first asked for.
@@ -41,24 +41,26 @@ pub fn read(path: &str, open: &Open<'_>, flop_rate: f64, calls: &mut impl Calls)
     let one = |diagnostic| vec![diagnostic];
     let files = files(path, open)?;
     let mut dialect = Dialect::default();
-    for file in &files {
-        each_line(open(file).map_err(one)?, |line| dialect.look(&line))?;
+    for (file, at) in &files {
+        let input = open(file).map_err(|mistake| one(Diagnostic { at: at.clone(), ..mistake }))?;
+        each_line(input, |line| dialect.look(&line))?;
     }
     let Some(ranks) = dialect.ranks() else {
         return Err(one(Diagnostic::new("no-calls", format!("`{path}` holds no actions"))));
     };
     let mut replay = Replay { ranks: BTreeMap::new(), world: ranks, old: dialect.is_old(), flop_rate };
-    for file in &files {
+    for (file, _) in &files {
         each_line(open(file).map_err(one)?, |line| replay.line(&line, calls).map(ControlFlow::Continue))?;
     }
     Ok(())
 }
 
-/// The files with the actions: those that a list names, which are looked for next to it, or the one file itself.
+/// The files with the actions, each with the place that names it: those of a list, which are looked for next to it, or the
+/// one file itself.
 ///
 /// # Errors
 /// What cannot be read, and a line that is neither.
-pub fn files(path: &str, open: &Open<'_>) -> Result<Vec<String>, Vec<Diagnostic>> {
+pub fn files(path: &str, open: &Open<'_>) -> Result<Vec<(String, At)>, Vec<Diagnostic>> {
     let one = |diagnostic| vec![diagnostic];
     let mut files = Vec::new();
     let mut is_list = None;
@@ -73,7 +75,8 @@ pub fn files(path: &str, open: &Open<'_>) -> Result<Vec<String>, Vec<Diagnostic>
                 let beside = file_names::path(path)
                     .parent()
                     .map_or_else(|| file_names::path(&name), |folder| folder.join(file_names::path(&name)));
-                files.push(file_names::text_of(&beside));
+                let at = line.mistake(0..line.text.len(), "missing-file", "").at;
+                files.push((file_names::text_of(&beside), at));
             }
             [(range, word), ..] if is_list == Some(true) || rank_of(word).is_none() => {
                 let message = "neither an action of a rank nor the name of a file with actions";
@@ -87,7 +90,7 @@ pub fn files(path: &str, open: &Open<'_>) -> Result<Vec<String>, Vec<Diagnostic>
         Ok(ControlFlow::Continue(()))
     })?;
     if is_list != Some(true) {
-        files = vec![path.to_owned()];
+        files = vec![(path.to_owned(), At::Nowhere)];
     }
     Ok(files)
 }

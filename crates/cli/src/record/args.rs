@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
 
+use crate::typed::up_to;
 use hayase::units::Time;
 
 const EXAMPLES: &str = "\
@@ -48,7 +49,7 @@ pub struct RecordArgs {
     #[arg(long, value_name = "TIME|CALLS", value_parser = stop_after)]
     pub stop_after: Option<StopAfter>,
     /// Keep so many callers of each place that calls MPI, 64 at most: they tell apart calls from one line of a library.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(..=64))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = up_to::<u32, 64>)]
     pub depth: u32,
     /// Also record which memory is accessed between calls; the program must be instrumented for it.
     #[arg(long)]

@@ -13,7 +13,7 @@ Examples:
   hayase sweep plan.toml -o out/ --count            points, done, missing, failed, time left
   hayase sweep plan.toml -o out/ --merge all.csv    the rows, in the order of the plan
   hayase sweep plan.toml -o out/ --shard 3/64 -j 1  the fourth of 64 parts, for engines that start many processes:
-  hayase sweep plan.toml -o out/ -o lines.svg --best --sensitivity
+  hayase sweep plan.toml -o out/ -o lines.svg --best --sensitivity    what is done; with --run all of it
   hayase sweep plan.toml -o out/ --crossings size,pattern -o lines.svg
   hayase sweep plan.toml -o out/ --submit slurm --go
   sbatch --array=0-63 --wrap 'hayase sweep plan.toml -o out/ --shard $SLURM_ARRAY_TASK_ID/64'
@@ -25,7 +25,7 @@ Yours: plan.toml, a scenario with what is varied:
   workload = \"all-to-all-pairwise\"
   [grid]
   \"topology.torus.bandwidth\" = [\"1 GB/s\", \"2 GB/s\"]
-  size = \"1 KB..1 MB:x2\"
+  size = \"1 KiB..1 MiB:x2\"
   seed = \"1..=20\"
 
 Files (-o, --merge), by name:
@@ -58,10 +58,13 @@ pub struct SweepArgs {
     /// Run nothing: write what is done, the rows in the order of the plan, or a picture (see below; may be repeated).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub merge: Vec<PathBuf>,
-    /// Show the configurations with the least mean makespans.
+    /// Run what is missing before --best and --sensitivity, which by themselves show what is done.
+    #[arg(long, conflicts_with_all = ["count", "merge"])]
+    pub run: bool,
+    /// Run nothing: show the configurations with the least mean makespans.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10", require_equals = true)]
     pub best: Option<NonZeroU32>,
-    /// Show which key matters how much: which part of the variance of log(makespan) goes with it alone.
+    /// Run nothing: show which key matters how much: which part of the variance of log(makespan) goes with it alone.
     #[arg(long)]
     pub sensitivity: bool,
     /// Find from which value of the first key on another value of the second is the best, to 1 %: values between those
@@ -100,6 +103,9 @@ pub enum Engine {
 /// The keys of `--crossings`: `size,pattern`.
 fn two_keys(text: &str) -> Result<(String, String), String> {
     match text.split_once(',') {
+        Some((over, of)) if over.trim() == of.trim() => {
+            Err(format!("`{}` is named twice; two keys are expected: size,pattern", over.trim()))
+        }
         Some((over, of)) if !over.trim().is_empty() && !of.trim().is_empty() => {
             Ok((over.trim().to_owned(), of.trim().to_owned()))
         }

@@ -25,9 +25,7 @@ const CROSSING: f64 = 0.01;
 /// Runs, counts, merges and shows.
 pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
     let (folder, views) = outputs(args)?;
-    if let Some(threads) = args.threads {
-        options::start(threads)?;
-    }
+    options::begin(args.threads)?;
     let loader = asked::loader().on_read(progress::reading(voice.show));
     let mut plan = Plan::read(&args.plan, loader)?;
     if args.count {
@@ -49,7 +47,9 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
         return submit::submit(engine, args, &plan, needed()?, voice);
     }
     let mut end = End::Done;
-    if !args.count && args.merge.is_empty() {
+    let shows_alone = args.best.is_some() || args.sensitivity;
+    let is_to_run = args.run || args.retry_failed || args.shard.is_some() || args.crossings.is_some();
+    if is_to_run || !args.count && args.merge.is_empty() && !shows_alone {
         let folder = needed()?;
         let stop = interrupt::stop_flag();
         let monitor = PointsMonitor::new(voice.show);
@@ -81,6 +81,10 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
             print("no point has a makespan yet\n")?;
             return Ok(end);
         }
+        if means.counts.missing > 0 {
+            let missing = count(means.counts.missing, "point is missing", "points are missing");
+            voice.hint(format_args!("{missing}; --run runs what is missing"));
+        }
         if let Some(most) = args.best {
             show(&table::best(&means, most.get() as usize))?;
         }
@@ -88,8 +92,9 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
             show(&table::sensitivity(&means))?;
         }
         if let Some((over, of)) = &args.crossings {
-            let found = means.crossings(means.key(over)?, means.key(of)?)?;
-            print(&views::crossings(&means, over, &found))?;
+            let keys = [means.key(over)?, means.key(of)?];
+            let found = means.crossings(keys[0], keys[1])?;
+            print(&views::crossings(&means, keys, &found))?;
         }
     }
     Ok(end)
@@ -111,8 +116,14 @@ fn outputs(args: &SweepArgs) -> Result<(Option<&Path>, Vec<PathBuf>), Failure> {
         diagnostics.push(not_a_folder(path, &args.plan));
     }
     diagnostics.extend(twice(args.merge.iter().chain(&views)));
-    let has_pareto = args.merge.iter().chain(&views).any(|path| Kind::of(path).is_ok_and(|kind| kind == Kind::Pareto));
-    if args.cost.is_some() && !has_pareto {
+    let is_pareto = |path: &&PathBuf| Kind::of(path).is_ok_and(|kind| kind == Kind::Pareto);
+    let pareto = args.merge.iter().chain(&views).find(is_pareto);
+    if let (Some(path), None) = (pareto, &args.cost) {
+        let message = format!("nothing says what a point costs, for `{}`", path.display());
+        let help = "write --cost KEY: a key with numbers, or a figure of `keep`";
+        diagnostics.push(Diagnostic::new("missing-option", message).help(help));
+    }
+    if args.cost.is_some() && pareto.is_none() {
         let diagnostic = Diagnostic::new("wrong-choice", "--cost is of pareto.svg, and none is written");
         diagnostics.push(diagnostic.help("write one: -o pareto.svg"));
     }
@@ -187,8 +198,8 @@ fn counted(plan: &Plan, counts: &Counts) -> String {
 
 fn say_faults(faults: &Faults, voice: Voice) {
     if faults.torn_lines > 0 {
-        let lines = count(faults.torn_lines, "line is no row", "lines are no rows");
-        voice.say(format_args!("note: {lines} and count for nothing: {}", faults.torn.join(", ")));
+        let lines = count(faults.torn_lines, "line is no row and is left out", "lines are no rows and are left out");
+        voice.say(format_args!("note: {lines}: {}", faults.torn.join(", ")));
     }
     if faults.doubles > 0 {
         let points = count(faults.doubles, "point has more than one row", "points have more than one row");

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::Ordering;
 
 use super::super::{End, Failure, Voice, interrupt, print, process, progress, reason};
 use super::args::{Engine, SweepArgs};
@@ -50,6 +51,10 @@ pub(super) fn submit(
     if counts.wall_s.is_none() {
         let control = RunControl { cancel: Some(interrupt::stop_flag()), most: Some(PILOT), ..RunControl::default() };
         let ran = plan::run(plan, folder, Shard::ALL, control).map_err(store)?;
+        if interrupt::stop_flag().load(Ordering::Relaxed) {
+            voice.say(format_args!("no script is written: the pilot was stopped after {} points", grouped(ran.run)));
+            return Ok(End::Interrupted);
+        }
         voice.say(format_args!("pilot: {} points of all over the plan", grouped(ran.run)));
         counts = plan::count(plan, Some(folder)).map_err(store)?.counts;
     }

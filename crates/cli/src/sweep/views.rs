@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::super::files::{named, unknown};
+use super::super::files::{self, unknown};
 use super::super::{Failure, extension};
 use super::failure::store;
 use hayase::diagnostic::Diagnostic;
@@ -23,8 +23,8 @@ impl Kind {
         match extension(path).as_str() {
             "csv" => Ok(Self::Rows(Columns::Csv)),
             "json" => Ok(Self::Rows(Columns::Json)),
-            "svg" if named(path, "heat") => Ok(Self::Heat),
-            "svg" if named(path, "pareto") => Ok(Self::Pareto),
+            "svg" if files::named(path, "heat") => Ok(Self::Heat),
+            "svg" if files::named(path, "pareto") => Ok(Self::Pareto),
             "svg" => Ok(Self::Lines),
             "parquet" => Ok(Self::Rows(Columns::Parquet)),
             _ => Err(unknown(path, "x.csv, x.json, x.parquet, lines.svg, heat.svg or pareto.svg")),
@@ -47,12 +47,7 @@ pub(super) fn picture(
         None => svg::axes_of(&means).map_err(undrawn),
     };
     let drawn = match kind {
-        Kind::Pareto => {
-            let help = "write --cost KEY: a key with numbers, or a figure of `keep`";
-            let cost =
-                cost.ok_or_else(|| Diagnostic::new("missing-option", "nothing says what a point costs").help(help))?;
-            svg::sweep_pareto(&means, cost)
-        }
+        Kind::Pareto => svg::sweep_pareto(&means, cost.unwrap_or_default()),
         Kind::Heat => svg::sweep_heat(&means, keys()?),
         _ => {
             let keys = keys()?;
@@ -67,14 +62,15 @@ pub(super) fn picture(
 }
 
 /// From where on what is best, in sentences.
-pub(super) fn crossings(means: &Means, over: &str, found: &[Crossing]) -> String {
-    let unit = means.keys.iter().find(|key| key.name == over).map_or("", |key| key.unit);
+pub(super) fn crossings(means: &Means, keys: [usize; 2], found: &[Crossing]) -> String {
+    let unit = means.keys[keys[0]].unit;
     let number = |value: f64| svg::number(value, unit);
     let mut text = String::new();
     for Crossing { rest, best: [below, above], between: [low, high], clear } in found {
-        let rest: Vec<String> = rest.iter().map(|(key, value)| format!("{key} {value}")).collect();
-        let rest = if rest.is_empty() { String::new() } else { format!("{}: ", rest.join(", ")) };
+        let rest = named(rest);
         let clear = match clear {
+            // Without seeds there are no intervals.
+            _ if means.rows.iter().all(|row| row.seeds == 1) => String::new(),
             [Some(low), Some(high)] => {
                 format!("; apart by their 95 % intervals up to {} and from {} on", number(*low), number(*high))
             }
@@ -82,8 +78,15 @@ pub(super) fn crossings(means: &Means, over: &str, found: &[Crossing]) -> String
         };
         text += &format!("{rest}{below} is best up to {}, {above} from {} on{clear}\n", number(*low), number(*high));
     }
-    if found.is_empty() {
-        text += "nothing crosses: one is best everywhere\n";
+    for (rest, best) in means.best_throughout(keys) {
+        let rest = named(&rest);
+        text += &format!("{rest}nothing crosses: {best} is best everywhere\n");
     }
     text
+}
+
+/// The values of the other keys, before what holds with them.
+fn named(rest: &[(String, String)]) -> String {
+    let rest: Vec<String> = rest.iter().map(|(key, value)| format!("{key} {value}")).collect();
+    if rest.is_empty() { String::new() } else { format!("{}: ", rest.join(", ")) }
 }

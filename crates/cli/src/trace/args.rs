@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueHint};
 
 use crate::caveats::Strictness;
 use crate::options::OutputArgs;
+use crate::typed::whole;
 use hayase::diagnostic::{Diagnostic, Located, Sources, file_names};
 use hayase::workload::trace::{Options, Trace};
 
@@ -90,7 +91,7 @@ pub struct TraceSitesArgs {
     #[command(flatten)]
     pub input: TraceArgs,
     /// Tell sites apart by so many of their callers, and show these.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>)]
     pub depth: u32,
     /// Where results go.
     #[command(flatten)]

@@ -75,9 +75,9 @@ fn packets_are_kept_in_a_folder_and_one_that_cannot_be_written_costs_nothing_els
     let figures =
         |csv: &str| csv.lines().map(|line| line.rsplitn(4, ',').last().unwrap().to_owned()).collect::<Vec<_>>();
     assert_eq!(figures(&first), figures(&second));
-    let (out, error, code) = answered(&desk, &format!("{words} --keep fabric.toml --format csv"));
+    let (out, error, code) = answered(&desk, &format!("{words} --keep fabric.toml/packets --format csv"));
     assert_eq!((code, figures(&out)), (Some(0), figures(&first)), "{error}");
-    assert!(error.contains("runs could not be kept in fabric.toml"), "{error}");
+    assert!(error.contains("runs could not be kept in `fabric.toml/packets`: not a directory"), "{error}");
 }
 
 #[test]

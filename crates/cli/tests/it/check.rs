@@ -107,9 +107,9 @@ fn mistakes_of_any_file_are_shown_where_they_are() {
         ("machine.toml", "[node.loggps]\nL = \"10 u\"\n", ":2:5", "10 u"),
         ("preset.toml", "[defaults.sharing.all]\nx = 1\n", ":1:19", "all"),
         ("part.toml", "[routing.minimal]\nx = 1\n", ":2:1", "unknown key `x`"),
-        ("list.json", "[1,2", ":1:4", "EOF while parsing a list"),
+        ("list.json", "[1,2", ":1:4", "it may be cut off"),
         ("null.json", "null", "", "this is a single value"),
-        ("empty.json", "", ":1:1", "EOF"),
+        ("empty.json", "", ":1:1", "the text ends too early"),
         ("p.goal", "num_ranks 2\nrank 0 {\na: send 8b to 7\n}\nrank 1 {\n}\n", ":3:", "7"),
     ] {
         let assert = Desk::new().file(name, text).hayase(&format!("check {name}")).assert().code(2).stdout_eq("");

@@ -173,31 +173,13 @@ error[unknown-name]: unknown pattern `nonsense`
 "#]]);
     let desk = Desk::new().file("messages.csv", MESSAGES);
     desk.hayase("topology show messages.csv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
-error[syntax]: key with no value
- --> messages.csv:1:4
+error[wrong-file]: `messages.csv` is a table, and no fabric by itself
+ --> --topology:1:1
   |
-1 | src,dst,bytes
-  |    ^ expected `=`
-
-error[syntax]: key with no value
- --> messages.csv:2:2
+1 | messages.csv
+  | ^^^^^^^^^^^^
   |
-2 | 0,1,20000
-  |  ^ expected `=`
-
-error[syntax]: key with no value
- --> messages.csv:3:2
-  |
-3 | 0,2,20000
-  |  ^ expected `=`
-
-error[syntax]: key with no value
- --> messages.csv:4:2
-  |
-4 | 3,2,10000
-  |  ^ expected `=`
-
-4 mistakes
+  = help: links of a fabric are taken as `custom:links=messages.csv,nodes=N`, with its number of nodes
 
 "#]]);
 }

@@ -18,6 +18,7 @@ mod fabrics;
 mod farms;
 mod faults;
 mod help;
+mod inputs;
 #[cfg(target_os = "linux")]
 mod instrumented;
 mod integrity;

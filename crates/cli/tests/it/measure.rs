@@ -90,7 +90,7 @@ fn the_sizes_that_are_asked_for_are_measured_and_written() {
     // With S and the size above it; and all of them above S.
     for (words, sizes, told) in [
         (
-            "--smallest 1000 --largest 10KB --increment 3000B",
+            "--smallest 1000B --largest 10KB --increment 3000B",
             Sizes { smallest: 1000, largest: 10_000, increment: Some(Increment::Add(3000)) },
             vec![1000, 4000, SYNC, SYNC + 1, 7000, 10_000],
         ),
@@ -100,7 +100,7 @@ fn the_sizes_that_are_asked_for_are_measured_and_written() {
             vec![8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10],
         ),
         (
-            "--smallest 100 --largest 500",
+            "--smallest 100B --largest 500B",
             Sizes { smallest: 100, largest: 500, increment: None },
             vec![100, 128, 192, 256, 384, 500],
         ),
@@ -158,7 +158,7 @@ fn mistakes_are_found_before_anything_is_started() {
         "measure communication -o x.comm",
         "measure communication -o x.comn -- true",
         "measure communication --node-out x.json -- true",
-        "measure communication --largest 5 -- true",
+        "measure communication --largest 5B -- true",
         "measure communication --smallest much -- true",
         "measure communication --seconds 0 -- true",
         "measure communication --seconds nan -- true",
@@ -172,10 +172,11 @@ fn mistakes_are_found_before_anything_is_started() {
             "default: 0 B to 4 MiB",
         ),
         ("--smallest 8MiB", "--smallest: 8MiB is more than the largest, 4 MiB", "default: 0 B to 4 MiB"),
-        ("--increment 0", "--increment: 0 more is the same size again", "--increment x2"),
+        ("--increment 0B", "--increment: 0B more is the same size again", "--increment x2"),
+        ("--smallest 5", "--smallest: \"5\" has no unit", "write a size like"),
         ("--increment x1", "--increment: `x1` is no factor above 1", "--increment x2"),
         ("--increment xnan", "--increment: `xnan` is no factor above 1", "--increment x2"),
-        ("--increment 1", "--increment: 1 makes more than 1000 sizes from 0 B to 4 MiB", "write 4199 B or more"),
+        ("--increment 1B", "--increment: 1B makes more than 1000 sizes from 0 B to 4 MiB", "write 4199 B or more"),
         ("--increment x1.0001", "makes more than 1000 sizes", "or a factor, --increment x2"),
         ("--increment 4MiB", "there are 2 sizes from 0 B to 4 MiB, and the fewest", "a smaller --increment"),
         ("--smallest 4MiB", "there is 1 size from 4MiB to 4 MiB", "a wider interval"),
@@ -185,7 +186,7 @@ fn mistakes_are_found_before_anything_is_started() {
         assert!(errors.contains(message) && errors.contains(help), "{errors}");
     }
     // What the help says is accepted.
-    let assert = desk.hayase("measure communication --increment 4199 -- no-such-launcher").assert().code(2);
+    let assert = desk.hayase("measure communication --increment 4199B -- no-such-launcher").assert().code(2);
     assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("cannot start `no-such-launcher`"));
     assert!(desk.names().is_empty());
 }

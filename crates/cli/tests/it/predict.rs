@@ -204,6 +204,9 @@ fn what_does_not_fit_together_is_said() {
     for (words, what) in [
         ("predict --program ring.prog --computation other.comp", "there is no time for block"),
         ("predict --program ring.prog --computation 0-2=a.comp", "no data for rank 3"),
+        ("predict --program ring.prog --computation 0-2=a.comp,2-3=a.comp", "`computation` names rank 2 twice"),
+        ("predict --program ring.prog --computation a.comp --scale 0=1,0=2", "`scale` names rank 0 twice"),
+        ("predict --program ring.prog --computation other.comp", "--> --computation:1:1"),
         (
             "predict --program ring.prog --computation a.comp --communication slow.comm -m myrinet",
             "`node` names another",

@@ -106,17 +106,27 @@ pub(super) fn fit(text: &str, size: f64, width: f64) -> String {
     String::new()
 }
 
-/// The text in lines of at most this width, broken between words; a longer word is cut.
+/// The text in lines of at most this width, broken between words; a longer word is broken behind its signs.
 pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        let word = fit(word, size, width);
+        let mut word = word;
+        while text_width(word, size) > width {
+            let ends = word.char_indices().map(|(at, c)| at + c.len_utf8());
+            let room = ends.take_while(|end| text_width(&word[..*end], size) <= width).last();
+            // (At least one character, however little room there is.)
+            let room = room.or(word.chars().next().map(char::len_utf8)).unwrap_or(word.len());
+            let sign = word[..room].rfind(|c: char| c.is_ascii_punctuation()).map(|at| at + 1);
+            let (line, rest) = word.split_at(sign.unwrap_or(room));
+            lines.push(line.to_owned());
+            word = rest;
+        }
         match lines.last_mut() {
             Some(line) if text_width(line, size) + text_width(" ", size) + text_width(&word, size) <= width => {
                 line.push(' ');
-                line.push_str(&word);
+                line.push_str(word);
             }
-            _ => lines.push(word),
+            _ => lines.push(word.to_owned()),
         }
     }
     lines

@@ -28,9 +28,12 @@ pub fn interference(report: &JobsReport) -> String {
     let left = MARGIN + widest + 12.0;
     let width = left + (side * count).max(420.0) + MARGIN;
     let mut canvas = Canvas::new();
-    let title = format!("Who delays whom: {all} jobs on {}", report.fabric);
-    let subtitle = "time that the messages of a job lost to those of each, added up; framed: to its own";
-    let mut y = canvas.heading(&title, subtitle, width);
+    let title = format!("Who delays whom: {all} jobs");
+    let subtitle = format!(
+        "{}; time that the messages of a job lost to those of each, added up; framed: to its own",
+        report.fabric
+    );
+    let mut y = canvas.heading(&title, &subtitle, width);
     scale(&mut canvas, y, &axis, "lost");
     y += 52.0;
     if shown.len() < all {

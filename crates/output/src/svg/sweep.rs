@@ -87,6 +87,9 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
     if several {
         page.y = legend(&mut page.canvas, &means.keys[of], page.y);
     }
+    let mut columns: Vec<f64> = means.rows.iter().map(|row| numbers[row.choice[over]]).collect();
+    columns.sort_by(f64::total_cmp);
+    columns.dedup();
     for (i, (rest, rows)) in panels.iter().enumerate() {
         let named = means.rest(keys, rest);
         let chart = page.chart(i, &named, across.clone(), up.clone());
@@ -115,7 +118,13 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
                 }
             }
             let points: Vec<Point> = own.iter().map(|(at, row)| chart.at(*at, row.mean_s)).collect();
-            pen.trace(&mut page.canvas, &thinned(&points));
+            // A line ends where a point is left out or missing.
+            let column = |point: &(f64, &MeanRow)| columns.partition_point(|number| *number < point.0);
+            let mut begin = 0;
+            for line in own.chunk_by(|a, b| column(b) <= column(a) + 1) {
+                pen.trace(&mut page.canvas, &thinned(&points[begin..begin + line.len()]));
+                begin += line.len();
+            }
             // Marks of a line that is known densely would be a band.
             let mut last = f64::NEG_INFINITY;
             let apart = points.iter().copied().filter(|at| {
@@ -181,6 +190,7 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
         order
     };
     let (columns, lines) = (order(&means.keys[over]), order(&means.keys[of]));
+    let names_of_lines = told_apart(&means.keys[of].values, 9.0, LEFT + 4.0);
     let (wide, high) = (CHART.0 / columns.len() as f64, CHART.1 / lines.len() as f64);
     for (i, (rest, rows)) in panels.iter().enumerate() {
         let names = means.rest(keys, rest);
@@ -210,7 +220,7 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
         }
         for (line, &choice) in lines.iter().enumerate().filter(|(line, _)| high > 9.0 || line % 2 == 0) {
             let y = top + high * ((lines.len() - 1 - line) as f64 + 0.5) + 3.0;
-            let text = fit(&means.keys[of].values[choice], 9.0, LEFT + 4.0);
+            let text = fit(&names_of_lines[choice], 9.0, LEFT + 4.0);
             page.canvas.text(label, y, 9.0, Anchor::End, &text, "");
         }
         let grey = format!(r#"fill="{GREY}""#);
@@ -403,6 +413,20 @@ fn legend(canvas: &mut Canvas, key: &VariedKey, y: f64) -> f64 {
         y += 16.0;
     }
     y
+}
+
+/// Returns names without the words that all of them begin with, where they have no room.
+fn told_apart(names: &[String], size: f64, room: f64) -> Vec<String> {
+    let common = names.iter().skip(1).fold(names.first().map_or("", String::as_str), |common, name| {
+        let same = common.char_indices().zip(name.chars()).find(|((_, a), b)| a != b);
+        let end = same.map_or(common.len().min(name.len()), |((at, _), _)| at);
+        &common[..end]
+    });
+    let words = common.trim_end_matches(char::is_alphanumeric).len();
+    if names.len() < 2 || words == 0 || names.iter().all(|name| text_width(name, size) <= room) {
+        return names.to_vec();
+    }
+    names.iter().map(|name| format!("..{}", &name[words..])).collect()
 }
 
 /// A line of very many points as it looks: within half a pixel the first, the highest, the lowest and the last.

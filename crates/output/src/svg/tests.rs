@@ -436,6 +436,16 @@ fn every_link_with_ends_is_in_the_detailed_picture() {
 }
 
 #[test]
+fn a_word_that_has_no_room_is_broken_behind_its_signs_and_not_cut() {
+    let name = "all-to-all-pairwise:ranks=16,size=20KB";
+    let lines = canvas::wrap(name, 10.0, 100.0);
+    assert_eq!(lines.concat(), name);
+    assert!(lines.iter().all(|line| canvas::text_width(line, 10.0) <= 100.0), "{lines:?}");
+    assert_eq!(lines[0], "all-to-all-");
+    assert_eq!(canvas::wrap("abc", 10.0, 1.0), ["a", "b", "c"]);
+}
+
+#[test]
 fn a_long_title_is_broken_into_lines() {
     let lines = canvas::wrap("one two three four five six seven", 10.0, 80.0);
     assert!(lines.len() > 1);

@@ -42,7 +42,9 @@ impl<'a, 'input> Reader<'a, 'input> {
                 return;
             }
         };
-        self.traces.insert(id.value, Trace { source, period });
+        if self.traces.insert(id.value, Trace { source, period }).is_some() {
+            self.named_twice(id.value, id.span);
+        }
     }
 
     /// `<trace_connect>`: what a trace is of. What hosts do over time says nothing about messages.

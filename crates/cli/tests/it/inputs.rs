@@ -1,0 +1,162 @@
+//! Inputs that look like something and are not: refused with what to write instead, or read as what they say.
+
+use std::fs;
+
+use super::Desk;
+
+fn hayase(desk: &Desk, words: &str) -> (String, String, Option<i32>) {
+    let output = desk.hayase(words).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+/// Checks that words are refused with this text.
+fn refused(desk: &Desk, words: &str, told: &[&str]) {
+    let (_, error, code) = hayase(desk, words);
+    assert_eq!(code, Some(2), "{words}: {error}");
+    for what in told {
+        assert!(error.contains(what), "{words}: {what}: {error}");
+    }
+    for what in ["os error", "invalid digit", "expected u64", "EOF while"] {
+        assert!(!error.contains(what), "{words}: {error}");
+    }
+}
+
+const PLAN: &str = "topology = \"torus-4x4\"\nworkload = \"ring\"\n[grid]\nsize = [\"1 KB\", \"2 KB\"]\n";
+
+#[test]
+fn options_that_do_nothing_together_are_refused() {
+    let desk = Desk::new().file("plan.toml", PLAN).file("list.txt", "rank-0.txt\n").file("links.csv", "a,b\n0,1\n");
+    let ring = "run -t torus-4x4 -p ring";
+    let jobs = "run -t torus-4x4 --job a=ring:8 --job b=ring:8";
+    for (words, told) in [
+        (format!("{ring} -o ranks.csv -o ./ranks.csv"), "two outputs would be written to `./ranks.csv`"),
+        (format!("{ring} --straggler 3=50"), "write \"50%\""),
+        (format!("{ring} --straggler 3=50"), "\"x50\""),
+        (format!("{jobs} --interference --format csv"), "-o interference.csv"),
+        (format!("{jobs} --set job.a.think-time=1ms"), "`think-time` is the time to the next beginning"),
+        ("run -t links.csv -p ring".to_owned(), "`custom:links=links.csv,nodes=N`"),
+        ("accuracy -t torus-4x4 -p ring --count -o x.csv".to_owned(), "cannot be used with"),
+        (
+            "accuracy -t torus-4x4 -p ring --keep plan.toml".to_owned(),
+            "`plan.toml` is a file; runs are kept in a folder",
+        ),
+        ("master-slave constant:count=10,time=1ms --grid 10 --workers 4".to_owned(), "leave out the grid"),
+        ("sweep plan.toml -o out -o pareto.svg".to_owned(), "write --cost KEY"),
+        ("sweep plan.toml -o out --crossings size,size".to_owned(), "`size` is named twice"),
+        ("trace sites list.txt --depth x".to_owned(), "a whole number from 0"),
+        ("record -o run --depth x -- true".to_owned(), "a whole number from 0 to 64 is expected"),
+        ("replay list.txt".to_owned(), "list.txt:1:1"),
+        ("throughput -t torus-4x4 --simulate --rounds 3".to_owned(), "--rounds:1:1"),
+    ] {
+        refused(&desk, &words, &[told]);
+    }
+    assert!(!desk.path().join("out").exists());
+}
+
+#[test]
+fn a_comparison_has_a_limit_and_is_not_listed_before() {
+    let values: Vec<String> = (1..=500).map(|value| format!("{value}KB")).collect();
+    let values = values.join(",");
+    let words = format!(
+        "compare -t torus-4x4 -p ring --vary size={values} --vary topology.torus.bandwidth={values}/s --vary seed={values}"
+    );
+    refused(&Desk::new(), &words, &["125,000,000 runs are asked for, and 100,000 are the most", "`hayase sweep`"]);
+}
+
+#[test]
+fn jobs_without_a_node_are_refused_with_the_first_of_them() {
+    let job = |i: u32| format!("[[job]]\nname = \"j{i}\"\nranks = 2\nworkload = \"ring\"\n");
+    let jobs: String = (0..5000).map(job).collect();
+    let desk = Desk::new().file("jobs.toml", &format!("topology = \"torus-4x4\"\n{jobs}"));
+    refused(&desk, "run jobs.toml", &["job `j8` has 2 ranks, and 0 of the 16 nodes"]);
+    let desk = Desk::new().file("none.toml", "topology = \"torus-4x4\"\njob = []\n");
+    refused(&desk, "run none.toml", &["none.toml:2:1", "there is no job"]);
+    let load = "topology = \"torus-4x4\"\n[[job]]\nname = \"a\"\nworkload = \"ring\"\nload = \"10 %\"\n";
+    refused(&Desk::new().file("load.toml", load), "run load.toml", &["load.toml:5:8"]);
+    let long = "topology = \"torus-4x4\"\n[[job]]\nname = \"a\"\nworkload = \"ring\"\nuntil = \"1000000 h\"\n";
+    refused(
+        &Desk::new().file("long.toml", long),
+        "run long.toml",
+        &["long.toml:5:9", "4,294,967,295 times are the most"],
+    );
+}
+
+#[test]
+fn what_stands_in_a_folder_of_results_is_read_as_what_it_is() {
+    let desk = Desk::new().file("plan.toml", PLAN);
+    assert_eq!(hayase(&desk, "sweep plan.toml -o out").2, Some(0));
+    let rows = desk.read("out/0-of-1.jsonl");
+    for (was, is) in [
+        ("\"complete\"", "\"finished\""),
+        ("\"makespan_s\":", "\"makespan_s\":-"),
+        ("\"makespan_s\":", "\"makespan_s\":1e999,\"was\":"),
+    ] {
+        fs::write(desk.path().join("out/0-of-1.jsonl"), rows.replacen(was, is, 1)).unwrap();
+        let (counted, error, code) = hayase(&desk, "sweep plan.toml -o out --count");
+        assert_eq!(code, Some(0), "{error}");
+        assert!(error.contains("note: 1 line is no row and is left out: 0-of-1.jsonl:2"), "{was}: {error}{rows}");
+        assert!(counted.contains("missing    1"), "{counted}");
+    }
+    fs::write(desk.path().join("out/0-of-1.jsonl"), rows).unwrap();
+    let plans = desk.read("out/plans.jsonl");
+    for foreign in ["{\"name\": 1}\n".as_bytes(), b"\x00\xff\n", b"plans\n"] {
+        fs::write(desk.path().join("out/plans.jsonl"), foreign).unwrap();
+        refused(&desk, "sweep plan.toml -o out", &["does not say which plans have been run here", "plans.jsonl:1:1"]);
+    }
+    // A line that was torn, and one behind it.
+    fs::write(desk.path().join("out/plans.jsonl"), format!("{{\"store\":\"ha{plans}{plans}")).unwrap();
+    assert_eq!(hayase(&desk, "sweep plan.toml -o out").0, "0 points run, 2 were there\n");
+}
+
+#[test]
+fn what_is_best_is_told_of_what_is_done() {
+    let desk =
+        Desk::new().file("plan.toml", &PLAN.replace("\"2 KB\"", "\"2 KB\", \"3 KB\", \"4 KB\", \"5 KB\", \"6 KB\""));
+    assert_eq!(hayase(&desk, "sweep plan.toml -o out --shard 0/2").2, Some(0));
+    let rows = desk.read("out/0-of-2.jsonl").lines().count();
+    assert!((2..7).contains(&rows), "{rows}");
+    let (_, error, code) = hayase(&desk, "sweep plan.toml -o out --best --sensitivity");
+    assert_eq!(code, Some(0), "{error}");
+    assert!(error.contains("--run runs what is missing"), "{error}");
+    assert!(!desk.path().join("out/0-of-1.jsonl").exists());
+    let (stdout, error, code) = hayase(&desk, "sweep plan.toml -o out --run --best");
+    assert_eq!((code, error.as_str()), (Some(0), ""));
+    assert!(stdout.starts_with(&format!("{} point", 7 - rows)), "{stdout}");
+}
+
+#[test]
+fn without_seeds_crossings_say_nothing_of_intervals_and_name_what_is_best() {
+    let plan = "topology = \"torus-4x4\"\n[grid]\nsize = [\"1 KB\", \"2 KB\"]\n\
+                pattern = [\"all-to-all-pairwise\", \"ring\"]\nsharing = [\"max-min\", \"equal-share\"]\n";
+    let (stdout, error, code) =
+        hayase(&Desk::new().file("plan.toml", plan), "sweep plan.toml -o out --crossings size,pattern");
+    assert_eq!(code, Some(0), "{error}");
+    assert!(!stdout.contains("interval"), "{stdout}");
+    for sharing in ["max-min", "equal-share"] {
+        assert!(stdout.contains(&format!("sharing {sharing}: nothing crosses: ring is best everywhere\n")), "{stdout}");
+    }
+}
+
+#[test]
+fn no_more_threads_are_started_than_are_of_use() {
+    let desk = Desk::new().file("plan.toml", PLAN);
+    for words in ["sweep plan.toml -o out", "compare -t torus-4x4 -p ring"] {
+        desk.hayase(words).env("RAYON_NUM_THREADS", "100000").assert().success();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_so_large_is_a_failure_that_leaves_nothing_behind() {
+    let desk = Desk::new();
+    let program = snapbox::cmd::cargo_bin!("hayase").to_owned();
+    // Blocks of 512 bytes.
+    let script =
+        format!("ulimit -f 8; exec {} run -t fat-tree-54 -p all-to-all-linear -o messages.csv", program.display());
+    let output = std::process::Command::new("sh").args(["-c", &script]).current_dir(desk.path()).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("cannot write `messages.csv`: file too large"), "{error}");
+    assert!(desk.names().is_empty(), "{:?}", desk.names());
+}
