@@ -163,8 +163,11 @@ impl Sweep {
         self.points_until(&Control::default())
     }
 
-    /// Builds the points until `control` ends it.
-    fn points_until(&self, control: &Control<'_>) -> Result<Vec<Point>, Invalid> {
+    /// Returns the points that are built until `control` ends it.
+    ///
+    /// # Errors
+    /// As those of [`Sweep::points`].
+    pub fn points_until(&self, control: &Control<'_>) -> Result<Vec<Point>, Invalid> {
         let mut points: Vec<Point> = Vec::new();
         let mut mistakes = combine::Mistakes::default();
         let invalid = |mistake| Invalid { diagnostics: vec![mistake], ..Invalid::default() };
@@ -224,12 +227,7 @@ impl Sweep {
     /// # Errors
     /// Points that cannot be built (then nothing is run), and runs that deadlock.
     pub fn run(&self, control: Control<'_>) -> Result<Comparison, SweepError> {
-        let points = self.points_until(&control)?;
-        if points.is_empty() {
-            // It was ended before the first one was built.
-            return Ok(Comparison::new(&self.title, Vec::new(), 1));
-        }
-        self.run_points(&points, control)
+        self.run_points(&self.points_until(&control)?, control)
     }
 
     /// Runs these points, which are those of the sweep.
@@ -237,6 +235,10 @@ impl Sweep {
     /// # Errors
     /// Runs that deadlock.
     pub fn run_points(&self, points: &[Point], control: Control<'_>) -> Result<Comparison, SweepError> {
+        if points.is_empty() {
+            // It was ended before the first one was built.
+            return Ok(Comparison::new(&self.title, Vec::new(), 1));
+        }
         Ok(run_points(&self.title, points, control)?.ranked_by(self.rank))
     }
 }

@@ -158,7 +158,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     let monitor = RunsMonitor::new(voice.show);
     let tell = |progress| monitor.tell(progress);
     let control = Control { progress: Some(&tell), cancel: Some(stop) };
-    let result = sweep.points().map_err(SweepError::from).and_then(|points| {
+    let result = sweep.points_until(&control).map_err(SweepError::from).and_then(|points| {
         say_links(&points, voice);
         sweep.run_points(&points, control)
     });

@@ -143,7 +143,7 @@ impl Mover<'_> {
         for (at, iterations) in posts {
             let arguments = arguments(&self.program.bodies[rank][at..number], &call, guard.as_ref());
             let action = if chosen {
-                Action::Call { arguments, call: call.clone(), guard: guard.clone() }
+                Action::Call { arguments, call: Box::new(call.clone()), guard: guard.clone() }
             } else {
                 Action::Post { slot, arguments, calls: vec![(call.clone(), guard.clone())] }
             };

@@ -9,7 +9,7 @@ pub enum Action {
     /// A communication, or several as one, with their guards, behind what computes its arguments.
     Post { slot: usize, arguments: Vec<Statement>, calls: Vec<(Call, Option<Guard>)> },
     /// A call as it is, behind what computes its arguments.
-    Call { arguments: Vec<Statement>, call: Call, guard: Option<Guard> },
+    Call { arguments: Vec<Statement>, call: Box<Call>, guard: Option<Guard> },
     /// All of it ends: statuses and return codes by part.
     Finish { slot: usize, statuses: Vec<Option<usize>>, code: Option<usize> },
 }
@@ -62,7 +62,7 @@ impl Dialect {
                 if let Operation::Receive(end) = &call.operation {
                     lines.push(self.call("hm_scrub", &[self.buffer(&end.part), self.length(&end.part)]));
                 }
-                lines.push(self.statement(&Statement::Call(call.clone())));
+                lines.push(self.statement(&Statement::Call((**call).clone())));
                 let lines = self.chain(&lines);
                 guard.as_ref().map_or(lines.clone(), |guard| self.guarded(&self.guard(guard), &lines))
             }
