@@ -117,7 +117,7 @@ impl Places {
                 return inside.iter().zip(&self.weight).map(|(inside, weight)| 2 * inside > *weight).collect();
             }
             1 => order = self.around(*self.around(self.place[0]).last().unwrap_or(&0)),
-            _ if start % 2 == 0 => random.shuffle(&mut order),
+            _ if start.is_multiple_of(2) => random.shuffle(&mut order),
             _ => order = self.around(self.place[random.below(self.place.len() as u64) as usize]),
         }
         let (mut side, mut left) = (vec![false; count], self.place.len() as i64 / 2);
