@@ -122,7 +122,7 @@ pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
             word = rest;
         }
         match lines.last_mut() {
-            Some(line) if text_width(line, size) + text_width(" ", size) + text_width(&word, size) <= width => {
+            Some(line) if text_width(line, size) + text_width(" ", size) + text_width(word, size) <= width => {
                 line.push(' ');
                 line.push_str(word);
             }
