@@ -380,7 +380,7 @@ fn mistakes_are_marked_where_they_stand_all_at_once() {
         Loader::new().text("a.toml", text).load_all().map(drop).unwrap_err().lines()
     };
     let text = "[noise]\nlength = \"2 ms\"\nperiod = \"1 ms\"\n[[straggler]]\nranks = \"0-11\"\nspeed = 0.5\n\
-                [[straggler]]\nranks = [3, 3]\nspeed = \"50 %\"\n[[straggler]]\nspeed = 2\n[[straggler]]\nranks = 1\njob = \"a\"\nspeed = 1\n";
+                [[straggler]]\nranks = [3, 3]\nspeed = \"50 %\"\n[[straggler]]\nspeed = \"x2\"\n[[straggler]]\nranks = 1\njob = \"a\"\nspeed = 1\n";
     let found = lines(text);
     for (line, what) in
         [(7, "for ever"), (10, "no rank 11"), (13, "rank 3 is there twice"), (15, "by `ranks`"), (19, "no job `a`")]
