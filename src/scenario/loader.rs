@@ -196,8 +196,7 @@ impl Loader {
     /// `--link-bandwidth`: the bandwidth of links where a fabric leaves it open, as `link.bandwidth` says.
     #[must_use]
     pub fn link_bandwidth(self, bandwidth: &str) -> Self {
-        let quoted = bandwidth.replace('\\', "\\\\").replace('"', "\\\"");
-        self.set("--link-bandwidth", &format!("link.bandwidth=\"{quoted}\""))
+        self.set("--link-bandwidth", &format!("link.bandwidth={bandwidth:?}"))
     }
 
     /// `--seed`: the seed of everything random.
@@ -505,8 +504,7 @@ impl Texts {
             (Shelf::Topologies, Some("json")) if self.is_graph(name, at) => return single("graph", "file"),
             (Shelf::Topologies, Some("csv")) if is_file => {
                 let diagnostic = Diagnostic::new("wrong-file", format!("`{name}` is a table, and no fabric by itself"));
-                let help =
-                    format!("links of a fabric are taken as `custom:links={name},nodes=N`, with its number of nodes");
+                let help = format!("links are taken as `custom:links={name},nodes=N`, with the number of nodes");
                 return self.lost(diagnostic.help(help), Some(at));
             }
             (Shelf::Topologies, Some("yaml" | "yml")) => return single("infragraph", "file"),

@@ -311,7 +311,7 @@ impl Playing<'_> {
                 let outcome = match (&mut seen, wanted) {
                     (Some(seen), _) => self.play_seen(seen, metered, &mut watched, watch, added),
                     (None, Some(Ok(wanted))) => {
-                        let (outcome, came) = self.play_part(wanted, &mut watched, watch, added);
+                        let (outcome, came) = self.play_part(wanted, metered, &mut watched, watch, added);
                         estimated = Some(came).filter(|_| outcome.stop == Stop::Done);
                         outcome
                     }
@@ -419,6 +419,7 @@ impl Playing<'_> {
     fn play_part(
         &self,
         wanted: f64,
+        metered: Metered<'_>,
         recorder: &mut Recorder<'_>,
         watch: Option<&dyn Watch>,
         added: Option<Arc<Added>>,
@@ -434,7 +435,7 @@ impl Playing<'_> {
             }
         };
         let mut pilot = Pilot::new(self.player(added), whole, wanted, &mut alike, &tell);
-        let outcome = self.network.simulate(&mut pilot, recorder, watch);
+        let outcome = self.network.simulate_metered(&mut pilot, metered, recorder, watch);
         let estimated = match pilot.finish() {
             Ok((forecast, played)) => Estimated::By(estimate::reported(forecast, played, whole.messages, wanted)),
             Err(reason) => Estimated::Full(reason),

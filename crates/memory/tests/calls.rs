@@ -206,7 +206,11 @@ fn arguments_of_mpi_are_accessed_as_the_standard_says() {
 #[test]
 fn arguments_of_fortran_are_read_by_address() {
     for (compiler, status) in [("mpifort.openmpi", 24), ("mpifort.mpich", 20)] {
-        let Some(recorded) = recorded(compiler, "arguments.f90") else { continue };
+        let Some(mut recorded) = recorded(compiler, "arguments.f90") else { continue };
+        // Count, datatype, rank, tag and communicator are numbers at some address.
+        let is_number = |record: &Record| record.0 == Kind::Call && !record.2 && record.4 == 4;
+        assert_eq!(recorded.records[&1].iter().filter(|record| is_number(record)).count(), 5, "{compiler}");
+        recorded.records.values_mut().for_each(|records| records.retain(|record| !is_number(record)));
         let check = |interval, kind, name: &str, expected: &[_]| recorded.check(interval, kind, name, expected);
         check(1, Kind::Call, "MPI_Irecv", &[]);
         check(2, Kind::Call, "MPI_Isend", &[]);

@@ -89,8 +89,8 @@ fn what_cannot_be_measured_is_refused() {
         steady(&network(&dragonfly(2), rule), &Traffic::Uniform, &options, None).unwrap_err().code
     };
     assert_eq!(mistake("fluid", options(4)), "routing-misfit");
-    assert_eq!(mistake("minimal", options(0)), "wrong-value");
-    assert_eq!(mistake("minimal", options(100_000)), "wrong-value");
+    assert_eq!(mistake("minimal", options(0)), "too-many-under-way");
+    assert_eq!(mistake("minimal", options(100_000)), "too-many-under-way");
     assert_eq!(mistake("minimal", SteadyOptions { rounds: 9, ..options(1) }), "wrong-value");
     assert_eq!(mistake("minimal", SteadyOptions { bytes: 0, ..options(1) }), "wrong-value");
 }

@@ -107,7 +107,8 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         };
         lines.push(("contention", format!("{}  ({meaning})", fixed(report.contention, 3))));
     }
-    if let Some(delays) = report.delays.as_ref().filter(|delays| delays.total_s > 0.0) {
+    let is_part = report.head.estimated.as_ref().and_then(Estimated::estimate).is_some();
+    if let Some(delays) = report.delays.as_ref().filter(|delays| delays.total_s > 0.0 && !is_part) {
         let kinds = delays.kinds.iter().filter(|kind| kind.part >= 0.005).take(KINDS);
         let kinds: Vec<String> = kinds.map(|kind| format!("{} on {}", percent(kind.part), kind.links)).collect();
         lines.push(("delay", format!("{} lost by all messages: {}", seconds(delays.total_s), kinds.join("; "))));
