@@ -98,6 +98,12 @@ impl Understood {
 }
 
 impl Loader {
+    /// `--link-bandwidth`: the bandwidth of links where a fabric leaves it open, as `link.bandwidth` says.
+    #[must_use]
+    pub fn link_bandwidth(self, bandwidth: &str) -> Self {
+        self.set("--link-bandwidth", &format!("link.bandwidth={bandwidth:?}"))
+    }
+
     /// Gathers the texts and reads their sections.
     pub(super) fn understood(self, needs: Needs) -> Understood {
         Understood::of(self.gather(), needs)

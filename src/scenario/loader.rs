@@ -193,12 +193,6 @@ impl Loader {
         self.option("--ranks", "ranks", ranks)
     }
 
-    /// `--link-bandwidth`: the bandwidth of links where a fabric leaves it open, as `link.bandwidth` says.
-    #[must_use]
-    pub fn link_bandwidth(self, bandwidth: &str) -> Self {
-        self.set("--link-bandwidth", &format!("link.bandwidth={bandwidth:?}"))
-    }
-
     /// `--seed`: the seed of everything random.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
