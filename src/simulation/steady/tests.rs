@@ -91,7 +91,7 @@ fn what_cannot_be_measured_is_refused() {
     assert_eq!(mistake("fluid", options(4)), "routing-misfit");
     assert_eq!(mistake("minimal", options(0)), "too-many-under-way");
     assert_eq!(mistake("minimal", options(100_000)), "too-many-under-way");
-    assert_eq!(mistake("minimal", SteadyOptions { rounds: 9, ..options(1) }), "wrong-value");
+    assert_eq!(mistake("minimal", SteadyOptions { rounds: 9, ..options(1) }), "too-few-rounds");
     assert_eq!(mistake("minimal", SteadyOptions { bytes: 0, ..options(1) }), "wrong-value");
 }
 
