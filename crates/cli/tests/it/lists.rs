@@ -179,7 +179,7 @@ error[wrong-file]: `messages.csv` is a table, and no fabric by itself
 1 | messages.csv
   | ^^^^^^^^^^^^
   |
-  = help: links of a fabric are taken as `custom:links=messages.csv,nodes=N`, with its number of nodes
+  = help: links are taken as `custom:links=messages.csv,nodes=N`, with the number of nodes
 
 "#]]);
 }
