@@ -661,7 +661,7 @@ mod tests {
             delay_s: 0.0,
         };
         let text = written(|w| links([&link].into_iter(), w));
-        assert_eq!(text.lines().nth(1), Some("3,\"a \"\"b\"\", c\",1000000000,20000,0.00002,0.5,2,1.5,0,0,0"));
+        assert_eq!(text.lines().nth(1), Some("3,\"a \"\"b\"\", c\",1000000000,20000,0.00002,0.5,2,1.5,0,0,0,0"));
     }
 
     #[test]
