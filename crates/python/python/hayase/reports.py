@@ -277,6 +277,15 @@ class Delayed2(TypedDict):
     time_s: float
 
 
+class Delays(TypedDict):
+    """Time that messages lost on links that held them back."""
+
+    #: Over all messages [s].
+    total_s: float
+    #: Kinds of links with their parts of it, the largest first.
+    kinds: list[KindDelay]
+
+
 class ErrorRange(TypedDict):
     """How far the makespans of a model were off over near cases."""
 
@@ -463,6 +472,8 @@ class JobReport(TypedDict):
     bytes: int
     #: Time its messages were under way over the time that each would have taken with the network to itself, both summed over all messages: by its own messages and by those of others.
     contention: float
+    #: Time that its messages lost to faults, summed over messages [s]; where interference was asked for and links change while jobs run.
+    fault_delay_s: NotRequired[float | None]
 
 
 class JobsReport(TypedDict):
@@ -512,6 +523,15 @@ class JobsReport(TypedDict):
     gridlock: NotRequired[Gridlock | None]
     #: What may differ from machine to machine.
     meta: Meta
+
+
+class KindDelay(TypedDict):
+    """The part of all delay that a kind of links has."""
+
+    #: The kind: `up from level 1`.
+    links: str
+    #: Its part of all delay.
+    part: float
 
 
 class KnownAccuracy(TypedDict):
@@ -601,6 +621,8 @@ class LinkUse(TypedDict):
     mean_queue: NotRequired[float]
     #: How long it stood still although packets waited for it, for want of room behind it [s].
     blocked_s: NotRequired[float]
+    #: Time that messages lost on it, summed over messages [s]; absent where it was not measured.
+    delay_s: NotRequired[float]
 
 
 class Meeting(TypedDict):
@@ -988,8 +1010,10 @@ class Report(TypedDict):
     ratio_to_bound: float
     #: Time messages were under way over the time they would have taken alone, both summed over all messages; 1: no message was ever held back by another.
     contention: float
-    #: The most used links, most bytes over capacity first.
+    #: The links on which messages lost most time, or, where that was not measured, those most used.
     links: list[LinkUse]
+    #: Time that messages lost on links, where it was measured.
+    delays: NotRequired[Delays | None]
     #: Rounds of the redistribution, where that is the sharing policy.
     rounds: NotRequired[Rounds | None]
     #: Which channels wait for each other, where packets block each other for ever.
