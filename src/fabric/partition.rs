@@ -37,7 +37,7 @@ struct Places {
     weight: Vec<i64>,
     /// By node: its place.
     place: Vec<u32>,
-    /// What the links of a node carry both ways, on average.
+    /// Mean capacity of the links of a node, both ways together.
     of_node: i64,
 }
 

@@ -105,7 +105,7 @@ pub struct StragglerSpec {
     /// job).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<Located<String>>,
-    /// How fast its processors are: a part of the speed of the others ("50 %", 0.5), or a factor ("x2").
+    /// Speed of its processors: a part of the speed of the others ("50 %", 0.5), or a factor ("x2").
     pub speed: Located<Speed>,
     /// From when on (default 0 s); "1 ms".
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 use crate::fabric::Fabric;
 use crate::ids::{Id, IdVec, LinkId};
 
-/// How far from a whole number of bytes a sum of parts may lie by rounding \[B\].
+/// Largest distance of a sum of parts from a whole number of bytes by rounding \[B\].
 const ROUNDING: f64 = 1e-6;
 
 /// Fractions of a byte that links have carried beside whole ones \[B\]; empty where no message was split.

@@ -180,7 +180,7 @@ pub struct Facts {
     pub delays: Option<IdVec<LinkId, f64>>,
 }
 
-/// What is measured of the time that messages lose to each other.
+/// Measurement of the time that messages lose to each other.
 #[derive(Clone, Copy, Debug)]
 pub enum Metered<'a> {
     /// Nothing.

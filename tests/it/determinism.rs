@@ -53,7 +53,7 @@ fn observing_a_run_does_not_change_it() {
     assert_eq!(messages, plain.head.messages);
 }
 
-/// What links did but for delays, which are measured only where messages are played.
+/// Returns the uses of links without delays, which are measured only where messages are played.
 fn without_delays(links: &LinkUses) -> Vec<LinkUse> {
     links.iter().map(|link| LinkUse { delay_s: 0.0, ..link }).collect()
 }

@@ -153,7 +153,7 @@ pub fn extension(path: &Path) -> String {
     path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// Whether a word is in the file's name, whatever its case: by itself, with what is no letter before and behind it, so
+/// True if a word is in the file's name, whatever its case: by itself, with what is no letter before and behind it, so
 /// that `run-7-messages2.csv` has `messages` in it and `mytrace.json` no `trace`. Folders and the extension do not count.
 pub fn named(path: &Path, word: &str) -> bool {
     let Some(stem) = path.file_stem() else { return false };

@@ -18,7 +18,7 @@ fn spread_of(recorded: &Recorded, limits: Limits, event: u64) -> Spread {
     run_of(recorded, limits).into_iter().find(|spread| spread.event == event).expect("the event communicates")
 }
 
-/// What stands before a communication, whatever decides its arguments.
+/// Returns the block before a communication, whatever decides its arguments.
 fn before(spread: &Spread) -> Block {
     spread.beyond.as_ref().map_or(spread.early.block, |beyond| beyond.block)
 }
