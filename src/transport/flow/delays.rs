@@ -57,10 +57,9 @@ impl Meter for Delays {
     const IS_ON: bool = true;
 
     fn start(&mut self, flow: u32, links: &[u32], parts: &[f64], Terms { limit, .. }: Terms) {
-        let capacity = |link: &u32| self.capacities[*link as usize];
         let alone = match parts {
-            [] => links.iter().map(capacity).fold(limit, f64::min),
-            parts => links.iter().zip(parts).map(|(link, part)| capacity(link) / part).fold(limit, f64::min),
+            [] => links.iter().map(|&link| self.capacity(link)).fold(limit, f64::min),
+            parts => links.iter().zip(parts).map(|(&link, part)| self.capacity(link) / part).fold(limit, f64::min),
         };
         if self.flows.len() <= flow as usize {
             self.flows.resize(flow as usize + 1, Held::default());
@@ -93,9 +92,8 @@ impl Meter for Delays {
         }
     }
 
-    fn is_slowed(&self, links: &[u32], rate: f64) -> bool {
-        let alone = links.iter().fold(f64::INFINITY, |least, &link| self.capacities[link as usize].min(least));
-        rate < alone * (1.0 - ROUNDING)
+    fn capacity(&self, link: u32) -> f64 {
+        self.capacities[link as usize]
     }
 
     fn delays(&self) -> Option<&[f64]> {

@@ -41,8 +41,14 @@ pub trait Meter: std::fmt::Debug {
 
     /// Whether a flow on these links would be faster than this alone \[B/s\].
     fn is_slowed(&self, links: &[u32], rate: f64) -> bool {
-        let _ = (links, rate);
-        false
+        let alone = links.iter().fold(f64::INFINITY, |least, &link| self.capacity(link).min(least));
+        rate < alone * (1.0 - ROUNDING)
+    }
+
+    /// Returns the capacity of a link \[B/s\]; 0 where nothing is seen.
+    fn capacity(&self, link: u32) -> f64 {
+        let _ = link;
+        0.0
     }
 
     /// Returns the time that messages have lost on each link \[s\], by its number.
@@ -455,9 +461,8 @@ impl Meter for Interference {
         self.touched.clear();
     }
 
-    fn is_slowed(&self, links: &[u32], rate: f64) -> bool {
-        let alone = links.iter().fold(f64::INFINITY, |least, &link| self.links[link as usize].capacity.min(least));
-        rate < alone * (1.0 - ROUNDING)
+    fn capacity(&self, link: u32) -> f64 {
+        self.links[link as usize].capacity
     }
 
     fn lost(&self) -> Option<Vec<f64>> {
