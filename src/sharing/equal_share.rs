@@ -155,4 +155,9 @@ impl Sharing for EqualShare {
         let rate = self.incidence.rate(flow);
         self.incidence.links(flow).iter().copied().find(|&link| self.incidence.state(link).share == rate)
     }
+
+    #[inline]
+    fn holds_back(&self, flow: u32, link: u32) -> bool {
+        self.incidence.state(link).share == self.incidence.rate(flow)
+    }
 }

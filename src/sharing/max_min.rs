@@ -454,4 +454,9 @@ impl Sharing for MaxMin {
         let slowest = self.incidence.links(flow).iter().copied().min_by(|&a, &b| level(a).total_cmp(&level(b)))?;
         (level(slowest) < f64::INFINITY).then_some(slowest)
     }
+
+    #[inline]
+    fn holds_back(&self, flow: u32, link: u32) -> bool {
+        self.incidence.state(link).level == self.incidence.rate(flow)
+    }
 }

@@ -104,6 +104,13 @@ pub trait Sharing: std::fmt::Debug {
     /// The link that holds this flow back.
     fn bottleneck(&self, flow: u32) -> Option<u32>;
 
+    /// Whether this link of its route is known to hold a flow back: asked before [`Sharing::bottleneck`], which looks at
+    /// all of them.
+    fn holds_back(&self, flow: u32, link: u32) -> bool {
+        let _ = (flow, link);
+        false
+    }
+
     /// Whether a link can be left out whose flows all cross another link of no larger capacity.
     fn may_leave_out_dominated_links(&self) -> bool {
         true

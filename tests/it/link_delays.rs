@@ -50,6 +50,24 @@ fn an_incast_loses_its_time_on_the_link_to_its_target() {
 }
 
 #[test]
+fn a_dragonfly_loses_its_time_on_the_cables_between_groups() {
+    for sharing in ["max-min", "equal-share"] {
+        // Three groups of four nodes, each of which sends to the next group over one cable: 4 ms instead of 1. Cables
+        // inside groups and of hosts are twice as wide.
+        let dragonfly =
+            "[topology.dragonfly]\np = 2\na = 2\nh = 1\nbandwidth = \"2 GB/s\"\nglobal-bandwidth = \"1 GB/s\"\n";
+        let load = "[workload.group-permutation]\nsize = \"1 MB\"\n";
+        let report = report(&format!("sharing = \"{sharing}\"\nrouting = \"minimal\"\n{dragonfly}{load}"));
+        let cables = [("g0.s1 -> g2.s0", 12.0), ("g1.s0 -> g0.s0", 12.0), ("g2.s1 -> g1.s1", 12.0)];
+        let mut found = lost(&report);
+        found.sort_by(|a, b| a.0.cmp(b.0));
+        assert_eq!(found, cables, "{sharing}");
+        let kinds = &report.delays.as_ref().unwrap().kinds;
+        assert!(kinds.len() == 1 && kinds[0].links == "between groups", "{kinds:?}");
+    }
+}
+
+#[test]
 fn what_links_cost_adds_up_to_what_messages_lose() {
     for (topology, placement) in [("fat-tree-54", "random"), ("torus-4x4", "random"), ("dragonfly-72", "regular")] {
         for sharing in ["max-min", "equal-share", "redistribute"] {

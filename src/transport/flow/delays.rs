@@ -12,15 +12,15 @@ use crate::units::Time;
 /// d delay(l) / dt = sum over the messages that l holds back of (1 - r / r1)
 /// ```
 /// Over all links this adds up to the time that messages are under way longer than alone. Where several links give a
-/// message the same rate, it is the one that the policy names, and where its rate stays the same, the one that was
-/// named last. Under changes of capacities r1 is that of the message's start.
+/// message the same rate, it is the one that held it back before, else the one that the policy names. Under changes of
+/// capacities r1 is that of the message's start.
 ///
-/// Cost: O(h) for each rate that changes, of a message over h links.
+/// Cost: O(1) for each rate that changes while the bottleneck stays the same, else O(h) for a message over h links.
 #[derive(Debug)]
 pub struct Delays {
     /// By link \[B/s\].
     capacities: Vec<f64>,
-    /// By link \[s\].
+    /// By link \[s\]; without what messages under way have lost on the bottlenecks that they have.
     lost: Vec<f64>,
     flows: Vec<Held>,
     /// Flows that go at the time of the next [`Meter::settle`].
@@ -30,26 +30,30 @@ pub struct Delays {
 /// A message under way.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
-    /// Its rate alone \[B/s\].
+    /// Time that one byte takes it alone \[s\].
     alone: f64,
     /// Part of each moment that it loses.
     loses: f64,
     /// Time from which on it loses that \[s\].
     since: f64,
+    /// What it lost on its bottleneck before that \[s\].
+    lost: f64,
     /// Its bottleneck.
     by: u32,
+}
+
+impl Held {
+    /// Notes what it has lost up to now.
+    fn wait(&mut self, now: f64) {
+        self.lost += (now - self.since) * self.loses;
+        self.since = now;
+    }
 }
 
 impl Delays {
     /// Creates a meter for links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
         Self { lost: vec![0.0; capacities.len()], capacities, flows: Vec::new(), left: Vec::new() }
-    }
-
-    fn pay(lost: &mut [f64], held: Held, now: f64) {
-        if held.loses > ROUNDING {
-            lost[held.by as usize] += (now - held.since) * held.loses;
-        }
     }
 }
 
@@ -64,7 +68,7 @@ impl Meter for Delays {
         if self.flows.len() <= flow as usize {
             self.flows.resize(flow as usize + 1, Held::default());
         }
-        self.flows[flow as usize] = Held { alone, ..Held::default() };
+        self.flows[flow as usize] = Held { alone: alone.recip(), by: links[0], ..Held::default() };
     }
 
     fn leave(&mut self, flow: u32) {
@@ -75,18 +79,24 @@ impl Meter for Delays {
         self.capacities[link as usize] = capacity;
     }
 
-    fn settle(&mut self, now: Time, changes: &[Change], bottleneck: impl Fn(u32) -> Option<u32>) {
+    fn settle(&mut self, now: Time, changes: &[Change], bottleneck: impl Fn(u32, u32) -> Option<u32>) {
         let now = now.seconds();
         let Self { lost, flows, left, .. } = self;
-        left.drain(..).for_each(|held| Self::pay(lost, held, now));
+        for mut held in left.drain(..) {
+            held.wait(now);
+            lost[held.by as usize] += held.lost;
+        }
         for change in changes {
             let held = &mut flows[change.flow as usize];
-            Self::pay(lost, *held, now);
-            (held.since, held.loses) = (now, 1.0 - change.new / held.alone);
-            if held.loses > ROUNDING {
-                match bottleneck(change.flow) {
-                    Some(link) => held.by = link,
-                    None => held.loses = 0.0,
+            held.wait(now);
+            held.loses = 1.0 - change.new * held.alone;
+            let by = if held.loses > ROUNDING { bottleneck(change.flow, held.by) } else { None };
+            match by {
+                None => held.loses = 0.0,
+                Some(by) if by == held.by => {}
+                Some(by) => {
+                    lost[held.by as usize] += std::mem::take(&mut held.lost);
+                    held.by = by;
                 }
             }
         }
@@ -96,7 +106,9 @@ impl Meter for Delays {
         self.capacities[link as usize]
     }
 
-    fn delays(&self) -> Option<&[f64]> {
-        Some(&self.lost)
+    fn delays(&self) -> Option<Vec<f64>> {
+        let mut delays = self.lost.clone();
+        self.flows.iter().for_each(|held| delays[held.by as usize] += held.lost);
+        Some(delays)
     }
 }

@@ -217,7 +217,9 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
             self.changes.clear();
             self.sharing.solve(&mut self.changes);
             let sharing = &self.sharing;
-            self.meter.settle(self.in_step_since, &self.changes, |flow| sharing.bottleneck(flow));
+            self.meter.settle(self.in_step_since, &self.changes, |flow, last| {
+                if sharing.holds_back(flow, last) { Some(last) } else { sharing.bottleneck(flow) }
+            });
             for flow in given_back {
                 self.finish.set(flow.0, arrival.ps());
             }
@@ -239,9 +241,9 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
             changes.push(Change { flow: flow.0, old: 0.0, new: rate });
             held_by.insert(flow.0, lock_step.bottleneck(links, rate));
         }
-        meter.settle(*in_step_since, changes, |flow| held_by.get(&flow).copied().flatten());
+        meter.settle(*in_step_since, changes, |flow, _| held_by.get(&flow).copied().flatten());
         lock_step.messages().for_each(|(flow, _)| meter.leave(flow.0));
-        meter.settle(until, &[], |_| None);
+        meter.settle(until, &[], |_, _| None);
     }
 }
 
@@ -302,7 +304,7 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
                 if M::IS_ON && !was_moving {
                     self.in_step_since = now;
                     // What has left before.
-                    self.meter.settle(now, &[], |_| None);
+                    self.meter.settle(now, &[], |_, _| None);
                 }
                 return;
             }
@@ -311,7 +313,9 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         self.changes.clear();
         self.sharing.solve(&mut self.changes);
         let sharing = &self.sharing;
-        self.meter.settle(now, &self.changes, |flow| sharing.bottleneck(flow));
+        self.meter.settle(now, &self.changes, |flow, last| {
+            if sharing.holds_back(flow, last) { Some(last) } else { sharing.bottleneck(flow) }
+        });
         let now_ps = now.ps();
         let is_large = self.numbers.are_many();
         if is_large {
@@ -369,7 +373,7 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
     }
 
     fn facts(&self) -> Facts {
-        let delays = self.meter.delays().map(|delays| self.numbers.by_link(delays));
+        let delays = self.meter.delays().map(|delays| self.numbers.by_link(&delays));
         Facts { rounds: self.sharing.rounds(), lost: self.meter.lost(), delays, ..Facts::default() }
     }
 }

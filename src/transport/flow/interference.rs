@@ -34,8 +34,9 @@ pub trait Meter: std::fmt::Debug {
         let _ = (link, capacity);
     }
 
-    /// Takes the rates that hold from now on; `bottleneck` tells which link gives a flow its rate.
-    fn settle(&mut self, now: Time, changes: &[Change], bottleneck: impl Fn(u32) -> Option<u32>) {
+    /// Takes the rates that hold from now on; `bottleneck(flow, last)` tells which link gives a flow its rate: of several,
+    /// `last`, a link of its route.
+    fn settle(&mut self, now: Time, changes: &[Change], bottleneck: impl Fn(u32, u32) -> Option<u32>) {
         let _ = (now, changes, bottleneck);
     }
 
@@ -52,7 +53,7 @@ pub trait Meter: std::fmt::Debug {
     }
 
     /// Returns the time that messages have lost on each link \[s\], by its number.
-    fn delays(&self) -> Option<&[f64]> {
+    fn delays(&self) -> Option<Vec<f64>> {
         None
     }
 
@@ -419,7 +420,7 @@ impl Meter for Interference {
         }
     }
 
-    fn settle(&mut self, now: Time, changes: &[Change], _: impl Fn(u32) -> Option<u32>) {
+    fn settle(&mut self, now: Time, changes: &[Change], _: impl Fn(u32, u32) -> Option<u32>) {
         let now = now.seconds();
         for change in changes {
             let state = &mut self.flows[change.flow as usize];

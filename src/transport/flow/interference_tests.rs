@@ -292,13 +292,13 @@ fn a_link_that_carries_less_later_costs_more_from_then_on() {
         by.start(flow, &[0], &[], Terms::default());
     }
     let change = |flow, old, new| crate::sharing::Change { flow, old, new };
-    by.settle(Time::ZERO, &[change(0, 0.0, 5e8), change(1, 0.0, 5e8)], |_| None);
+    by.settle(Time::ZERO, &[change(0, 0.0, 5e8), change(1, 0.0, 5e8)], |_, _| None);
     by.set_capacity(0, 5e8);
-    by.settle(Time::from_seconds(1.0), &[change(0, 5e8, 2.5e8), change(1, 5e8, 2.5e8)], |_| None);
+    by.settle(Time::from_seconds(1.0), &[change(0, 5e8, 2.5e8), change(1, 5e8, 2.5e8)], |_, _| None);
     by.leave(1);
-    by.settle(Time::from_seconds(3.0), &[change(0, 2.5e8, 5e8)], |_| None);
+    by.settle(Time::from_seconds(3.0), &[change(0, 2.5e8, 5e8)], |_, _| None);
     by.leave(0);
-    by.settle(Time::from_seconds(4.0), &[], |_| None);
+    by.settle(Time::from_seconds(4.0), &[], |_, _| None);
     // Half of each moment for three seconds, and nothing alone.
     assert!(
         by.lost().unwrap().iter().zip([0.0, 1.5, 1.5, 0.0]).all(|(lost, expected)| (lost - expected).abs() < 1e-12)
