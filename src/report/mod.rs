@@ -110,6 +110,10 @@ pub struct Report {
     /// Time that messages lost on links, where it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delays: Option<Delays>,
+    /// The rule by which messages change virtual channels, where switches have queues that share links (`packet:iq`,
+    /// `blocking`): `dateline`, `classes` ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<String>,
     /// Rounds of the redistribution, where that is the sharing policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,

@@ -60,7 +60,7 @@ pub(super) fn estimate(network: &Network, work: &PatternWork) -> (Bytes, u64) {
 fn packets(network: &Network, work: &PatternWork, spec: &PacketSpec, flows: u64) -> u64 {
     match spec.model {
         Model::Oq => {
-            let spec = spec.for_messages_of(work.pattern.mean_bytes(), &*network.router);
+            let spec = spec.for_messages_of(work.pattern.mean_bytes());
             flows
                 .saturating_mul(work.pattern.mean_bytes().div_ceil(spec.packet_size.0.max(1)))
                 .saturating_mul(PER_PACKET)

@@ -11,8 +11,9 @@ use crate::fabric::Fabric;
 use crate::faults::Faults;
 use crate::ids::{LinkId, NodeId};
 use crate::placement::Placement;
-use crate::routing::{Choice, Router, RoutingSpec};
-use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
+use crate::routing::{ChannelOrder, Choice, Router, RoutingSpec};
+use crate::sharing::{BlockingChannels, MaxMinSpec, SharingSpec, Solver};
+use crate::transport::packet::{DeadlockAvoidance, Model};
 use crate::transport::{Built, Metered, Transport, TransportSpec};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Load, Workload};
@@ -54,6 +55,29 @@ impl Network {
             resolution: Time::ZERO,
             faults: None,
         })
+    }
+
+    /// Returns the rule by which messages change virtual channels, as [`BlockingChannels`] and [`DeadlockAvoidance`] are
+    /// written; `None` where the model of switches has no queues that share links.
+    ///
+    /// Where none is asked for, those of the rings of a torus in dimension order have a dateline, as Cray's SeaStar and
+    /// Gemini routers do, and all others are in classes.
+    pub fn channels(&self) -> Option<String> {
+        let in_rings = self.router.channel_order() == ChannelOrder::Rings && !self.fabric.family().rings().is_empty();
+        let usual = if in_rings { DeadlockAvoidance::Dateline } else { DeadlockAvoidance::Classes };
+        let rule = match (&self.transport, &self.sharing) {
+            (TransportSpec::Packet(spec), _) if spec.model == Model::Iq => {
+                serde_json::to_value(spec.avoidance().unwrap_or(usual))
+            }
+            (TransportSpec::Flow(_), SharingSpec::Blocking(spec)) => {
+                match spec.channels.filter(|&channels| in_rings || channels == BlockingChannels::Voq) {
+                    Some(channels) => serde_json::to_value(channels),
+                    None => serde_json::to_value(usual),
+                }
+            }
+            _ => return None,
+        };
+        rule.ok()?.as_str().map(str::to_owned)
     }
 
     /// Runs a workload to its end, or until the watch ends it.

@@ -134,7 +134,7 @@ impl TransportSpec {
         match self {
             Self::Flow(spec) => flow_transport(fabric, &**router, placement, spec, sharing, load, metered),
             Self::Packet(spec) => {
-                let spec = spec.for_messages_of(load.mean_bytes, &**router);
+                let spec = spec.for_messages_of(load.mean_bytes);
                 Built::Other(Box::new(Packets::new(fabric, router, &spec, load.departures)))
             }
             Self::ContentionFree(_) => Built::Other(Box::new(ContentionFree::new(fabric))),

@@ -497,7 +497,7 @@ fn run_one(
 fn buffer(scenario: &Scenario, work: &PatternWork) -> Option<u32> {
     let network = scenario.network()?;
     let TransportSpec::Packet(spec) = &network.transport else { return None };
-    match spec.for_messages_of(work.pattern.mean_bytes(), &*network.router).buffer() {
+    match spec.for_messages_of(work.pattern.mean_bytes()).buffer() {
         Buffer::Packets(packets) => Some(packets),
         Buffer::Unlimited => None,
     }

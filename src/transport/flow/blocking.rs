@@ -1,5 +1,7 @@
 //! Flow-level transport under `blocking`: rates that are renewed now and then.
 
+use std::collections::VecDeque;
+
 use super::carried::Carried;
 use super::finish_queue::FinishQueue;
 use crate::fabric::{Fabric, LinkRole};
@@ -11,11 +13,14 @@ use crate::units::{Bandwidth, Time};
 
 /// Messages as flows whose rates are worked out again some time after what changed them.
 ///
+/// A source sends one message after the other, in the order in which they are posted: of those that start on one link
+/// the first is in the network, and the next one follows when its last byte has left.
+///
 /// A message of b bytes over links the narrowest of which carries c takes `b / c` by itself. When it comes or goes,
 /// rates are *due* `renewal` times that later, or when they are due anyway, if that is earlier; what comes and goes
-/// until then is taken together. Until then a message has the rate that its source had last, or its part of it where
-/// the source has several; one whose source has never sent does not wait. The time when rates are due is an arrival of
-/// nothing to the engine ([`Transport::next_arrival`]), so nothing is lost and nothing depends on when it looks.
+/// until then is taken together. Until then a message has the rate that its source had last; one whose source has never
+/// sent does not wait. The time when rates are due is an arrival of nothing to the engine
+/// ([`Transport::next_arrival`]), so nothing is lost and nothing depends on when it looks.
 ///
 /// Where a solve stops before its end the rest is due as much later again; where that is at once, `REST` times the time
 /// by itself of the message that came or went: queues that hold each other up in a circle may never settle.
@@ -28,16 +33,20 @@ use crate::units::{Bandwidth, Time};
 #[derive(Debug)]
 pub struct BlockingFlows {
     sharing: Box<dyn Renewed>,
-    /// Messages under way.
+    /// By link: the messages that start there and have not left, in the order in which they were posted.
+    sources: IdVec<LinkId, VecDeque<Posted>>,
+    /// Messages in the network.
     count: usize,
     capacities: IdVec<LinkId, f64>,
     latencies: IdVec<LinkId, Time>,
     finish: FinishQueue,
     carried: Carried,
-    /// Messages that have started since the last settling.
+    /// Messages that have come into the network since the last settling.
     started: Vec<u32>,
     /// When what has left its source arrives later: behind what waits in buffers, or the last packet's way behind it.
     tails: FinishQueue,
+    /// By flow: its first link.
+    first: Vec<LinkId>,
     /// By flow: bytes, 0 once they have left; its time by itself, and that of its last packet behind it \[ps\].
     bytes: Vec<f64>,
     alone: Vec<f64>,
@@ -52,6 +61,14 @@ pub struct BlockingFlows {
     due: Time,
     changes: Vec<Change>,
     links: Vec<u32>,
+}
+
+/// A message at its source.
+#[derive(Debug)]
+struct Posted {
+    flow: u32,
+    /// Its links while it waits; none once it is in the network.
+    links: Box<[u32]>,
 }
 
 /// Rates are never put off by less than this part of the time since the start, so that time goes on.
@@ -72,6 +89,7 @@ impl BlockingFlows {
         let capacities: IdVec<LinkId, f64> = capacities.into_iter().collect();
         Self {
             sharing,
+            sources: capacities.iter().map(|_| VecDeque::new()).collect(),
             count: 0,
             carried: Carried::new(&capacities),
             started: Vec::new(),
@@ -79,6 +97,7 @@ impl BlockingFlows {
             latencies: fabric.links().iter().map(|link| link.latency).collect(),
             finish: FinishQueue::default(),
             tails: FinishQueue::default(),
+            first: Vec::new(),
             bytes: Vec::new(),
             alone: Vec::new(),
             behind: Vec::new(),
@@ -92,10 +111,11 @@ impl BlockingFlows {
         }
     }
 
-    /// The rate of a message under way \[B/s\].
+    /// The rate of a message under way \[B/s\]; 0 while it waits at its source.
     #[cfg(test)]
     pub(super) fn rate(&self, flow: FlowId) -> f64 {
-        self.sharing.rate(flow.0)
+        let is_first = self.sources[self.first[flow.0 as usize]][0].flow == flow.0;
+        if is_first { self.sharing.rate(flow.0) } else { 0.0 }
     }
 
     /// The least capacity on a route \[B/s\].
@@ -112,6 +132,27 @@ impl BlockingFlows {
         let time = |capacity: f64| Bandwidth::from_bytes_per_second(capacity).time_for(packet).ps();
         let all: f64 = route.iter().map(|&link| time(self.capacities[link])).sum();
         all - time(self.narrowest(route))
+    }
+
+    /// A message comes into the network.
+    fn enter(&mut self, flow: u32, links: &[u32]) {
+        self.sharing.add(flow, links);
+        self.count += 1;
+        self.started.push(flow);
+        self.note(flow as usize);
+    }
+
+    /// The first message of its source leaves the network, and the next one comes into it.
+    fn leave(&mut self, flow: u32) {
+        let source = self.first[flow as usize];
+        self.sharing.remove(flow);
+        self.count -= 1;
+        self.note(flow as usize);
+        self.sources[source].pop_front();
+        if let Some(next) = self.sources[source].front_mut() {
+            let (next, links) = (next.flow, std::mem::take(&mut next.links));
+            self.enter(next, &links);
+        }
     }
 
     /// A message has come or gone.
@@ -162,21 +203,28 @@ impl Transport for BlockingFlows {
     }
 
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        self.links.clear();
-        self.links.extend(route.iter().map(|link| link.0));
-        self.sharing.add(flow.0, &self.links);
         let place = flow.0 as usize;
         if self.bytes.len() <= place {
+            self.first.resize(place + 1, LinkId(0));
             self.bytes.resize(place + 1, 0.0);
             self.alone.resize(place + 1, 0.0);
             self.behind.resize(place + 1, 0.0);
         }
+        self.first[place] = route[0];
         self.bytes[place] = bytes as f64;
         self.alone[place] = Bandwidth::from_bytes_per_second(self.narrowest(route)).time_for(bytes as f64).ps();
         self.behind[place] = self.behind(route, bytes as f64);
-        self.count += 1;
-        self.started.push(flow.0);
-        self.note(place);
+        let mut links = std::mem::take(&mut self.links);
+        links.clear();
+        links.extend(route.iter().map(|link| link.0));
+        let source = &mut self.sources[route[0]];
+        if source.is_empty() {
+            source.push_back(Posted { flow: flow.0, links: Box::default() });
+            self.enter(flow.0, &links);
+        } else {
+            source.push_back(Posted { flow: flow.0, links: links.as_slice().into() });
+        }
+        self.links = links;
     }
 
     fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
@@ -191,14 +239,16 @@ impl Transport for BlockingFlows {
         if self.bytes[flow.0 as usize] == 0.0 {
             return self.tails.remove(flow.0);
         }
+        let source = &mut self.sources[self.first[flow.0 as usize]];
+        if source[0].flow != flow.0 {
+            return source.retain(|posted| posted.flow != flow.0);
+        }
         match self.started.iter().position(|&started| started == flow.0) {
             Some(place) => drop(self.started.swap_remove(place)),
             None => self.carried.cancel(self.sharing.links(flow.0)),
         }
-        self.sharing.remove(flow.0);
         self.finish.remove(flow.0);
-        self.count -= 1;
-        self.note(flow.0 as usize);
+        self.leave(flow.0);
     }
 
     fn settle(&mut self, now: Time) {
@@ -249,9 +299,7 @@ impl Transport for BlockingFlows {
             let Some(flow) = self.finish.pop() else { break };
             let bytes = std::mem::take(&mut self.bytes[flow as usize]);
             let carried = self.carried.leave(self.sharing.links(flow), bytes, left);
-            self.sharing.remove(flow);
-            self.count -= 1;
-            self.note(flow as usize);
+            self.leave(flow);
             let arrival = carried + self.behind[flow as usize];
             if arrival > left {
                 self.tails.set(flow, arrival);

@@ -136,11 +136,53 @@ fn no_message_arrives_before_its_links_can_have_carried_it() {
     assert!(later > 1000, "{later} messages met others");
 }
 
-/// Messages of one node share what its queue lets through; the one that is left has all of it.
+/// Messages of one node leave it one after the other, as they are posted: what the second meets does not hold up the
+/// first.
 #[test]
-fn messages_of_one_node_are_served_in_turn() {
-    let ends = arrivals(TREE, &exact(), &[(0, 5, 1_000_000), (0, 9, 500_000)]);
-    assert!((ends[1] - 1000.0).abs() < 1e-3 && (ends[0] - 1500.0).abs() < 1e-3, "{ends:?}");
+fn messages_of_one_node_leave_in_the_order_in_which_they_are_posted() {
+    const CROSSBAR: &str = "crossbar = { nodes = 7, bandwidth = '1 GB/s' }";
+    let near = |found: &[f64], wanted: [f64; 3]| found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 0.1);
+    for channels in [None, Some(BlockingChannels::Voq)] {
+        let spec = BlockingSpec { channels, ..exact() };
+        let ends = arrivals(TREE, &spec, &[(0, 5, 1_000_000), (0, 9, 500_000)]);
+        assert!((ends[0] - 1000.0).abs() < 1e-3 && (ends[1] - 1500.0).abs() < 1e-3, "{ends:?}");
+        // The target of the second is busy with three others, 30 ms of data each; then the target of the first, too.
+        let mut pairs = vec![(0, 1, 10_000_000), (0, 2, 10_000_000)];
+        pairs.extend([3, 4, 5].map(|from| (from, 2, 30_000_000)));
+        let [alone, behind_another] = [&[][..], &[(6, 1, 10_000_000)]].map(|more| {
+            let ends = arrivals(CROSSBAR, &spec, &[&pairs, more].concat());
+            let last = ends.iter().copied().fold(0.0, f64::max);
+            [ends[0] / 1e3, ends[1] / 1e3, last / 1e3]
+        });
+        assert!(near(&alone, [10.0, 50.0, 100.0]), "{alone:?}");
+        assert!(near(&behind_another, [20.0, 60.0, 100.0]), "{behind_another:?}");
+    }
+}
+
+#[test]
+fn what_waits_at_its_source_can_be_cancelled() {
+    let (fabric, router) = network(TREE);
+    for cancelled in 0..3 {
+        let mut flows = BlockingFlows::new(&fabric, &*router, &exact());
+        (0..3).for_each(|flow| flows.start(FlowId(flow), &route(&*router, 0, 5 + flow), 1_000_000));
+        flows.settle(Time::ZERO);
+        let rates = [0, 1, 2].map(|flow| flows.rate(FlowId(flow)));
+        assert!((rates[0] - 1e9).abs() < 1e4 && rates[1..] == [0.0, 0.0], "{rates:?}");
+        let (mut now, mut gone, mut ends) = (Time::from_seconds(1e-4), Vec::new(), Vec::new());
+        flows.cancel(FlowId(cancelled));
+        loop {
+            flows.settle(now);
+            now = flows.next_arrival(Time::NEVER);
+            if !now.is_finite() {
+                break;
+            }
+            flows.arrived(now, &mut gone);
+            ends.extend(gone.drain(..).map(|flow| (flow.0, (now.ps() / 1e6).round())));
+        }
+        let since = if cancelled == 0 { 100.0 } else { 0.0 };
+        let others: Vec<u32> = (0..3).filter(|&flow| flow != cancelled).collect();
+        assert_eq!(ends, [(others[0], since + 1000.0), (others[1], since + 2000.0)], "without {cancelled}");
+    }
 }
 
 /// Rates that are put off change when messages arrive, but no message is lost, and what is put off does not depend on
@@ -190,15 +232,16 @@ fn renewal_loses_nothing_and_does_not_depend_on_who_looks() {
 fn a_link_that_carries_less_holds_up_what_shares_a_queue_with_its_messages() {
     let (fabric, router) = network(TREE);
     let mut flows = BlockingFlows::new(&fabric, &*router, &exact());
-    let (slow, other) = (route(&*router, 0, 5), route(&*router, 0, 9));
-    flows.start(FlowId(0), &slow, 1_000_000);
-    flows.start(FlowId(1), &other, 1_000_000);
+    // Two of a leaf go up over one link, one of them to where a link will be slow.
+    let ways = [(0, 6), (2, 8)].map(|(from, to)| route(&*router, from, to));
+    assert_eq!(ways[0][1], ways[1][1], "they share the link up");
+    ways.iter().zip(0..).for_each(|(way, flow)| flows.start(FlowId(flow), way, 1_000_000));
     flows.settle(Time::ZERO);
     assert!((flows.rate(FlowId(1)) - 0.5e9).abs() < 1e4);
-    flows.set_capacity(slow[slow.len() - 1], Bandwidth::from_bytes_per_second(0.1e9));
+    flows.set_capacity(ways[0][ways[0].len() - 1], Bandwidth::from_bytes_per_second(0.1e9));
     flows.settle(Time::from_seconds(1e-6));
     assert!((flows.rate(FlowId(0)) - 0.1e9).abs() < 1e4, "{}", flows.rate(FlowId(0)));
-    assert!((flows.rate(FlowId(1)) - 0.1e9).abs() < 1e4, "both are in the queue of their node");
+    assert!((flows.rate(FlowId(1)) - 0.1e9).abs() < 1e4, "both are in the queue behind that link");
     flows.cancel(FlowId(0));
     flows.settle(Time::from_seconds(2e-6));
     assert!((flows.rate(FlowId(1)) - 1e9).abs() < 1e4, "{}", flows.rate(FlowId(1)));

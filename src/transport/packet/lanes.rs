@@ -26,11 +26,10 @@ pub(super) enum Lanes {
 
 impl Lanes {
     pub(super) fn new(fabric: &Fabric, router: &dyn Router, spec: &PacketSpec) -> Self {
-        let bubble = || Self::One { rings: Rings::new(fabric), bubble: true };
         match (spec.avoidance(), router.channel_order()) {
             (Some(DeadlockAvoidance::None), _) => Self::One { rings: Rings::new(fabric), bubble: false },
-            (Some(DeadlockAvoidance::LocalBubble), _) | (None, ChannelOrder::Rings) => bubble(),
-            (Some(DeadlockAvoidance::Dateline), _) => Self::Dateline(Rings::new(fabric)),
+            (Some(DeadlockAvoidance::LocalBubble), _) => Self::One { rings: Rings::new(fabric), bubble: true },
+            (Some(DeadlockAvoidance::Dateline), _) | (None, ChannelOrder::Rings) => Self::Dateline(Rings::new(fabric)),
             (Some(DeadlockAvoidance::Turn), _) => Self::Turn(Rings::new(fabric)),
             (Some(DeadlockAvoidance::Classes) | None, _) => Self::Classes(Steps::ranks(router, fabric)),
         }

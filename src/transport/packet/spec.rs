@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::Fabric;
-use crate::routing::{ChannelOrder, Router, Steps};
+use crate::routing::{Router, Steps};
 use crate::units::{Bytes, Time};
 
 /// `[transport.packet]`.
@@ -30,7 +30,7 @@ pub struct PacketSpec {
     /// Which of several waiting packets goes first, for iq (default round-robin).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Located<Arbitration>>,
-    /// What keeps packets from waiting for each other in a circle, for iq (default: local-bubble under dimension-order,
+    /// What keeps packets from waiting for each other in a circle, for iq (default: dateline under dimension-order,
     /// else classes).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadlock_avoidance: Option<Located<DeadlockAvoidance>>,
@@ -320,15 +320,12 @@ impl PacketSpec {
     /// The same with `packet-size` and `buffer` as `packets-per-message` asks for them, for messages of this mean size
     /// \[B\], if that is known.
     #[must_use]
-    pub fn for_messages_of(&self, mean: u64, router: &dyn Router) -> Self {
+    pub fn for_messages_of(&self, mean: u64) -> Self {
         let Some(packets) = self.packets_per_message.filter(|packets| mean > 0 && **packets > 0) else {
             return self.clone();
         };
         let size = mean.div_ceil(u64::from(*packets)).clamp(1, LARGEST);
-        let bubble = match self.avoidance() {
-            Some(avoidance) => avoidance == DeadlockAvoidance::LocalBubble,
-            None => router.channel_order() == ChannelOrder::Rings,
-        };
+        let bubble = self.avoidance() == Some(DeadlockAvoidance::LocalBubble);
         let usual = (self.model == Model::Iq).then(|| Buffer::Packets(if bubble { 4 } else { 2 }).into());
         Self { packet_size: Bytes(size).into(), buffer: self.buffer.or(usual), ..self.clone() }
     }
@@ -338,13 +335,6 @@ impl PacketSpec {
         let mut mistakes = Vec::new();
         if self.model != Model::Iq {
             return mistakes;
-        }
-        let rings = self.avoidance().is_none() && router.channel_order() == ChannelOrder::Rings;
-        if let Some(buffer) = self.buffer.as_ref().filter(|buffer| ***buffer == Buffer::Packets(1))
-            && rings
-            && !fabric.family().rings().is_empty()
-        {
-            mistakes.push(no_bubble(buffer));
         }
         if let Some(channels) = &self.channels {
             let ranks = Steps::ranks(router, fabric);

@@ -385,14 +385,13 @@ fn messages_and_packets_that_are_larger_take_as_much_longer() {
 
 #[test]
 fn packets_per_message_are_of_the_mean_message_and_buffers_hold_few() {
-    let fabric = fabric("torus = { dims = [4, 4], bandwidth = \"1 GB/s\" }");
-    let router = usual_routes(&fabric);
     let known = |text: &str, mean| {
-        let spec = spec(text).for_messages_of(mean, &*router);
+        let spec = spec(text).for_messages_of(mean);
         (spec.packet_size.0, spec.buffer())
     };
     let iq = "model = \"iq\"\npackets-per-message = 7";
-    assert_eq!(known(iq, 1_000_000), (142_858, Buffer::Packets(4)));
+    assert_eq!(known(iq, 1_000_000), (142_858, Buffer::Packets(2)));
+    assert_eq!(known(&format!("{iq}\ndeadlock-avoidance = \"local-bubble\""), 700), (100, Buffer::Packets(4)));
     assert_eq!(known(&format!("{iq}\ndeadlock-avoidance = \"turn\""), 700), (100, Buffer::Packets(2)));
     assert_eq!(known(&format!("{iq}\nbuffer = 9"), 3), (1, Buffer::Packets(9)));
     // A packet has a largest size, and a mean that is not known leaves it as it is.

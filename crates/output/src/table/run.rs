@@ -22,7 +22,7 @@ pub fn run(report: &Report) -> Answer {
     for line in [&report.fabric, &report.workload] {
         let _ = writeln!(text, "{}", printable(line));
     }
-    if let Some(choices) = choices(&report.head.scenario) {
+    if let Some(choices) = choices(&report.head.scenario, report.channels.as_deref()) {
         let _ = writeln!(text, "{}", printable(&choices));
     }
     match (early(report.head.status, report.head.stopped), &report.head.seeds) {
@@ -270,16 +270,19 @@ fn links(links: &[LinkUse]) -> Grid {
     grid
 }
 
-/// `placement random, routing d-mod-k, sharing max-min, injection queue, seed 1`, as far as the scenario says.
-fn choices(scenario: &Value) -> Option<String> {
+/// `placement random, routing d-mod-k, sharing max-min, injection queue, seed 1`, as far as the scenario says; behind the
+/// model of switches, by which rule messages change virtual channels.
+fn choices(scenario: &Value, channels: Option<&str>) -> Option<String> {
+    let rule = channels.map_or_else(String::new, |rule| format!(" ({rule})"));
     let mut words = Vec::new();
     let transport = chosen(&scenario["transport"]);
     for key in ["placement", "routing", "sharing"] {
         match (key, &transport) {
             ("sharing", Some(name)) => words.push(match scenario["transport"][name]["model"].as_str() {
-                Some(model) => format!("transport {name}:{model}"),
+                Some(model) => format!("transport {name}:{model}{rule}"),
                 None => format!("transport {name}"),
             }),
+            ("sharing", None) => words.extend(chosen(&scenario[key]).map(|name| format!("sharing {name}{rule}"))),
             _ => words.extend(chosen(&scenario[key]).map(|name| format!("{key} {name}"))),
         }
     }

@@ -65,6 +65,7 @@ fn report() -> Report {
         contention: 1.0,
         links: vec![link(0, "node 0 -> switch 0.0", 69_100_000, 1), link(1, "switch 0.0 -> node 0", 6_910_000, 12)],
         delays: None,
+        channels: None,
         rounds: None,
         gridlock: None,
         ranks: None,

@@ -1014,6 +1014,8 @@ class Report(TypedDict):
     links: list[LinkUse]
     #: Time that messages lost on links, where it was measured.
     delays: NotRequired[Delays | None]
+    #: The rule by which messages change virtual channels, where switches have queues that share links (`packet:iq`, `blocking`): `dateline`, `classes` ...
+    channels: NotRequired[str | None]
     #: Rounds of the redistribution, where that is the sharing policy.
     rounds: NotRequired[Rounds | None]
     #: Which channels wait for each other, where packets block each other for ever.
