@@ -76,6 +76,11 @@ impl Sources {
         self.attached.push((name.into(), content.into()));
     }
 
+    /// Returns the files in memory, by their names.
+    pub(crate) fn attached(&self) -> &[(Arc<str>, Arc<[u8]>)] {
+        &self.attached
+    }
+
     /// The content of the file in memory that has this name; the last one of several.
     pub(crate) fn find_attached(&self, name: &str) -> Option<&Arc<[u8]>> {
         self.attached.iter().rev().find(|(known, _)| **known == *name).map(|(_, content)| content)

@@ -163,7 +163,7 @@ pub(super) fn placed(
     check_network(&network, sections, diagnostics);
     let faults = sections.faults.get().cloned();
     let (topology, routing, placement) = (Some(topology), Some(routing), Some(placement));
-    let mut written = Written { topology, routing, placement, joint: None, faults };
+    let mut written = Written { topology, routing, placement, joint: None, faults, files: Vec::new() };
     paths::settle(&mut written, sources);
     Some(System::built(Some(network), written, seed(sections)))
 }

@@ -417,7 +417,7 @@ fn system(
     build::check_network(&network, sections, diagnostics);
     let (topology, routing, joint) = (Some(topology), Some(routing), Some(joint));
     let faults = sections.faults.get().cloned();
-    let mut written = Written { topology, routing, placement: None, joint, faults };
+    let mut written = Written { topology, routing, placement: None, joint, faults, files: Vec::new() };
     paths::settle(&mut written, sources);
     (System::built(Some(network.clone()), written, build::seed(sections)), network)
 }

@@ -12,7 +12,7 @@ use crate::workload::farm::FarmSpec;
 use crate::workload::pattern::PatternSpec;
 
 /// The tables and keys that a scenario can have.
-pub const KEYS: [&str; 16] = [
+pub const KEYS: [&str; 17] = [
     "seed",
     "resolution",
     "topology",
@@ -29,6 +29,7 @@ pub const KEYS: [&str; 16] = [
     "estimate",
     "workload",
     "job",
+    "files",
 ];
 
 /// The tables of a plan, which are no part of its scenario.

@@ -393,7 +393,7 @@ impl Texts {
 
     /// The tables of a text that `sources` holds.
     fn parsed(&mut self, text: &str, base: usize, depth: u32) -> Table {
-        let (table, mistakes) = tree::parse(text, base);
+        let (mut table, mistakes) = tree::parse(text, base);
         for mistake in mistakes {
             if let At::Span(span) = mistake.at {
                 self.broken.push(span);
@@ -401,6 +401,7 @@ impl Texts {
             }
             self.diagnostics.push(mistake);
         }
+        self.take_files(&mut table);
         self.expanded(table, depth)
     }
 

@@ -1,16 +1,19 @@
 //! Paths in a scenario, so that they are found again.
 
-use crate::diagnostic::{Located, Sources};
+use super::loader::Texts;
+use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::placement::PlacementSpec;
 use crate::prediction::assemble::with_files;
+use crate::reading::tree::{Entry, Table, Tree};
 use crate::system::Written;
 use crate::workload::farm::{FarmSpec, TasksSpec};
 use crate::workload::pattern::PatternSpec;
 use crate::workload::{ProgramSpec, WorkloadSpec};
 
 /// Makes paths that are relative to the text that names them relative to the working directory: what is written in a
-/// report then holds for whoever runs the report again there.
+/// report then holds for whoever runs the report again there. Files in memory are noted.
 pub(super) fn settle(written: &mut Written, sources: &Sources) {
+    written.files = sources.attached().to_vec();
     for path in written.topology.iter_mut().flat_map(|topology| topology.files()) {
         settle_path(path, sources);
     }
@@ -66,5 +69,58 @@ pub(super) fn settle_path(path: &mut Located<String>, sources: &Sources) {
         && let Some(resolved) = resolved.to_str()
     {
         *path = resolved.to_owned().into();
+    }
+}
+
+impl Texts {
+    /// Takes the files that a text brings with it, `[files]` of names and what is in them, into memory.
+    pub(super) fn take_files(&mut self, tables: &mut Table) {
+        let Some(files) = tables.remove("files") else { return };
+        let wrong = |what: &str, at: &Tree| {
+            let mistake = Diagnostic::new("wrong-type", format!("{what} expected, not {}", at.what())).at(at.span);
+            mistake.help("write [files] with a line `\"name\" = \"what is in it\"` for each file")
+        };
+        let Some(table) = files.value.table() else {
+            return self.diagnostics.push(wrong("a table of names and texts is", &files.value));
+        };
+        for (name, Entry { value, .. }) in table {
+            match value.text() {
+                Some(text) => self.sources.attach(name.as_str(), text.as_bytes()),
+                None => self.diagnostics.push(wrong("the text of a file is", value)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::Loader;
+
+    const BROUGHT: &str = "topology = 'torus-4x4'\nworkload.file = { path = 'two.csv' }\n\
+                           [files]\n'two.csv' = '''\nsrc,dst,bytes\n0,1,20000\n1,0,20000\n'''\n'other.csv' = ''\n";
+
+    #[test]
+    fn files_that_a_text_brings_are_in_its_report_as_far_as_it_names_them() {
+        let report = |loader: Loader| loader.load_pattern().unwrap().run(Default::default()).report;
+        let brought = report(Loader::new().text("scenario", BROUGHT));
+        assert_eq!(brought.head.makespan_s, 20e-6);
+        let files = brought.head.scenario["files"].as_object().unwrap();
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["two.csv"]);
+        let text = serde_json::to_string(&brought).unwrap();
+        let again = report(Loader::new().attach("report.json", text.as_bytes()).file("report.json".as_ref()));
+        assert_eq!(again.head.fingerprint, brought.head.fingerprint);
+        assert_eq!(again.head.scenario, brought.head.scenario);
+    }
+
+    #[test]
+    fn files_are_a_table_of_texts() {
+        for (wrong, wanted) in [
+            ("files = 3", "a table of names and texts is expected, not a number"),
+            ("files = { 'a.csv' = [1] }", "the text of a file is expected, not a list"),
+        ] {
+            let text = format!("{wrong}\ntopology = 'torus-4x4'\nworkload = 'ring'\n");
+            let invalid = Loader::new().text("scenario", &text).load_pattern().unwrap_err();
+            assert!(invalid.diagnostics.iter().any(|mistake| mistake.message == wanted), "{:?}", invalid.diagnostics);
+        }
     }
 }

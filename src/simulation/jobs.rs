@@ -306,6 +306,7 @@ impl Simulated for JobsWork {
             let jobs = self.jobs.iter().map(|job| job.written.clone().unwrap_or_else(|| job.name.clone().into()));
             map.insert("job".to_owned(), jobs.collect::<Vec<Value>>().into());
         }
+        system.enclose_files(&mut value);
         value
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Network;
 use super::target::Target;
@@ -48,6 +48,8 @@ pub(crate) struct Written {
     /// Of several jobs, in the place of `placement`.
     pub joint: Option<Joint>,
     pub faults: Option<FaultsSpec>,
+    /// Files in memory, of which those are written that the scenario names.
+    pub files: Vec<(Arc<str>, Arc<[u8]>)>,
 }
 
 /// The tables of a scenario, to be written.
@@ -357,7 +359,30 @@ impl System {
         };
         let mut value = serde_json::to_value(file).unwrap_or_default();
         drop_nulls(&mut value);
+        self.enclose_files(&mut value);
         value
+    }
+
+    /// Puts the files in memory that a scenario names into it, under its key `files`: a name means nothing to others.
+    pub(crate) fn enclose_files(&self, scenario: &mut Value) {
+        let named = self.written.files.iter().filter(|(name, _)| is_in(scenario, name));
+        let texts = named.filter_map(|(name, content)| Some((name.to_string(), str::from_utf8(content).ok()?.into())));
+        let texts: Map<String, Value> = texts.collect();
+        if !texts.is_empty()
+            && let Some(tables) = scenario.as_object_mut()
+        {
+            tables.insert("files".to_owned(), texts.into());
+        }
+    }
+}
+
+/// Whether this text is among the values.
+fn is_in(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(own) => own == text,
+        Value::Array(items) => items.iter().any(|item| is_in(item, text)),
+        Value::Object(map) => map.values().any(|value| is_in(value, text)),
+        _ => false,
     }
 }
 

@@ -92,6 +92,7 @@ fn _hayase(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(rules, module)?,
         wrap_pyfunction!(toml, module)?,
         wrap_pyfunction!(schema, module)?,
+        wrap_pyfunction!(texts::run_many, module)?,
     ] {
         module.add_function(function)?;
     }

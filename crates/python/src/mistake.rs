@@ -22,9 +22,36 @@ create_exception!(
      happened by then, where there is one."
 );
 
+/// Lists of names, as the program and as Python have them.
+const LISTS: [(&str, &str); 4] = [
+    ("`hayase topology list`", "`hayase.topologies()`"),
+    ("`hayase pattern list`", "`hayase.patterns()`"),
+    ("`hayase machine list`", "`hayase.machines()`"),
+    ("`hayase preset list`", "`hayase.presets()`"),
+];
+
+/// Returns a text with options of the command line as the arguments that they are here: `cpu_speed` for `--cpu-speed`.
+fn in_python(text: &str) -> String {
+    let text = LISTS.iter().fold(text.to_owned(), |text, (program, python)| text.replace(program, python));
+    let mut parts = text.split("--");
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let name = part.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();
+        let is_option = name.starts_with(|c: char| c.is_ascii_lowercase()) && said.ends_with([' ', '`', '(', '"', '<']);
+        if !is_option && !said.is_empty() {
+            said.push_str("--");
+            said.push_str(part);
+        } else {
+            said.push_str(&name.replace('-', "_"));
+            said.push_str(&part[name.len()..]);
+        }
+    }
+    said
+}
+
 /// All mistakes as one `ScenarioError`; of what cannot run because of what failed, a `Deadlock`.
 pub fn invalid(py: Python<'_>, invalid: &Invalid) -> PyErr {
-    let text = invalid.show(false);
+    let text = in_python(&invalid.show(false));
     if invalid.is_cut_off() {
         return Deadlock::new_err(text);
     }
@@ -34,10 +61,11 @@ pub fn invalid(py: Python<'_>, invalid: &Invalid) -> PyErr {
         .iter()
         .map(|mistake| {
             let (file, line, column) = match mistake.place(&invalid.sources) {
-                Some(place) => (Some(place.file), Some(place.line), Some(place.column)),
+                Some(place) => (Some(in_python(&place.file)), Some(place.line), Some(place.column)),
                 None => (None, None, None),
             };
-            (mistake.code, mistake.message.clone(), mistake.help.clone(), file, line, column)
+            let help = mistake.help.as_deref().map(in_python);
+            (mistake.code, in_python(&mistake.message), help, file, line, column)
         })
         .collect();
     match error.value(py).setattr("mistakes", mistakes) {
@@ -63,7 +91,11 @@ pub fn answered(py: Python<'_>, answer: &Answer) -> PyResult<()> {
     match &answer.ended {
         Ended::Done => Ok(()),
         Ended::Invalid(mistakes) => Err(invalid(py, mistakes)),
-        Ended::Failed(mistakes) => Err(PyRuntimeError::new_err(mistakes.show(false))),
+        Ended::Failed(mistakes) => {
+            let is_file = mistakes.diagnostics.iter().any(|mistake| mistake.code.ends_with("-file"));
+            let text = in_python(&mistakes.show(false));
+            Err(if is_file { PyOSError::new_err(text) } else { PyRuntimeError::new_err(text) })
+        }
         Ended::Usage(text) => Err(PyTypeError::new_err(text.trim_end().to_owned())),
         Ended::Deadlocked => Err(deadlock(py, &answer.said, &String::from_utf8_lossy(&answer.printed))),
         Ended::Interrupted => Err(PyKeyboardInterrupt::new_err(())),

@@ -31,6 +31,20 @@ pub struct Wishes {
     pub path: bool,
 }
 
+impl Wishes {
+    /// Takes the names of tables.
+    pub fn of(tables: &[String]) -> Self {
+        let asked = |table: &str| tables.iter().any(|asked| asked == table);
+        Self {
+            messages: asked("messages"),
+            links: asked("links"),
+            ranks: asked("ranks"),
+            activities: asked("activities"),
+            path: asked("path"),
+        }
+    }
+}
+
 /// The report of a run.
 #[expect(clippy::large_enum_variant, reason = "there is one of them, for as long as its run is looked at")]
 pub enum AnyReport {

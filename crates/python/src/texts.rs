@@ -1,6 +1,7 @@
 //! Scenarios from what Python says: a name, tables as dicts, files in memory.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hayase::diagnostic::{Invalid, Sources};
@@ -11,6 +12,7 @@ use hayase_cli::Inside;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -144,6 +146,36 @@ impl Texts {
     }
 }
 
+/// Runs what each of the texts says, as many at once as there are threads; returns for each what came of it, or the
+/// exception.
+#[pyfunction]
+#[pyo3(signature = (texts, tables, *, progress=None, threads=None))]
+pub fn run_many(
+    py: Python<'_>,
+    texts: Vec<Bound<'_, Texts>>,
+    tables: Vec<String>,
+    progress: Option<Bound<'_, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Vec<Py<PyAny>>> {
+    let wishes = Wishes::of(&tables);
+    let loaders: Vec<Loader> = texts.iter().map(|texts| texts.get().loader.clone()).collect();
+    let played = Asker { py, threads, progress: progress.as_ref() }.wait(move |looking| {
+        let (done, total) = (AtomicU64::new(0), loaders.len() as u64);
+        let one = |loader: Loader| {
+            let raw =
+                loader.load_all().and_then(|loaded| play(&loaded, &[first_seed(&loaded)], wishes, &looking.part()));
+            looking.tell(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+            raw
+        };
+        loaders.into_par_iter().map(one).collect::<Vec<_>>()
+    })?;
+    let of_each = |raw| match Played::new(py, raw) {
+        Ok(played) => Ok(Py::new(py, played)?.into_any()),
+        Err(error) => Ok(error.into_value(py).into_any()),
+    };
+    played.into_iter().map(of_each).collect()
+}
+
 /// The first seed of a scenario.
 fn first_seed(loaded: &Loaded) -> u64 {
     match loaded {
@@ -175,14 +207,7 @@ impl Texts {
     ) -> PyResult<Played> {
         let asker = Asker { py, threads, progress: progress.as_ref() };
         let loaded = self.loaded(asker)?;
-        let asked = |table: &str| tables.iter().any(|asked| asked == table);
-        let wishes = Wishes {
-            messages: asked("messages"),
-            links: asked("links"),
-            ranks: asked("ranks"),
-            activities: asked("activities"),
-            path: asked("path"),
-        };
+        let wishes = Wishes::of(&tables);
         let seeds = seeds_from(first_seed(&loaded), seeds)
             .map_err(|mistake| mistake::invalid(py, &Invalid::one(mistake, &Sources::default())))?;
         Played::new(py, asker.wait(move |looking| play(&loaded, &seeds, wishes, looking))?)

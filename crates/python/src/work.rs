@@ -1,5 +1,6 @@
 //! Work on a thread of its own, so that the interpreter goes on: other threads run, Ctrl-C is heard, progress is told.
 
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -52,6 +53,12 @@ impl Drop for Looking {
 }
 
 impl Looking {
+    /// Returns another one that ends with this one, and tells nothing of how far this one is.
+    pub fn part(&self) -> ManuallyDrop<Self> {
+        // Not dropped, since the flag is that of this one.
+        ManuallyDrop::new(Self { stop: self.stop, now_ps: 0.into(), done: 0.into(), total: 0.into() })
+    }
+
     /// So much of so much is done.
     pub fn tell(&self, done: u64, total: u64) {
         self.done.store(done, Ordering::Relaxed);
@@ -77,28 +84,38 @@ impl Watch for Looking {
     }
 }
 
-/// The threads of this process: started once for each number of them. Those of a process that was forked are not there
-/// in the fork, so it gets its own.
+/// Threads of one call, and those of calls that have ended: the process and their number, by which they are found again.
+/// Those of a process that was forked are not there in the fork, so it gets its own.
+type Idle = Vec<(u32, Option<usize>, Arc<ThreadPool>)>;
+static IDLE: Mutex<Idle> = Mutex::new(Vec::new());
+/// Calls at most whose threads are kept.
+const MOST_IDLE: usize = 8;
+
+/// Puts the threads of a call back.
+fn put_back(threads: Option<usize>, pool: Arc<ThreadPool>) {
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if idle.len() < MOST_IDLE {
+        idle.push((std::process::id(), threads, pool));
+    }
+}
+
+/// Returns threads for a call, which no other call has.
 fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
-    type Known = Vec<(u32, Option<usize>, Arc<ThreadPool>)>;
-    static POOLS: Mutex<Known> = Mutex::new(Vec::new());
     if threads == Some(0) {
         return Err(PyValueError::new_err("threads=0: 1 or more are expected, or None for one each core"));
     }
-    let threads = threads.map(|threads| threads.min(MOST_THREADS));
-    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
-    if let Some((.., pool)) = pools.iter().find(|(of, count, _)| *of == process && *count == threads) {
-        return Ok(Arc::clone(pool));
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(place) = idle.iter().position(|(of, count, _)| *of == process && *count == threads) {
+        return Ok(idle.swap_remove(place).2);
     }
+    drop(idle);
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .stack_size(STACK)
         .build()
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))?;
-    let pool = Arc::new(pool);
-    pools.push((process, threads, Arc::clone(&pool)));
-    Ok(pool)
+    Ok(Arc::new(pool))
 }
 
 /// Who asked for work, and how.
@@ -119,12 +136,15 @@ impl Asker<'_, '_> {
     /// What was raised meanwhile, and a `RuntimeError` where the work panics.
     pub fn wait<T: Send + 'static>(self, work: impl FnOnce(&Arc<Looking>) -> T + Send + 'static) -> PyResult<T> {
         let Self { py, threads, progress } = self;
+        let threads = threads.map(|threads| threads.min(MOST_THREADS));
         let pool = pool(threads)?;
         let looking: Arc<Looking> = Arc::default();
         let (sender, mut receiver) = mpsc::sync_channel(1);
         let seen = Arc::clone(&looking);
+        let own = Arc::clone(&pool);
         pool.spawn(move || {
             let done = catch_unwind(AssertUnwindSafe(|| work(&seen)));
+            put_back(threads, own);
             // Nobody waits for what was given up.
             let _ = sender.send(done.map_err(|panic| {
                 let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -205,3 +205,51 @@ def test_jobs_take_patterns_and_placements():
     )
     assert [job["name"] for job in result["jobs"]] == ["a", "b"]
     assert result["jobs"][0]["messages"] == 2
+
+
+def test_what_may_be_a_matrix_is_asked_for():
+    with pytest.raises(TypeError, match=r"shape \(4, 4\) may be messages or a traffic matrix"):
+        hayase.run(FABRIC, np.arange(16).reshape(4, 4))
+    with pytest.raises(TypeError, match="traffic matrix"):
+        hayase.run(FABRIC, [[0, 5, 5], [5, 0, 5], [5, 5, 0]])
+    rows = [(0, 1, 1000), (1, 2, 1000), (2, 0, 1000)]
+    assert hayase.run(FABRIC, rows).fingerprint == hayase.run(FABRIC, np.array(rows)).fingerprint
+
+
+def test_tables_of_arrow_and_of_runs_are_messages_and_placements():
+    pyarrow = pytest.importorskip("pyarrow")
+    first = hayase.run(FABRIC, "all-to-all-simple-spread", size="10 KB", messages=True)
+    again = hayase.run(FABRIC, first.messages)
+    assert again.makespan == pytest.approx(first.makespan, rel=1e-9)
+    for table in (pyarrow.table(first.messages), pyarrow.table(first.messages).to_batches()[0]):
+        assert hayase.run(FABRIC, table).fingerprint == again.fingerprint
+    nodes = np.random.default_rng(1).permutation(15)
+    mine = hayase.run(FABRIC, "ring", placement=pyarrow.array(nodes)).fingerprint
+    assert mine == hayase.run(FABRIC, "ring", placement=nodes).fingerprint
+    changed = nodes.copy()
+    scenario = hayase.Scenario(FABRIC, "ring", placement=changed)
+    changed[:] = changed[::-1].copy()
+    assert scenario.run().fingerprint == mine
+
+
+def test_own_parts_are_in_reports_and_texts(tmp_path, monkeypatch):
+    import networkx as nx
+
+    star = hayase.Topology.from_networkx(nx.star_graph(6), bandwidth="1 GB/s", name="net")
+    pattern = Pattern.from_messages([(0, 1, 20_000), (2, 1, 20_000)])
+    result = hayase.run(star, pattern, placement=[5, 3, 1])
+    # Another fabric of the same name lies there.
+    other = hayase.Topology.from_networkx(nx.star_graph(9), bandwidth="2 GB/s")
+    other.save(tmp_path / "net.json")
+    monkeypatch.chdir(tmp_path)
+    result.save("report.json")
+    again = [
+        hayase.Scenario.from_report(result.report),
+        hayase.Scenario.from_toml(result.scenario.to_toml()),
+        hayase.Scenario.from_file("report.json"),
+    ]
+    assert {each.run().fingerprint for each in again} == {result.fingerprint}
+    assert set(result["scenario"]["files"]) == {"net.json", *pattern.files}
+    assert "files" not in hayase.run("torus-4x4", "ring")["scenario"]
+    jobs = hayase.run(star, jobs=[{"name": "a", "workload": {"ring": {"ranks": 3, "size": "1 KB"}}}])
+    assert hayase.Scenario.from_report(jobs.report).run().fingerprint == jobs.fingerprint

@@ -194,3 +194,53 @@ def test_programs_farms_and_jobs_run() -> None:
     assert farm.kind == "farm" and farm.makespan == pytest.approx(8e-3)
     jobs = hayase.run("fat-tree-54", jobs=["a=all-to-all-pairwise:16", "b=ring:20"], messages=True, links=True)
     assert jobs.kind == "jobs" and "bytes of a" in jobs.links.columns
+
+
+def test_tables_and_results_are_dicts() -> None:
+    pandas, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    result = hayase.run("torus-4x4", "ring", messages=True)
+    table = result.messages
+    assert list(table.keys()) == table.columns and dict(table)["end"] is table["end"]
+    frame = pandas.DataFrame(table)
+    assert frame.shape == (16, 6) and frame["end"].max() == result.makespan
+    assert np.asarray(table)["bytes"].tolist() == table["bytes"].tolist()
+    assert set(result) == set(result.report) and dict(result)["makespan_s"] == result.makespan
+    assert "bounds" in result and len(result) == len(result.report) and result == result
+    with pytest.raises(KeyError, match="there is no column"):
+        table["no-such"]
+
+
+def test_a_topology_that_was_looked_at_can_be_pickled_and_copied() -> None:
+    import copy
+    import pickle
+
+    torus = hayase.Topology("torus-4x4")
+    assert torus.nodes == 16
+    for other in (pickle.loads(pickle.dumps(torus)), copy.copy(torus), copy.deepcopy(torus)):
+        assert other.nodes == 16
+    table = torus.link_table()
+    assert len(table["id"]) == torus.links == 96 and (table["bandwidth"] == 1e9).all()
+
+
+def test_settings_are_copied() -> None:
+    table = {"torus": {"dims": [4, 4], "bandwidth": 1e9}}
+    scenario = hayase.Scenario(table, "ring")
+    table["torus"]["bandwidth"] = 5.0
+    assert scenario.run().makespan == 2e-5
+
+
+def test_files_that_cannot_be_written_are_errors_of_the_system(tmp_path) -> None:
+    with pytest.raises(OSError, match="cannot write"):
+        hayase.run("torus-4x4", "ring").save(tmp_path / "no-such-folder" / "report.json")
+
+
+def test_mistakes_speak_of_arguments() -> None:
+    with pytest.raises(hayase.ScenarioError) as caught:
+        hayase.compare("no-such-fabric", "ring")
+    assert "--topology" not in str(caught.value) and "topology:1:1" in str(caught.value)
+    assert caught.value.mistakes[0][3] == "topology" and "hayase.topologies()" in str(caught.value)
+
+
+def test_a_replay_of_ranks_is_drawn() -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    assert hayase.replay("linear:ranks=8,size=20KB", "myrinet", ranks=True).plot().get_xlabel() == "rank"

@@ -50,3 +50,14 @@ def test_a_makespan_may_be_estimated() -> None:
     assert exact["estimate"] is None and exact["estimate_reason"]
     with pytest.raises(hayase.ScenarioError, match="1 %"):
         hayase.run("fat-tree-54", "ring", estimate="abc")
+
+
+def test_calls_do_not_wait_for_each_other() -> None:
+    long = threading.Thread(
+        target=lambda: hayase.run("fat-tree-250", "all-to-all-simple-spread", placement="random", size="1 MB", threads=1)
+    )
+    long.start()
+    time.sleep(0.05)
+    hayase.run("torus-4x4", "ring", threads=1)
+    assert long.is_alive(), "the short run waited for the long one"
+    long.join()

@@ -96,3 +96,71 @@ def test_what_if() -> None:
 def test_names() -> None:
     assert "torus-4x4" in hayase.topologies() and "myrinet" in hayase.machines()
     assert "ring" in hayase.patterns() and "random" in hayase.placements() and hayase.presets()
+
+
+def test_parts_of_one_name_are_told_apart() -> None:
+    narrow = hayase.Topology({"torus": {"dims": [4, 4], "bandwidth": 1e9}}, name="net")
+    wide = hayase.Topology({"torus": {"dims": [4, 4], "bandwidth": 2e9}}, name="net")
+    table = hayase.compare([narrow, wide], "ring").set_index("topology")
+    assert table.loc["net.toml", "makespan"] == 2 * table.loc["net-2.toml", "makespan"]
+    few, many = (hayase.Pattern.from_messages([(0, 1, size)], name="one") for size in (1000, 3000))
+    table = hayase.compare("torus-4x4", [few, many]).set_index("pattern")
+    assert table.loc["one-2.toml", "makespan"] == pytest.approx(3 * table.loc["one.toml", "makespan"])
+    networkx = pytest.importorskip("networkx")
+    stars = [hayase.Topology.from_networkx(networkx.star_graph(n), bandwidth=1e9, name="star") for n in (4, 6)]
+    assert hayase.compare(stars, "ring")["topology"].tolist() == ["star.toml", "star-2.toml"]
+
+
+def test_comparisons_take_placements_as_arrays_and_parts_that_fail() -> None:
+    import numpy as np
+
+    nodes = np.random.default_rng(1).permutation(16)
+    table = hayase.compare("torus-4x4", "all-to-all-pairwise", placement=[nodes, "regular"])
+    own = hayase.run("torus-4x4", "all-to-all-pairwise", placement=nodes).makespan
+    assert table.set_index("placement").loc["nodes.csv", "makespan"] == own
+    assert len(hayase.compare("torus-4x4", "ring", faults=0.05)) == 2
+    assert hayase.run("torus-4x4", "ring", faults=0.05).fingerprint == hayase.run("torus-4x4", "ring", faults="5 %").fingerprint
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        hayase.run("torus-4x4", "ring", faults=5)
+
+
+def test_a_sweep_takes_parts_and_gives_numbers(tmp_path) -> None:
+    torus = hayase.Topology({"torus": {"dims": [4, 4], "bandwidth": 2e9}}, name="own")
+    plan = {"workload": "ring", "grid": {"topology": [torus, "torus-4x4"], "size": ["1 KB", "2 KB"]}}
+    table = hayase.sweep(plan, tmp_path / "out")
+    assert table["topology"].tolist() == ["own.toml"] * 2 + ["torus-4x4"] * 2
+    assert table["size_bytes"].tolist() == [1000.0, 2000.0] * 2
+    assert table["makespan"].tolist() == pytest.approx([5e-7, 1e-6, 1e-6, 2e-6])
+    pattern = hayase.Pattern.from_messages([(0, 1, 1000)])
+    assert len(hayase.sweep({"topology": torus, "workload": pattern, "grid": {"seed": [1, 2]}}, tmp_path / "one")) == 2
+
+
+def test_many_runs_at_once() -> None:
+    wanted = [hayase.run("torus-4x4", "ring", placement="random", seed=seed).fingerprint for seed in range(5)]
+    many = [dict(topology="torus-4x4", pattern="ring", placement="random", seed=seed) for seed in range(5)]
+    assert [result.fingerprint for result in hayase.run_many(many, threads=2)] == wanted
+    wrong = [hayase.Scenario("torus-4x4", "rin"), *many[:1]]
+    with pytest.raises(hayase.ScenarioError, match="rin"):
+        hayase.run_many(wrong)
+    first, second = hayase.run_many(wrong, return_exceptions=True)
+    assert isinstance(first, hayase.ScenarioError) and second.fingerprint == wanted[0]
+    assert hayase.run_many([]) == []
+
+
+def test_bounds_are_those_of_a_run() -> None:
+    own = hayase.run("fat-tree-54", "all-to-all-simple-spread", placement="random", jitter="2 us")["bounds"]
+    assert hayase.bounds("fat-tree-54", "all-to-all-simple-spread", placement="random", jitter="2 us") == pytest.approx(own)
+
+
+def test_help_lists_the_settings_of_each_verb() -> None:
+    for verb in (hayase.rates, hayase.throughput, hayase.replay, hayase.predict, hayase.master_slave, hayase.advise):
+        assert "Settings: " in verb.__doc__ and "sharing" in verb.__doc__
+    assert "cpu_speed" in hayase.replay.__doc__ and "workers" in hayase.master_slave.__doc__
+
+
+def test_frames_are_refused_before_anything_runs(monkeypatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install 'hayase\[pandas\]'"):
+        hayase.compare("no-such-fabric", "ring")

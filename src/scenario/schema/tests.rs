@@ -1,5 +1,7 @@
 //! The schema as the types give it.
 
+use std::collections::BTreeMap;
+
 use schemars::schema_for;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -74,6 +76,10 @@ struct ScenarioFile {
     /// Several jobs on the fabric, in the place of a workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     job: Vec<JobSpec>,
+    /// Files that the scenario brings with it: what is in them, by the names under which other keys have them. They come
+    /// before files on disk.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    files: BTreeMap<String, String>,
 }
 
 /// For the schema: of files, the seed is read apart.

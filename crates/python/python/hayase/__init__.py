@@ -5,7 +5,7 @@ from __future__ import annotations
 from hayase._hayase import Deadlock, ScenarioError, __version__
 from hayase._picture import plot
 from hayase._result import Result, Table
-from hayase._scenario import Pattern, Scenario, Topology, run
+from hayase._scenario import Pattern, Routing, Scenario, Topology, run, run_many
 from hayase._verbs import (
     advise,
     bounds,
@@ -30,6 +30,7 @@ __all__ = [
     "Deadlock",
     "Pattern",
     "Result",
+    "Routing",
     "Scenario",
     "ScenarioError",
     "Table",
@@ -49,6 +50,7 @@ __all__ = [
     "rates",
     "replay",
     "run",
+    "run_many",
     "sweep",
     "throughput",
     "to_xarray",

@@ -120,6 +120,8 @@ def is_array(value: object) -> bool:
         return False
     return (
         hasattr(value, "__array__")
+        or hasattr(value, "__arrow_c_stream__")
+        or hasattr(value, "__arrow_c_array__")
         or (hasattr(value, "columns") and hasattr(value, "__getitem__"))
         or isinstance(value, (list, tuple, range))
     )
@@ -127,20 +129,49 @@ def is_array(value: object) -> bool:
 
 def is_columns(value: object) -> bool:
     """Whether a dict is the columns of messages, by their names."""
-    known = {each for names in _NAMES.values() for each in names}
+    known = {*_RESULTS, *(each for names in _NAMES.values() for each in names)}
     return isinstance(value, Mapping) and bool(value) and all(name in known for name in value)
+
+
+def refuse_matrix(array: object) -> None:
+    """Refuses an array that may be messages or a traffic matrix, unless it is a list of tuples: these are messages."""
+    if _named(array) is not None:
+        return
+    rows = array if isinstance(array, (list, tuple)) else ()
+    if rows and all(isinstance(row, tuple) for row in rows):
+        return
+    values = _array(array, _EXPECTED)
+    # Three messages of which the last has no byte are no messages.
+    if values.shape == (4, 4) or values.shape == (3, 3) and not values.diagonal().any():
+        raise TypeError(
+            f"an array of shape {values.shape} may be messages or a traffic matrix: say which,"
+            " by hayase.Pattern.from_messages or hayase.Pattern.from_matrix"
+        )
+
+
+def _named(array: Any) -> Mapping[str, Any] | None:
+    """The columns of what has columns with names: a dict, a DataFrame, a table of Arrow or of an earlier run."""
+    if isinstance(array, Mapping):
+        return array
+    if not hasattr(array, "column_names") and not hasattr(array, "columns") and hasattr(array, "__arrow_c_stream__"):
+        import pyarrow  # type: ignore[import-untyped, unused-ignore]
+
+        array = pyarrow.table(array)
+    names = getattr(array, "column_names", None) or getattr(array, "columns", None)
+    if names is None or not hasattr(array, "__getitem__"):
+        return None
+    return {str(name): array[name] for name in names}
+
+
+#: Columns of the messages of a run that say what came of them.
+_RESULTS = ("index", "end")
 
 
 def _columns(array: object) -> dict[str, NDArray[Any]]:
     """The columns of messages by the simulator's names."""
     import numpy as np
 
-    named: Mapping[str, Any] | None = None
-    if isinstance(array, Mapping):
-        named = array
-    elif hasattr(array, "columns") and hasattr(array, "__getitem__"):
-        named = {str(name): array[name] for name in array.columns}
-    else:
+    if (named := _named(array)) is None:
         values = _array(array, _EXPECTED)
         if values.dtype.names is not None:
             if values.ndim != 1:
@@ -148,6 +179,7 @@ def _columns(array: object) -> dict[str, NDArray[Any]]:
             named = {name: values[name] for name in values.dtype.names}
     if named is not None:
         known = {each: name for name, names in _NAMES.items() for each in names}
+        named = {name: column for name, column in named.items() if name not in _RESULTS}
         unknown = [name for name in named if name not in known]
         if unknown:
             raise ValueError(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hayase._graph import Kind
 
 
-def _attached(kind: str, ending: str, text: str | bytes) -> tuple[str, bytes]:
+def attached(kind: str, ending: str, text: str | bytes) -> tuple[str, bytes]:
     """A text in memory and its name, which says what is in it: the same text has the same name."""
     import hashlib
 
@@ -79,7 +79,7 @@ class TopologyFace:
         text, labels, wrong = _graph.node_link(graph, bandwidth, latency, kind)
         if wrong:
             raise _mistakes(wrong)
-        file, content = _attached("graph", "json", text)
+        file, content = attached("graph", "json", text)
         if name is not None:
             file = f"{name}.json"
         made = cls({"graph": {"file": file}}, {file: content}, name=name)
@@ -98,6 +98,10 @@ class TopologyFace:
         from hayase import _graph
 
         return _graph.to_graph(self._fabric.text("json"))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was built of it is built again.
+        return {key: value for key, value in self.__dict__.items() if key != "_fabric"}
 
     @functools.cached_property
     def _fabric(self) -> _hayase.Fabric:
@@ -122,6 +126,23 @@ class TopologyFace:
     def links(self) -> int:
         """How many links it has, each in one direction."""
         return self._fabric.links
+
+    def link_table(self) -> dict[str, Any]:
+        """All links as columns: `id`, `from`, `to`, `bandwidth` [B/s] and `latency` [s], as arrays.
+
+        >>> table = Topology("torus-4x4").link_table()
+        >>> len(table["id"]), float(table["bandwidth"].max())
+        (96, 1000000000.0)
+        """
+        import csv
+        import io
+
+        import numpy as np
+
+        header, *rows = csv.reader(io.StringIO(self._fabric.text("csv")))
+        texts = dict(zip(header, zip(*rows))) if rows else {name: () for name in header}
+        kinds = {"bandwidth": float, "latency": float}
+        return {name: np.array(column, dtype=kinds.get(name, str)) for name, column in texts.items()}
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draws it: nodes, switches and cables."""
@@ -171,43 +192,56 @@ class PatternFace:
 
     @classmethod
     def from_messages(
-        cls, messages: ArrayLike | Mapping[str, Any] | Any, *, ranks: int | None = None, injection: str | None = None
+        cls,
+        messages: ArrayLike | Mapping[str, Any] | Any,
+        *,
+        ranks: int | None = None,
+        injection: str | None = None,
+        name: str | None = None,
     ) -> Self:
         """A pattern of messages: rows of source, destination and bytes, in the order in which each rank sends them.
 
         messages: an array of shape (n, 3), or (n, 4) with the start of each in seconds; or a structured array, a
-            DataFrame or a dict of columns `source`, `destination`, `bytes` and `start` (`src`, `dst`, `size` do, too).
+            DataFrame, a table of Arrow or of an earlier run, or a dict of columns `source`, `destination`, `bytes` and
+            `start` (`src`, `dst`, `size` do, too).
         ranks: how many there are (default: one for each node).
         injection: when a rank sends its next message (default "queue": the last one is delivered). Messages with
             starts are sent at these times, whatever became of others ("all").
+        name: what comparisons call it.
 
         >>> pattern = Pattern.from_messages([(0, 1, 20_000), (1, 0, 20_000)])
         """
         text, starts = _arrays.messages(messages)
-        return cls._of("messages", text, ranks, injection or ("all" if starts else None))
+        return cls._of("messages", text, ranks, injection or ("all" if starts else None), name)
 
     @classmethod
     def from_matrix(
-        cls, matrix: ArrayLike, *, order: Literal["shift", "row"] = "shift", injection: str | None = None
+        cls,
+        matrix: ArrayLike,
+        *,
+        order: Literal["shift", "row"] = "shift",
+        injection: str | None = None,
+        name: str | None = None,
     ) -> Self:
         """A pattern from a traffic matrix of shape (n, n): what rank i sends to rank j in bytes, 0 for no message.
 
         order: rank i sends to i + 1, i + 2, ... (modulo n; "shift", as a simple spread does), or to 0, 1, ... ("row").
+        name: what comparisons call it.
 
         >>> pattern = Pattern.from_matrix([[0, 5000], [7000, 0]])
         """
         text, ranks = _arrays.matrix(matrix, order)
-        return cls._of("matrix", text, ranks, injection)
+        return cls._of("matrix", text, ranks, injection, name)
 
     @classmethod
-    def _of(cls, kind: str, text: bytes, ranks: int | None, injection: str | None) -> Self:
-        file, content = _attached(kind, "csv", text)
+    def _of(cls, kind: str, text: bytes, ranks: int | None, injection: str | None, name: str | None) -> Self:
+        file, content = attached(kind, "csv", text)
         table: dict[str, Any] = {"path": file}
         if ranks is not None:
             table["ranks"] = ranks
         if injection is not None:
             table["injection"] = injection
-        return cls({"file": table}, {file: content})
+        return cls({"file": table}, {file: content}, name=name)
 
 
 class ReportFace:

@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from hayase._units import number as quantity
+
 if TYPE_CHECKING:
     import networkx as nx
 
@@ -246,9 +248,9 @@ def _said(key: str | float) -> str:
 
 
 def _is_quantity(value: Any, above: float | None) -> bool:
-    """Whether a number does, above 0 or from 0 on; texts are for the simulator to read, which says what is wrong."""
+    """Whether a number does, above 0 or from 0 on; texts with a unit are for the simulator to read."""
     if isinstance(value, str):
-        return _is_written(value)
+        return _is_written(value) and (quantity(value) or ("", "?"))[1] != ""
     number = _float(value)
     return math.isfinite(number) and (number >= 0 if above is None else number > above)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hayase import _hayase
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from hayase._scenario import Scenario
 
 
-class Table(TableFace):
-    """A table by columns. Numbers are seen where they are, by numpy and by all that speaks Arrow, without a copy; arrays
+class Table(TableFace, dict[str, Any]):
+    """A table: a dict of columns. Numbers are seen where they are, by numpy and by all that speaks Arrow, without a copy; arrays
     keep the memory alive and cannot be written to.
 
     >>> import hayase
@@ -33,6 +33,7 @@ class Table(TableFace):
     """
 
     def __init__(self, table: _hayase.Table, name: str) -> None:
+        super().__init__((column, table[column]) for column in table.columns)
         self._table = table
         #: What it holds: `messages`, `links`, ...
         self.name = name
@@ -45,12 +46,23 @@ class Table(TableFace):
     def __len__(self) -> int:
         return len(self._table)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
+    # As arrays of numpy: it is not said in one word whether two are the same.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
-    def __getitem__(self, name: str) -> numpy.ndarray[Any, Any]:
-        array: numpy.ndarray[Any, Any] = self._table[name]
-        return array
+    def __missing__(self, name: str) -> Any:
+        return self._table[name]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
+        """The rows as a structured array, which is a copy; `pandas.DataFrame(table)` takes it."""
+        import numpy as np
+
+        if copy is False:
+            raise ValueError("rows of a table are a copy; its columns are not: table[name]")
+        rows = np.empty(len(self), dtype=[(name, column.dtype) for name, column in self.items()])
+        for name, column in self.items():
+            rows[name] = column
+        return rows if dtype is None else rows.astype(dtype)
 
     def __arrow_c_schema__(self) -> object:
         return self._table.__arrow_c_schema__()
@@ -65,7 +77,7 @@ class Table(TableFace):
         """The table as a DataFrame on the same memory."""
         import pandas
 
-        return pandas.DataFrame({name: self[name] for name in self.columns}, copy=False)
+        return pandas.DataFrame(dict(self), copy=False)
 
     def to_arrow(self) -> pyarrow.Table:
         """The table as one of pyarrow on the same memory."""
@@ -80,8 +92,8 @@ class Table(TableFace):
         return polars.DataFrame(self)
 
 
-class Result(ReportFace):
-    """What came of a run: figures, the report as the program writes it, and what was recorded."""
+class Result(ReportFace, Mapping[str, Any]):
+    """What came of a run: figures, the report as the program writes it, whose keys it has, and what was recorded."""
 
     def __init__(self, played: _hayase.Played, scenario: Scenario, seeds: int = 1) -> None:
         self._played = played
@@ -111,6 +123,16 @@ class Result(ReportFace):
 
     def __getitem__(self, key: str) -> Any:
         return self.report[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.report)
+
+    def __len__(self) -> int:
+        return len(self.report)
+
+    # Two runs are not the same because they came to the same.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return f"<hayase.Result of a {self.kind}: makespan {self.makespan} s, fingerprint {self.fingerprint}>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import json
 import operator
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from hayase import _arrays, _hayase
-from hayase._faces import PatternFace, TopologyFace
+from hayase._faces import PatternFace, TopologyFace, attached
 from hayase._result import Result
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Part:
         name: str | None = None,
     ) -> None:
         if isinstance(spec, Mapping):
-            self.spec: str | dict[str, Any] = dict(spec)
+            self.spec: str | dict[str, Any] = copy.deepcopy(dict(spec))
         elif isinstance(spec, (str, os.PathLike)):
             self.spec = os.fspath(spec)
         else:
@@ -66,6 +67,34 @@ class Part:
 
     def __repr__(self) -> str:
         return f"hayase.{type(self).__name__}({self.spec!r})"
+
+    def put_into(self, files: dict[str, bytes]) -> str | dict[str, Any]:
+        """Adds its files to others, and returns what it is with the names that they have there."""
+        spec = self.spec
+        for name, content in self.files.items():
+            found = unused(name, content, files)
+            files[found] = content
+            spec = renamed(spec, name, found)
+        return spec
+
+
+def unused(name: str, content: bytes, files: Mapping[str, bytes]) -> str:
+    """A name for a file among others: its own, with a number behind it where another file has that."""
+    stem, dot, ending = name.rpartition(".")
+    found, number = name, 1
+    while files.get(found, content) != content:
+        number += 1
+        found = f"{stem}-{number}{dot}{ending}" if dot else f"{name}-{number}"
+    return found
+
+
+def renamed(value: Any, old: str, new: str) -> Any:
+    """The value with one text instead of another, wherever that is a value of its own."""
+    if isinstance(value, dict):
+        return {key: renamed(each, old, new) for key, each in value.items()}
+    if isinstance(value, list):
+        return [renamed(each, old, new) for each in value]
+    return new if value == old and isinstance(value, str) else value
 
 
 class Topology(TopologyFace, Part):
@@ -101,8 +130,39 @@ def part_of(kind: type[Part], said: Any) -> Part:
             raise TypeError(f"a hayase.{kind.__name__} is expected, not a hayase.{type(said).__name__}")
         return said
     if kind is Pattern and (_arrays.is_array(said) or _arrays.is_columns(said)):
+        _arrays.refuse_matrix(said)
         return Pattern.from_messages(said)
     return kind(said)
+
+
+class Routing(Part):
+    """A routing rule: a name, or a table (`{"paths": {"file": "paths.csv"}}`)."""
+
+    @classmethod
+    def from_paths(cls, rows: Iterable[tuple[Any, ...]]) -> Routing:
+        """Routes by a table: rows of source, destination and path, or of source, destination, weight and path.
+
+        rows: a source and a destination are nodes by number, or switches by name, which stand for all nodes on them. A
+            path is a list of the names of nodes and switches from one to the other. Of several paths of a pair each
+            message takes a part by weight.
+
+        >>> ring = [(a, b, [f"node {a}", "L1.0", f"node {b}"]) for a in range(4) for b in range(4) if a != b]
+        >>> run({"crossbar": {"nodes": 4, "bandwidth": 1e9}}, "ring", routing=Routing.from_paths(ring)).makespan
+        2e-05
+        """
+        import csv
+        import io
+
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("src", "dst", "weight", "path"))
+        for row in rows:
+            if len(row) not in (3, 4):
+                raise ValueError(f"a route is (source, destination, path) or has a weight before its path, unlike {row!r}")
+            path = row[-1] if isinstance(row[-1], str) else " -> ".join(map(str, row[-1]))
+            writer.writerow((row[0], row[1], row[2] if len(row) == 4 else "", path))
+        name, content = attached("paths", "csv", file.getvalue())
+        return cls({"paths": {"file": name}}, {name: content})
 
 
 def unknown(key: str, known: Iterable[str]) -> TypeError:
@@ -164,9 +224,7 @@ class Scenario:
         tables: dict[str, Any] = {}
         for key, kind, said in (("topology", Topology, topology), ("workload", Pattern, pattern)):
             if said is not None:
-                part = part_of(kind, said)
-                tables[key] = part.spec
-                self._files.update(part.files)
+                tables[key] = part_of(kind, said).put_into(self._files)
         for key, value in settings.items():
             if value is None:
                 continue
@@ -182,8 +240,7 @@ class Scenario:
     def _unpacked(self, key: str, value: Any) -> Any:
         """A setting without parts and arrays in it: their files are noted, placements and messages become tables."""
         if isinstance(value, Part):
-            self._files.update(value.files)
-            return value.spec
+            return value.put_into(self._files)
         if isinstance(value, Mapping):
             return {str(name): self._unpacked(str(name), each) for name, each in value.items()}
         if key == "placement" and _arrays.is_array(value):
@@ -192,7 +249,8 @@ class Scenario:
             return self._unpacked(key, Pattern.from_messages(value))
         if isinstance(value, (list, tuple)):
             return [self._unpacked("", each) for each in value]
-        return value
+        # What arrays hold may be changed later.
+        return value.tolist() if hasattr(value, "tolist") else value
 
     def _option(self, key: str, value: Any, tables: dict[str, Any]) -> None:
         if key == "settings":
@@ -207,6 +265,8 @@ class Scenario:
                 tables[listed] = rest
         elif key in ("noise", "faults") and isinstance(value, Mapping):
             tables[key] = value
+        elif key == "faults" and isinstance(value, (int, float)) and not isinstance(value, bool):
+            self._said[key] = failing(value)
         elif key == "faults" and isinstance(value, (list, tuple)):
             tables[key] = {"links": list(value)}
         elif key == "machine" and isinstance(value, Mapping):
@@ -215,7 +275,8 @@ class Scenario:
             self._said[key] = os.fspath(value)
         elif key in ("noise", "faults", "injection") and not isinstance(value, str):
             raise TypeError(
-                f"`{key}` is a text{'' if key == 'injection' else ' or a dict'}, not {type(value).__name__}"
+                f"`{key}` is a text{dict(injection='', noise=' or a dict', faults=', a number or a dict')[key]},"
+                f" not {type(value).__name__}"
             )
         else:
             self._said[key] = value
@@ -281,9 +342,63 @@ class Scenario:
         return Result(played, self, seeds)
 
 
+def failing(part: float) -> str:
+    """A part of the links that fails, as the program has it.
+
+    >>> failing(0.01)
+    '1 %'
+    """
+    if not 0 <= part <= 1:
+        raise ValueError(f"a part of the links that fails is a number from 0 to 1, or a text, unlike {part}")
+    return f"{100 * part:.15g} %"
+
+
 def plainly(value: Any) -> Any:
     """A setting by its dotted key: texts are written as `--set` has them."""
     return value if isinstance(value, (str, bool, int, float)) else json.loads(as_json(value))
+
+
+def run_many(
+    scenarios: Iterable[Scenario | Mapping[str, Any]],
+    *,
+    messages: bool = False,
+    links: bool = False,
+    ranks: bool = False,
+    activities: bool = False,
+    path: bool = False,
+    return_exceptions: bool = False,
+    progress: Progress = None,
+    threads: int | None = None,
+) -> list[Result]:
+    """Runs scenarios, as many at once as there are cores; returns their results in the same order.
+
+    scenarios: `Scenario`s, or dicts of the arguments of `run`.
+    return_exceptions: what is wrong with one of them stands in its place; else the first such exception is raised when
+        all have ended.
+
+    >>> few = [dict(topology="torus-4x4", pattern="ring", size=size) for size in (1000, 2000)]
+    >>> [result.makespan for result in run_many(few)]
+    [1e-06, 2e-06]
+    """
+    from hayase._progress import told
+
+    asked = dict(messages=messages, links=links, ranks=ranks, activities=activities, path=path)
+    listed = [each if isinstance(each, Scenario) else Scenario(**each) for each in scenarios]
+    if threads is not None:
+        counted("threads", threads, 1)
+    with told(progress, "runs") as tell:
+        played = _hayase.run_many(
+            [scenario._texts() for scenario in listed],
+            [name for name, wanted in asked.items() if wanted],
+            progress=tell,
+            threads=threads,
+        )
+    results: list[Any] = []
+    for scenario, each in zip(listed, played):
+        if isinstance(each, BaseException) and not return_exceptions:
+            raise each
+        results.append(each if isinstance(each, BaseException) else Result(each, scenario))
+    return results
 
 
 def run(

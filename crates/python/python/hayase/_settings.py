@@ -5,14 +5,14 @@ The words are those of `hayase schema`; a test holds them against it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Union
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from hayase._scenario import Pattern, Topology
+    from hayase._scenario import Pattern, Routing, Topology
 
 #: A table of a scenario.
 Table = Mapping[str, Any]
@@ -64,7 +64,7 @@ PlacementName = Literal["regular", "random", "block", "round-robin", "by-leaf", 
 NodeName = Literal["ideal", "loggp", "loggps", "loggopsim", "receive-times"]
 
 Sharing = Union[SharingName, Table]
-Routing = Union[RoutingName, Table]
+RoutingLike = Union[RoutingName, Table, "Routing"]
 Transport = Union[TransportName, Table]
 Node = Union[NodeName, Table]
 Placement = Union[PlacementName, str, Table, "ArrayLike"]
@@ -84,7 +84,7 @@ Fault = Union[float, str]
 
 
 class Common(TypedDict, total=False):
-    """What all runs of a comparison have in common."""
+    """What goes with everything that runs."""
 
     resolution: Quantity
     link: Table
@@ -92,7 +92,6 @@ class Common(TypedDict, total=False):
     collectives: Table
     noise: str | Table
     straggler: str | Table | Sequence[str | Table]
-    jobs: str | Table | Sequence[str | Table]
     preset: str
     size: Quantity
     jitter: Quantity
@@ -102,14 +101,87 @@ class Common(TypedDict, total=False):
     settings: Mapping[str, Any]
 
 
-class Settings(Common, total=False):
-    """Keys of a scenario, with `_` for `-`, and what the command line has flags for."""
+class Compared(Common, total=False):
+    """What all runs of a comparison have in common."""
 
-    seed: int
-    routing: Routing
+    jobs: str | Table | Sequence[str | Table]
+
+
+class OnNetwork(Common, total=False):
+    """What says how messages move over a fabric."""
+
+    routing: RoutingLike
     placement: Placement
     sharing: Sharing
     transport: Transport
     faults: float | str | Table
+
+
+class Settings(OnNetwork, total=False):
+    """Keys of a scenario, with `_` for `-`, and what the command line has flags for."""
+
+    seed: int
     machine: str | PathLike[str]
     injection: str
+    jobs: str | Table | Sequence[str | Table]
+
+
+class OfJobs(OnNetwork, total=False):
+    """Keys of a scenario of several jobs."""
+
+    seed: int
+    machine: str | PathLike[str]
+
+
+class Run(OnNetwork, total=False):
+    """Keys of a scenario whose machine is named apart, and what is asked of its run."""
+
+    seed: int
+    messages: bool
+    ranks: bool
+    activities: bool
+    path: bool
+    seeds: int
+    progress: bool | Callable[[float, int, int], object] | None
+    threads: int | None
+
+
+class OfProgram(Run, total=False):
+    """Keys of a program, whatever it is read from."""
+
+    cpu_speed: float
+    wildcards: str
+    fragment: Quantity
+    region: str
+    from_: Quantity
+    to: Quantity
+    skip_start: bool
+    flop_rate: float | str
+    truncated: bool
+
+
+class OfFarm(Run, total=False):
+    """Keys of a master with its workers."""
+
+    grid: Any
+    clamp: Any
+    refined: Any
+    bytes_in: Any
+    bytes_out: Any
+    workers: int | Sequence[int]
+    processors: Any
+    speeds: Any
+    latency: Quantity
+    overhead: Quantity
+    overhead_per_processor: Quantity
+    gap: Quantity
+    overlap: Any
+    order: Any
+    granularity: Any
+    chunking: Any
+    prefetch: Any
+    masters: Any
+    hierarchy: Any
+    lose: Any
+    detection: Quantity
+    vary: Any

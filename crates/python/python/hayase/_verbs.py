@@ -6,27 +6,35 @@ import graphlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from hayase import _hayase
+from hayase import _arrays, _hayase
 from hayase._faces import Answer
 from hayase._progress import told
 from hayase._result import Result
-from hayase._scenario import Part, Pattern, Progress, Scenario, Topology, as_json, counted, part_of
+from hayase._scenario import Part, Pattern, Progress, Scenario, Topology, as_json, counted, failing, part_of, unused
+from hayase._units import number
 
 if TYPE_CHECKING:
     import pandas
     import xarray
+    from numpy.typing import ArrayLike
     from typing_extensions import Unpack
 
     from hayase._settings import (
-        Common,
+        Compared,
         FabricName,
         Fault,
+        OfFarm,
+        OfJobs,
+        OfProgram,
+        OnNetwork,
         PlacementName,
         RoutingName,
+        Settings,
         Several,
         SharingName,
+        Table,
         TransportName,
         WorkName,
     )
@@ -36,7 +44,7 @@ def several(values: Any) -> list[Any]:
     """A list of what may be one."""
     if values is None:
         return []
-    if isinstance(values, (str, Mapping, Part, os.PathLike)):
+    if isinstance(values, (str, int, float, Mapping, Part, os.PathLike)):
         return [values]
     return list(values)
 
@@ -73,15 +81,19 @@ class Call:
 
     def part(self, kind: type[Part], said: Any) -> str:
         """The name of a topology or a pattern; what is a table is attached under a name of its own."""
-        part = part_of(kind, said)
-        self.scenario._files.update(part.files)
-        if isinstance(part.spec, str):
-            return part.spec
+        part, files = part_of(kind, said), self.scenario._files
+        spec = part.put_into(files)
+        if isinstance(spec, str):
+            return spec
         table = "topology" if kind is Topology else "workload"
-        name = part.name or f"{next(iter(part.spec), table)}-{len(self.scenario._files) + 1}"
-        text = _hayase.toml(as_json({table: part.spec}))
-        self.scenario._files[name + ".toml"] = text.encode()
-        return name + ".toml"
+        return self.attach(part.name or next(iter(spec), table), {table: spec})
+
+    def attach(self, name: str, table: Mapping[str, Any]) -> str:
+        """The name of a text that holds this table."""
+        content = _hayase.toml(as_json(table)).encode()
+        found = unused(f"{name}.toml", content, self.scenario._files)
+        self.scenario._files[found] = content
+        return found
 
     def answer(self, progress: Progress = None, threads: int | None = None, unit: str = "messages") -> Any:
         """What the verb prints as JSON."""
@@ -89,6 +101,14 @@ class Call:
         with told(progress, unit) as tell:
             printed = self.scenario._texts().verb(self.words, progress=tell, threads=threads)
         return json.loads(printed)
+
+
+def needs_pandas() -> None:
+    """Says that pandas is missing before anything runs whose results it would hold."""
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        raise ImportError("the answer is a pandas.DataFrame: pip install 'hayase[pandas]'") from None
 
 
 def frame(rows: Sequence[Mapping[str, Any]], report: Any) -> pandas.DataFrame:
@@ -108,11 +128,27 @@ def words_of(name: str, values: Any) -> list[str]:
     return [os.fspath(value) if isinstance(value, os.PathLike) else str(value) for value in found]
 
 
+def placements_of(call: Call, values: Any) -> list[str]:
+    """The placements of a comparison as words; an array of nodes is attached as a file."""
+    one = hasattr(values, "dtype") or isinstance(values, (list, tuple)) and all(isinstance(each, int) for each in values)
+    words = []
+    for value in [values] if one and len(values) else several(values):
+        if _arrays.is_array(value):
+            nodes = _arrays.placement(value)["nodes"]["list"].split(",")
+            rows = "".join(f"{rank},{node}\n" for rank, node in enumerate(nodes))
+            name = unused("nodes.csv", content := f"rank,node\n{rows}".encode(), call.scenario._files)
+            call.scenario._files[name] = content
+            words.append(name)
+        else:
+            words += words_of("placement", value)
+    return words
+
+
 def compare(
     topologies: Several[FabricName],
     patterns: Several[WorkName] | None = None,
     *,
-    placement: Several[PlacementName | str | os.PathLike[str]] | None = None,
+    placement: Several[PlacementName | str | os.PathLike[str]] | ArrayLike | None = None,
     sharing: Several[SharingName] | None = None,
     transport: Several[TransportName] | None = None,
     routing: Several[RoutingName] | None = None,
@@ -125,7 +161,7 @@ def compare(
     rank: Literal["makespan", "slowdown"] | None = None,
     progress: Progress = None,
     threads: int | None = None,
-    **settings: Unpack[Common],
+    **settings: Unpack[Compared],
 ) -> pandas.DataFrame:
     """Runs every combination of what is listed, and ranks what does the same: a row for each combination.
 
@@ -133,10 +169,13 @@ def compare(
     >>> table[["pattern", "placement", "makespan", "place"]].iloc[0].to_dict()
     {'pattern': 'ring', 'placement': 'regular', 'makespan': 2e-05, 'place': 1}
     """
+    needs_pandas()
     call = Call("compare", Scenario(None, None, **settings))
     call.option("topology", [call.part(Topology, one) for one in several(topologies)])
     call.option("pattern", [call.part(Pattern, one) for one in several(patterns)])
-    listed: dict[str, Any] = dict(placement=placement, sharing=sharing, transport=transport, routing=routing)
+    call.option("placement", placements_of(call, placement))
+    faults = [each if isinstance(each, str) else failing(each) for each in several(faults)]
+    listed: dict[str, Any] = dict(sharing=sharing, transport=transport, routing=routing)
     for name, values in (listed | dict(injection=injection, machine=machine, faults=faults)).items():
         call.option(name, words_of(name, values))
     call.vary(vary)
@@ -155,12 +194,15 @@ def compare(
     return frame(rows, report)
 
 
-def rates(topology: Any, pattern: Any, *, threads: int | None = None, **settings: Any) -> pandas.DataFrame:
+def rates(
+    topology: Any, pattern: Any, *, threads: int | None = None, **settings: Unpack[Settings]
+) -> pandas.DataFrame:
     """How fast the messages of the first step would be, all of them under way at once.
 
     >>> rates("torus-4x4", "ring")["rate"].unique().tolist()
     [1000000000.0]
     """
+    needs_pandas()
     report = Call("rates", Scenario(topology, pattern, **settings)).answer(threads=threads)
     names = {"rate_Bps": "rate"}
     return frame([{names.get(key, key): value for key, value in row.items()} for row in report], report)
@@ -178,7 +220,7 @@ def throughput(
     rounds: int | None = None,
     progress: Progress = None,
     threads: int | None = None,
-    **settings: Any,
+    **settings: Unpack[OnNetwork],
 ) -> Answer:
     """How much of their bandwidth nodes can use at once under steady traffic.
 
@@ -192,17 +234,25 @@ def throughput(
     return Answer(call.answer(progress, threads))
 
 
-def bounds(topology: Any, pattern: Any, **settings: Any) -> dict[str, float | None]:
+def bounds(topology: Any, pattern: Any, **settings: Unpack[Settings]) -> dict[str, float | None]:
     """Lower bounds of the makespan [s]: of injection, the busiest link, the bisection, and the critical path.
+
+    Messages are counted, as if each had the network to itself; routes that adapt are those of an idle network.
 
     >>> bounds("torus-4x4", "ring")["injection_s"]
     2e-05
     """
+    settings["transport"] = "contention-free"
     return dict(Scenario(topology, pattern, **settings).run()["bounds"])
 
 
 def interference(
-    topology: Any, jobs: Any, *, progress: Progress = None, threads: int | None = None, **settings: Any
+    topology: Any,
+    jobs: str | Table | Sequence[str | Table],
+    *,
+    progress: Progress = None,
+    threads: int | None = None,
+    **settings: Unpack[OfJobs],
 ) -> Answer:
     """Runs jobs that share a fabric, and says how much time the messages of each lost to those of each other.
 
@@ -218,6 +268,11 @@ def interference(
 PLAYED = ("cpu_speed", "wildcards", "fragment", "region", "from", "to", "skip_start", "flop_rate", "truncated")
 
 
+def dict_of(settings: Any) -> dict[str, Any]:
+    """Settings as the dict that they are, from which keys are taken."""
+    return cast("dict[str, Any]", settings)
+
+
 def played(kind: str, table: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     """The table of a program, with those settings that are keys of it."""
     for key in PLAYED:
@@ -228,7 +283,7 @@ def played(kind: str, table: dict[str, Any], settings: dict[str, Any]) -> dict[s
     return {kind: table}
 
 
-def replay(program: Any, machine: Any = None, topology: Any = None, **settings: Any) -> Result:
+def replay(program: Any, machine: Any = None, topology: Any = None, **settings: Unpack[OfProgram]) -> Result:
     """How long a recorded program, a schedule or a program by rule takes on other nodes and another network.
 
     >>> replay("linear:ranks=8,size=20KB", "myrinet", ranks=True).kind
@@ -238,8 +293,8 @@ def replay(program: Any, machine: Any = None, topology: Any = None, **settings: 
         program = os.fspath(program)
     if isinstance(program, str) and any(key in settings or key + "_" in settings for key in PLAYED):
         is_rule = ":" in program and not os.path.exists(program) or program in rules()
-        program = played("program" if is_rule else "trace", {"rule" if is_rule else "path": program}, settings)
-    return _run(topology, program, machine, settings)
+        program = played("program" if is_rule else "trace", {"rule" if is_rule else "path": program}, dict_of(settings))
+    return _run(topology, program, machine, dict_of(settings))
 
 
 def rules() -> list[str]:
@@ -256,14 +311,14 @@ def predict(
     times: str | None = None,
     machine: Any = None,
     topology: Any = None,
-    **settings: Any,
+    **settings: Unpack[OfProgram],
 ) -> Result:
     """How long a program takes, put together from its program, computation and communication data."""
     table: dict[str, Any] = {"program": os.fspath(program), "computation": os.fspath(computation)}
     if communication is not None:
         table["communication"] = os.fspath(communication)
     table |= {key: value for key, value in (("scale", scale), ("times", times)) if value is not None}
-    return _run(topology, played("program-data", table, settings), machine, settings)
+    return _run(topology, played("program-data", table, dict_of(settings)), machine, dict_of(settings))
 
 
 #: Keys of farms that are no settings of scenarios.
@@ -293,7 +348,7 @@ FARM = (
 )
 
 
-def master_slave(tasks: Any, *, topology: Any = None, machine: Any = None, **settings: Any) -> Result:
+def master_slave(tasks: Any, *, topology: Any = None, machine: Any = None, **settings: Unpack[OfFarm]) -> Result:
     """How long a master with its workers takes for these tasks.
 
     >>> result = master_slave({"constant": {"count": 64, "time": 0.001}}, workers=[4, 8])
@@ -301,8 +356,9 @@ def master_slave(tasks: Any, *, topology: Any = None, machine: Any = None, **set
     [4, 8]
     """
     table: dict[str, Any] = {"tasks": os.fspath(tasks) if isinstance(tasks, os.PathLike) else tasks}
-    table |= {key: settings.pop(key) for key in FARM if key in settings}
-    return _run(topology, {"master-slave": table}, machine, settings)
+    rest = dict_of(settings)
+    table |= {key: rest.pop(key) for key in FARM if key in rest}
+    return _run(topology, {"master-slave": table}, machine, rest)
 
 
 #: What a run is asked beside its scenario.
@@ -326,7 +382,7 @@ def advise(
     region: str | None = None,
     progress: Progress = None,
     threads: int | None = None,
-    **settings: Any,
+    **settings: Unpack[OnNetwork],
 ) -> Answer:
     """What to improve in a recorded program, best first, and the time that it saves."""
     call = Call("advise", Scenario(topology, None, machine=machine, **settings))
@@ -346,7 +402,7 @@ def whatif(
     vary: Mapping[str, Any] | None = None,
     progress: Progress = None,
     threads: int | None = None,
-    **settings: Any,
+    **settings: Unpack[OnNetwork],
 ) -> pandas.DataFrame:
     """Which parameters of nodes and network matter, each changed alone: without `vary` all are halved and doubled.
 
@@ -354,6 +410,7 @@ def whatif(
     >>> {"parameter", "value", "time", "change"} <= set(table.columns)
     True
     """
+    needs_pandas()
     call = Call("whatif", Scenario(topology, None, machine=machine, **settings))
     call.words.append(call.part(Pattern, work) if not isinstance(work, str) else work)
     call.vary(vary)
@@ -388,10 +445,11 @@ def sweep(
             raise ValueError(f"`shard` is (i, n), the i-th of n parts, unlike {shard!r}")
         number = counted("shard", shard[1], 1, 2**32 - 1)
         shard = (counted("shard", shard[0], 0, number - 1), number)
+    needs_pandas()
     scenario = Scenario()
     if isinstance(plan, Mapping):
         name = "plan.toml"
-        scenario._files[name] = _hayase.toml(as_json(plan)).encode()
+        scenario._files[name] = _hayase.toml(as_json(in_plan(scenario, plan))).encode()
     else:
         name = os.fspath(plan)
     folder = os.fspath(out)
@@ -407,8 +465,50 @@ def sweep(
         for row in report["rows"]
     ]
     table = frame(rows, {key: value for key, value in report.items() if key != "rows"})
+    for key in report["keys"]:
+        table = with_numbers(table, key)
     table.attrs["report"] |= {"run": run, "there": there, "failed": failed, "interrupted": interrupted}
     return to_xarray(table) if as_ == "xarray" else table
+
+
+#: What numbers of quantities are called behind the key, by dimension.
+NUMBERS = {"B": "bytes", "s": "s", "B/s": "Bps"}
+
+
+def with_numbers(table: pandas.DataFrame, key: str) -> pandas.DataFrame:
+    """The table with a column of numbers beside a key whose values are quantities: `size_bytes` beside `size`."""
+    found = [number(value) for value in table[key]]
+    dimensions = {each[1] if each else None for each in found}
+    if len(dimensions) == 1 and (name := NUMBERS.get(dimensions.pop() or "")):
+        table.insert(list(table.columns).index(key) + 1, f"{key}_{name}", [each[0] for each in found if each])
+    return table
+
+
+def in_plan(scenario: Scenario, plan: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan with parts and arrays as the texts that it can hold; what is varied of fabrics and patterns is attached."""
+    call = Call("sweep", scenario)
+    kinds: dict[str, type[Part]] = {"topology": Topology, "workload": Pattern, "pattern": Pattern}
+
+    def one(key: str, value: Any, varied: bool) -> Any:
+        kind = kinds.get(key)
+        if kind and (isinstance(value, Part) or kind is Pattern and _arrays.is_array(value)):
+            part = part_of(kind, value)
+            return call.part(kind, part) if varied or isinstance(part.spec, str) else part.put_into(scenario._files)
+        return scenario._unpacked(key, value)
+
+    made = {key: one(key, value, False) for key, value in plan.items() if key not in ("grid", "zip")}
+    for name in ("grid", "zip"):
+        if name in plan:
+            tables = plan[name] if isinstance(plan[name], list) else [plan[name]]
+            lists = [
+                {
+                    key: [one(key, value, True) for value in values] if isinstance(values, (list, tuple)) else values
+                    for key, values in table.items()
+                }
+                for table in tables
+            ]
+            made[name] = lists if isinstance(plan[name], list) else lists[0]
+    return made
 
 
 def to_xarray(table: pandas.DataFrame) -> xarray.Dataset:
@@ -419,7 +519,8 @@ def to_xarray(table: pandas.DataFrame) -> xarray.Dataset:
         raise ValueError("only the rows of a sweep have keys that are dimensions; `hayase.sweep` returns them")
     # By text "10 KB" would come before "2 KB".
     order = {key: in_order(table, keys, key) for key in keys}
-    return table.drop(columns=["id"]).set_index(keys).to_xarray().reindex(order)
+    left = [name for name in table if name == "id" or any(name == f"{key}_{unit}" for key in keys for unit in NUMBERS.values())]
+    return table.drop(columns=left).set_index(keys).to_xarray().reindex(order)
 
 
 def in_order(table: pandas.DataFrame, keys: Sequence[str], key: str) -> list[Any]:
@@ -481,3 +582,24 @@ def placements() -> dict[str, str]:
         for name in choice.get("properties", {}):
             found[name] = choice.get("description", "")
     return found
+
+
+def _list_settings() -> None:
+    """Lists the keyword arguments of each verb at the end of its text: `help` shows a TypedDict by its name alone."""
+    from hayase import _settings
+
+    kinds = {
+        "Compared": (compare,),
+        "Settings": (rates, bounds),
+        "OnNetwork": (throughput, advise, whatif),
+        "OfJobs": (interference,),
+        "OfProgram": (replay, predict),
+        "OfFarm": (master_slave,),
+    }
+    for kind, verbs in kinds.items():
+        keys = ", ".join(getattr(_settings, kind).__annotations__)
+        for verb in verbs:
+            verb.__doc__ = f"{(verb.__doc__ or '').rstrip()}\n\n    Settings: {keys}.\n    "
+
+
+_list_settings()

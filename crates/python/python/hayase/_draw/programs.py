@@ -41,7 +41,7 @@ def breakdown(report: Report, table: Rows | None, ax: Axes | None = None) -> Axe
     import numpy as np
 
     if table is not None:
-        columns = {key: np.asarray(table[key], float) for key in ("rank", *_COLUMNS)}
+        columns = {key: np.asarray(table[key.removesuffix("_s")], float) for key in ("rank", *_COLUMNS)}
     else:
         columns = {key: np.array([row.get(key, 0.0) for row in report["ranks"]], float) for key in ("rank", *_COLUMNS)}
     ranks = columns["rank"]
