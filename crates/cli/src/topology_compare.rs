@@ -65,10 +65,10 @@ pub struct TopologyCompareArgs {
     #[arg(long, value_name = "FILE")]
     pub prices: Option<String>,
     /// Random pairings of one half of the nodes with the other; 0 leaves them out.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = typed::whole::<u32>)]
     pub pairings: u32,
     /// Random orders in which cables fail; 0 leaves them out.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = typed::whole::<u32>)]
     pub failures: u32,
     /// Also the uniform throughput when this part of the cables between switches has failed: 1%.
     #[arg(long, value_name = "PART", value_parser = part)]
