@@ -28,6 +28,8 @@ struct Source {
     name: String,
     text: Arc<str>,
     base: usize,
+    /// Where a text that is part of the program was named: the place of its mistakes.
+    named: Option<Span>,
 }
 
 /// Who is told how far the reading of a file is: its name, the bytes read and the bytes in all (0: not known). Of a
@@ -117,13 +119,25 @@ impl Sources {
     /// Keeps a text and returns its base: byte i of it has position `base + i` in a [`Span`].
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> usize {
         let base = self.texts.last().map_or(0, |last| last.base + last.text.len() + 1);
-        self.texts.push(Source { name: name.into(), text: text.into(), base });
+        self.texts.push(Source { name: name.into(), text: text.into(), base, named: None });
         base
+    }
+
+    /// Makes the place at which the last text is named that of all mistakes in it.
+    pub(crate) fn is_named_at(&mut self, span: Span) {
+        if let Some(last) = self.texts.last_mut() {
+            last.named = Some(span);
+        }
+    }
+
+    fn source(&self, span: Span) -> Option<&Source> {
+        let behind = self.texts.partition_point(|source| source.base <= span.start);
+        behind.checked_sub(1).map(|last| &self.texts[last])
     }
 
     /// The text that holds this range, with its name and the range in it.
     pub fn find(&self, span: Span) -> Option<(&str, &str, std::ops::Range<usize>)> {
-        let source = self.texts.iter().rev().find(|source| source.base <= span.start)?;
+        let source = self.source(span)?;
         let start = (span.start - source.base).min(source.text.len());
         let end = (span.end - source.base).clamp(start, source.text.len());
         Some((&source.name, &source.text, start..end))
@@ -131,6 +145,9 @@ impl Sources {
 
     /// File, line and column of a range.
     pub fn place(&self, span: Span) -> Option<Place> {
+        if let Some(named) = self.source(span)?.named {
+            return self.place(named);
+        }
         let (name, text, range) = self.find(span)?;
         let start = floor_char_boundary(text, range.start);
         let line_start = text[..start].rfind('\n').map_or(0, |i| i + 1);

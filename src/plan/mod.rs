@@ -164,6 +164,11 @@ impl Plan {
         &self.name
     }
 
+    /// Returns true if rows have a column of this name that may be a number: a key, or a figure of `keep`.
+    pub fn has_figure(&self, name: &str) -> bool {
+        self.keys().contains(&name) || self.settings.keep.iter().any(|kept| kept == name)
+    }
+
     /// The keys that are varied, as they are written, in the order in which they are.
     pub fn keys(&self) -> Vec<&str> {
         self.points.keys().map(|key| key.name.as_str()).collect()

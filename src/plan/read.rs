@@ -271,6 +271,20 @@ impl Reader {
                 }
                 wanted.push((key, values));
             }
+            let meets = |group: &&Group| {
+                let of = |(key, wanted): &(String, Vec<Wanted>), i: u64| {
+                    let at = group.keys.iter().position(|of| of.name == *key);
+                    at.is_none_or(|at| wanted.iter().any(|one| one.is(&group.values[at].value(i))))
+                };
+                let each = wanted.iter().all(|one| (0..group.len()).any(|i| of(one, i)));
+                group.len() > MOST_COMPARED || !each || (0..group.len()).any(|i| wanted.iter().all(|one| of(one, i)))
+            };
+            if let Some(apart) = points.groups.iter().find(|group| !meets(group)) {
+                let keys: Vec<String> = apart.keys.iter().map(|key| format!("`{}`", key.name)).collect();
+                let message = format!("{} vary together, and never have these values at once", keys.join(" and "));
+                let diagnostic = Diagnostic::new("unknown-name", message).at(table.span).label("matches no point");
+                self.mistakes.push(diagnostic.help("write values that stand at one place of their lists"));
+            }
             if entries.is_empty() {
                 let diagnostic = Diagnostic::new("empty-grid", format!("this [[{name}]] says nothing")).at(table.span);
                 self.mistakes.push(diagnostic.help("write keys with the values that are meant, or leave it out"));

@@ -159,8 +159,9 @@ impl Communication {
     /// # Errors
     /// All mistakes, each with its place as far as it has one.
     pub fn parse(text: &str, base: usize) -> Result<Self, Vec<Diagnostic>> {
+        let start = Span::new(base, base);
         let wrong = |message: &str| {
-            Diagnostic::new("not-communication", format!("no communication data: {message}")).help(
+            Diagnostic::new("not-communication", format!("no communication data: {message}")).at(start).help(
                 "`hayase measure communication -o x.comm -- mpirun -np 2` measures it; docs/formats.md describes it",
             )
         };
@@ -178,23 +179,27 @@ impl Communication {
             None => return Err(vec![wrong(&format!("there is no `format = \"{FORMAT}\"`"))]),
         }
         let tree = Tree { span: Span::new(base, base + text.len()), kind: Kind::Table(table) };
-        let read: Self = typed(&tree).map_err(|mismatch| {
-            vec![wrong(&mismatch.to_string()).at(mismatch.span.unwrap_or(Span::new(base, base)))]
-        })?;
-        let mistakes = read.mistakes();
+        let read: Self =
+            typed(&tree).map_err(|mismatch| vec![wrong(&mismatch.to_string()).at(mismatch.span.unwrap_or(start))])?;
+        let rows = tree.table().and_then(|table| table.get("times")).map(|times| &times.value.kind);
+        let row = |i: usize| match rows {
+            Some(Kind::List(rows)) => rows[i].span,
+            _ => start,
+        };
+        let mistakes = read.mistakes(start, row);
         if mistakes.is_empty() { Ok(read) } else { Err(mistakes) }
     }
 
-    /// What makes no sense.
-    fn mistakes(&self) -> Vec<Diagnostic> {
+    /// What makes no sense; the text begins at `start`, and its rows stand at `row`.
+    fn mistakes(&self, start: Span, row: impl Fn(usize) -> Span) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         if self.times.is_empty() {
-            mistakes
-                .push(Diagnostic::new("no-times", "there is no measured time").help("one row in `times` is enough"));
+            let diagnostic = Diagnostic::new("no-times", "there is no measured time").at(start);
+            mistakes.push(diagnostic.help("one row in `times` is enough"));
         }
-        for pair in self.times.windows(2).filter(|pair| pair[0].size >= pair[1].size) {
+        for (i, pair) in self.times.windows(2).enumerate().filter(|(_, pair)| pair[0].size >= pair[1].size) {
             let message = format!("sizes ascend, but {} comes after {}", pair[1].size.exact(), pair[0].size.exact());
-            mistakes.push(Diagnostic::new("not-ascending", message));
+            mistakes.push(Diagnostic::new("not-ascending", message).at(row(i + 1)));
         }
         mistakes
     }

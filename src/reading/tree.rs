@@ -192,6 +192,12 @@ fn syntax(error: &toml::de::Error, text: &str, base: usize) -> Diagnostic {
     let range = error.span().unwrap_or(text.len()..text.len());
     let message = error.message();
     let (what, expected) = message.split_once(", expected ").unwrap_or((message, ""));
+    // A word without quotes is taken for the number, the date or the flag that its first letter begins.
+    if what.starts_with("invalid ") && range.len() > 1 && !text[range.clone()].starts_with(['"', '\'', '[', '{']) {
+        let diagnostic = Diagnostic::new("syntax", format!("`{}` is no value", &text[range.clone()]));
+        let diagnostic = diagnostic.at(shifted(range, base)).label("a number, true, false or a text is expected");
+        return diagnostic.help("texts stand in quotes: \"1 KB\"");
+    }
     let diagnostic = Diagnostic::new("syntax", what.to_owned()).at(shifted(range, base));
     if expected.is_empty() { diagnostic } else { diagnostic.label(format!("expected {expected}")) }
 }

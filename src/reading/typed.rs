@@ -267,7 +267,11 @@ impl<'a> Deserializer<'a> for Value<'a> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Mismatch> {
-        self.deserialize_map(visitor)
+        match self.0.kind {
+            // Visitors take the values of a structure without their names as well.
+            Kind::List(_) => Err(self.told(Mismatch::unfit("a table"), None)),
+            _ => self.deserialize_map(visitor),
+        }
     }
 
     /// A word, or a table of one key: its name is the choice.

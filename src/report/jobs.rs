@@ -51,10 +51,13 @@ pub struct JobReport {
     /// Whether it goes on as long as others do.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
-    /// When it began for the first time \[s\].
-    pub start_s: f64,
-    /// When it ended for the last time \[s\].
-    pub end_s: f64,
+    /// When it began for the first time \[s\]; nothing of a job that never began.
+    pub start_s: Option<f64>,
+    /// When it ended for the last time \[s\]; nothing of a job that never ended.
+    pub end_s: Option<f64>,
+    /// Why it never began, or never ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<&'static str>,
     /// How often it was done.
     pub repetitions: u64,
     /// From its beginning to its end, on average over its repetitions \[s\]; nothing of a background.

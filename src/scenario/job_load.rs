@@ -352,9 +352,15 @@ fn check_ends(jobs: &[Built<'_>], routed: &RoutedFabric, sections: &Sections, di
         diagnostics.push(build::with_span(Diagnostic::new("faults-misfit", message), at).help(help));
     }
     let fastest = routed.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).fold(0.0, f64::max);
+    // Background traffic goes on until the last of the others has begun at least.
+    let ends = jobs.iter().filter(|job| !job.repeat.is_background());
+    let waits = ends.flat_map(|job| [&job.section.spec.start, &job.section.spec.think_time]);
+    let longest = waits.reduce(|longest, wait| if **wait > **longest { wait } else { longest });
     for job in jobs {
         let spec = &job.section.spec;
-        if let Some((until, times)) = times_until(job, fastest).filter(|(_, times)| *times > f64::from(u32::MAX)) {
+        if let Some((until, times)) =
+            times_until(job, fastest, longest).filter(|(_, times)| *times > f64::from(u32::MAX))
+        {
             let message = format!("job `{}` would be done more than {times:.0e} times", *spec.name);
             let diagnostic = Diagnostic::new("too-large", message).at_value(until);
             diagnostics.push(
@@ -373,15 +379,22 @@ fn check_ends(jobs: &[Built<'_>], routed: &RoutedFabric, sections: &Sections, di
 }
 
 /// Returns the end of a job and about how often it is done, or sends a message, until then at most; `fastest` is the
-/// bandwidth of the fastest link \[B/s\].
-fn times_until<'a>(job: &Built<'a>, fastest: f64) -> Option<(&'a Located<Time>, f64)> {
+/// bandwidth of the fastest link \[B/s\], and `longest` the time for which background without an end goes on.
+fn times_until<'a>(
+    job: &Built<'a>,
+    fastest: f64,
+    longest: Option<&'a Located<Time>>,
+) -> Option<(&'a Located<Time>, f64)> {
     let spec = &job.section.spec;
     let bytes = match &job.task {
         Task::Pattern(work) => work.pattern.mean_bytes() as f64 * work.messages() as f64 / f64::from(work.ranks()),
         Task::Load { load, bytes, .. } => *bytes as f64 / load,
         Task::Program(_) | Task::Farm(_) => return None,
     };
-    let until = spec.until.as_ref().filter(|_| spec.repeat.is_none())?;
+    let until = match job.repeat {
+        Repeat::Background(None) => longest?,
+        _ => spec.until.as_ref().filter(|_| spec.repeat.is_none())?,
+    };
     let each = bytes / fastest + spec.think_time.seconds();
     (each > 0.0).then(|| (until, (**until - *spec.start).seconds() / each))
 }

@@ -71,10 +71,14 @@ impl Understood {
     /// # Errors
     /// Every mistake of every text.
     pub(super) fn build(self) -> Result<Loaded, Invalid> {
-        let Understood { sections, links, sources, diagnostics } = self;
+        let Understood { mut sections, links, sources, diagnostics } = self;
         if !matches!(sections.jobs, Section::Absent) {
-            let jobs = sections.jobs.get().map_or(&[][..], Vec::as_slice);
-            let scenario = job_load::of_jobs(&sections, jobs, &links, sources, diagnostics)?;
+            // Each job is built from a copy of the sections, in which the others have no place.
+            let jobs = match &mut sections.jobs {
+                Section::Is(jobs, _) => std::mem::take(jobs),
+                _ => Vec::new(),
+            };
+            let scenario = job_load::of_jobs(&sections, &jobs, &links, sources, diagnostics)?;
             return Ok(Loaded::Jobs(Box::new(scenario)));
         }
         match &sections.workload {

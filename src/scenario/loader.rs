@@ -523,7 +523,11 @@ impl Texts {
         let is_given = self.preset_is_given;
         self.preset_is_given &= key.is_some();
         let read = match shelf.get(name) {
-            Some(named) => Some(self.text(named.source_name(), named.text.to_owned(), depth)),
+            Some(named) => {
+                let base = self.sources.add(named.source_name(), named.text);
+                self.sources.is_named_at(at);
+                Some(self.parsed(named.text, base, depth))
+            }
             None if is_path(name) || is_file => self.file(name, Some(at), depth),
             None => shelf.find(name).err().and_then(|mut unknown| {
                 if let Some(rule) = Generator::meant(name).filter(|_| shelf == Shelf::Patterns && name.contains(':')) {

@@ -8,7 +8,7 @@ use super::read::{Section, Sections};
 use super::shared::SharedProgram;
 use super::slow::slowed;
 use super::{RoutedFabric, Scenario, build, paths};
-use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
+use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::node::NodeSpec;
 use crate::prediction::assemble;
 use crate::simulation::{ProgramWork, Simulated, calls_of};
@@ -125,6 +125,7 @@ fn of_data(
         let ranks = work.program.ranks();
         let system = system(&sections, links, ranks, None, &mut sources, &mut diagnostics)?;
         let part = build::taken(spec.part(), at, &mut diagnostics)?;
+        let at = spec.region.as_ref().and_then(Located::span).or(at);
         Some((system, of_part(work, &part, at, &mut diagnostics)?))
     });
     scenario(found, ProgramSpec::ProgramData(written), sources, diagnostics)

@@ -524,6 +524,13 @@ impl Playing<'_> {
             let several = ended.filter(|_| runs.count > 1);
             let alone_s = alone[index].map(Time::seconds);
             let makespan_s = ended.filter(|_| !background);
+            let has_begun = runs.count > 0 || record.messages > 0 || runs.begun < outcome.ended;
+            let unfinished = match status {
+                _ if !has_begun && background => "the other jobs ended before its start",
+                _ if !has_begun => "the run ended before its start",
+                Status::Interrupted => "the run was interrupted",
+                _ => "messages that it waits for never came",
+            };
             let of = |makespan: f64, alone: f64| if alone > 0.0 { makespan / alone } else { 1.0 };
             JobReport {
                 name: job.name.clone(),
@@ -532,8 +539,9 @@ impl Playing<'_> {
                 placement: job.placement.clone(),
                 nodes: recorder.nodes_of(index),
                 background,
-                start_s: runs.begun.seconds(),
-                end_s: runs.ended.seconds(),
+                start_s: has_begun.then(|| runs.begun.seconds()),
+                end_s: (runs.count > 0).then(|| runs.ended.seconds()),
+                unfinished: (runs.count == 0).then_some(unfinished),
                 repetitions: runs.count,
                 makespan_s,
                 min_s: several.map(|_| runs.min.seconds()),

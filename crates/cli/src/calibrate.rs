@@ -92,7 +92,8 @@ pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
     let input = sources.open(&named).map_err(|mistake| Invalid::one(mistake, &sources))?;
     let invalid = |diagnostics| Invalid { diagnostics, sources: sources.clone() };
     let samples = calibrate::read(input).map_err(invalid)?;
-    let found = calibrate::calibrate(&samples, &options)?;
+    let of_file = |mistake: Diagnostic| mistake.of_file(&named);
+    let found = calibrate::calibrate(&samples, &options).map_err(of_file)?;
     let title = format!("LogGPS parameters from {}", args.file.display());
     let missing = found.missing().join(", ");
     let wants_machine = args.out.file_of(&OFFER, Kind::Machine).is_some();

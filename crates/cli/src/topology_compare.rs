@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
 use super::files::{note_input, unknown};
@@ -62,13 +63,13 @@ pub struct TopologyCompareArgs {
     #[arg(long, value_name = "N")]
     pub rack_nodes: Option<NonZeroU32>,
     /// A list of prices; without one nothing is said of cost.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = NonEmptyStringValueParser::new())]
     pub prices: Option<String>,
     /// Random pairings of one half of the nodes with the other; 0 leaves them out.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = typed::whole::<u32>)]
     pub pairings: u32,
     /// Random orders in which cables fail; 0 leaves them out.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = typed::whole::<u32>)]
     pub failures: u32,
     /// Also the uniform throughput when this part of the cables between switches has failed: 1%.
     #[arg(long, value_name = "PART", value_parser = part)]

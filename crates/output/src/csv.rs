@@ -357,17 +357,9 @@ pub fn jobs(report: &JobsReport, mut writer: impl Write) -> io::Result<()> {
         text(w, &job.name)?;
         write!(w, ",{},", job.ranks)?;
         text(w, &nodes(&job.nodes))?;
-        w.write_all(b",")?;
-        number(w, job.start_s)?;
-        w.write_all(b",")?;
-        number(w, job.end_s)?;
+        figures(w, &[job.start_s, job.end_s])?;
         write!(w, ",{}", job.repetitions)?;
-        for figure in [job.makespan_s, job.min_s, job.max_s, job.alone_s, job.slowdown] {
-            w.write_all(b",")?;
-            if let Some(figure) = figure {
-                number(w, figure)?;
-            }
-        }
+        figures(w, &[job.makespan_s, job.min_s, job.max_s, job.alone_s, job.slowdown])?;
         write!(w, ",{},{},", job.messages, job.bytes)?;
         number(w, job.contention)?;
         w.write_all(b",")?;
@@ -377,6 +369,14 @@ pub fn jobs(report: &JobsReport, mut writer: impl Write) -> io::Result<()> {
         w.write_all(b"\n")?;
     }
     Ok(())
+}
+
+/// Writes figures, each behind a comma; what there is not is empty.
+fn figures(w: &mut impl Write, figures: &[Option<f64>]) -> io::Result<()> {
+    figures.iter().try_for_each(|figure| {
+        w.write_all(b",")?;
+        figure.map_or(Ok(()), |figure| number(w, figure))
+    })
 }
 
 /// Writes which job delays which: `victim,culprit,delay_s`, a line for each pair.

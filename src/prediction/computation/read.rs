@@ -131,7 +131,7 @@ fn row(line: &Line<'_>, most: u32) -> Result<Times, Diagnostic> {
     let count = words[1].1.parse::<u64>().ok().filter(|&count| count > 0);
     let count = count.ok_or_else(|| bad(1, "a number of executions"))?;
     let time = |word: usize| {
-        let ns = words[word].1.parse::<f64>().ok().filter(|ns| ns.is_finite() && *ns >= 0.0);
+        let ns = words[word].1.parse::<f64>().ok().filter(|ns| (ns * PS_PER_NS).is_finite() && *ns >= 0.0);
         ns.map(|ns| Time::from_ps(ns * PS_PER_NS)).ok_or_else(|| bad(word, "a number of nanoseconds"))
     };
     let mut eighths = [Time::ZERO; 8];

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::fold::{Element, Folder, Form, Forms};
 use super::sequence::{self, CountTable, Key};
-use super::{Base, Group, Loop, Meaning, Number, Operation, Peer, ProgramData, Statement, What};
+use super::{Base, Group, Lines, Loop, Meaning, Number, Operation, Peer, ProgramData, Statement, What};
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
 use crate::workload::program::{Communicator, Program};
@@ -67,6 +67,7 @@ pub fn fold(program: &Program) -> Result<Folded, Diagnostic> {
     }
     let groups = gathered.iter().map(|group| group.build(&forms, ranks)).collect();
     let mut data = ProgramData {
+        lines: Lines::default(),
         notes: Vec::new(),
         ranks,
         sites: program.sites.clone(),

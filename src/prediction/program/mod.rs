@@ -71,6 +71,18 @@ pub struct ProgramData {
     pub loops: u32,
     /// Ranks that do the same.
     pub groups: Vec<Group>,
+    /// Where their operations stand; empty of data that is in no file.
+    pub lines: Lines,
+}
+
+/// Line of each operation in its file, by group. Data is the same wherever it stands.
+#[derive(Clone, Debug, Default)]
+pub struct Lines(pub Vec<Vec<u64>>);
+
+impl PartialEq for Lines {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Ranks whose operations are the same but for numbers that differ from rank to rank.

@@ -25,7 +25,8 @@ pub fn read(input: Input) -> Result<ProgramData, Vec<Diagnostic>> {
     let name = input.name().to_owned();
     let mut reader = Reader::default();
     each_line(input, |line| reader.line(&line).map(|()| ControlFlow::Continue(())))?;
-    reader.finish(&name).map_err(|mistake| vec![mistake])
+    let last = reader.last;
+    reader.finish(&format!("{name}:{last}")).map_err(|mistake| vec![mistake])
 }
 
 #[derive(Default)]
@@ -38,6 +39,8 @@ struct Reader {
     open: Vec<Loop>,
     /// By rank, whether a group has it.
     taken: Vec<bool>,
+    /// The number of the last line that was read.
+    last: u64,
 }
 
 /// A word and where it stands.
@@ -45,6 +48,7 @@ type Word<'a> = (Range<usize>, &'a str);
 
 impl Reader {
     fn line(&mut self, line: &Line<'_>) -> Result<(), Diagnostic> {
+        self.last = line.number as u64;
         let text = std::str::from_utf8(line.text)
             .map_err(|_| line.mistake(0..line.text.len(), "not-text", "this line is no text (UTF-8)"))?;
         if !self.begun {
@@ -116,6 +120,9 @@ impl Reader {
             },
             name => {
                 let op = self.operation(name, &words)?;
+                if let Some(lines) = self.data.lines.0.last_mut() {
+                    lines.push(self.last);
+                }
                 self.add(Statement::Op(op));
                 Ok(())
             }
@@ -179,6 +186,7 @@ impl Reader {
                 return Err(words.wrong(0, format!("rank {rank} is in two groups")));
             }
         }
+        self.data.lines.0.push(Vec::new());
         self.data.groups.extend(self.group.replace(Group { ranks, body: Vec::new() }));
         Ok(())
     }
@@ -202,6 +210,9 @@ impl Reader {
         let count = self.number(words, 1, "how often")?;
         if let (Base::Same(..=0), true) = (&count.base, count.steps.is_empty()) {
             return Err(words.wrong(1, "a loop runs at least once".to_owned()));
+        }
+        if words.get(2).is_some() {
+            return Err(words.wrong(2, "nothing more is expected".to_owned()));
         }
         self.data.loops = self.data.loops.max(name + 1);
         self.open.push(Loop { name, count, body: Vec::new() });

@@ -67,7 +67,7 @@ pub fn unfold(
                 collective: None,
             };
             unfolding.ops.from_file(file);
-            match unfolding.group(group, number, blocks, timing) {
+            match unfolding.group((number, group), name, blocks, timing) {
                 Ok(()) => {
                     let ops = unfolding.ops;
                     program.finish_rank(ops);
@@ -101,8 +101,8 @@ struct Unfolding<'a> {
 impl Unfolding<'_> {
     fn group(
         &mut self,
-        group: &Group,
-        number: usize,
+        (number, group): (usize, &Group),
+        name: &str,
         blocks: &Blocks,
         timing: &mut impl Timing,
     ) -> Result<(), Diagnostic> {
@@ -127,14 +127,15 @@ impl Unfolding<'_> {
             self.ops.at_site(op.site.checked_sub(1).map_or(0, |site| self.sites[site as usize]));
             let time = next(first[leaf] + level);
             if op.what == What::After {
-                return self.after(op, indices, time);
+                let done = self.after(op, indices, time);
+                return done.map_err(|mistake| self.in_line(mistake, name, number, leaf));
             }
             spend(&mut self.ops, time, place);
             if self.ops.ops().len() >= MOST_OPERATIONS {
                 let message = format!("rank {} has more than {MOST_OPERATIONS} operations", self.rank);
                 return Err(Diagnostic::new("too-large", message).help("give loops fewer iterations"));
             }
-            self.op(op, indices, place)
+            self.op(op, indices, place).map_err(|mistake| self.in_line(mistake, name, number, leaf))
         })?;
         self.ops.at_site(0);
         spend(&mut self.ops, next(range.end - 1), place + 1);
@@ -259,6 +260,15 @@ impl Unfolding<'_> {
             Peer::Absolute => value.rem_euclid(ranks),
             Peer::Xor => i64::from(self.rank) ^ value,
         }) as u32
+    }
+
+    /// The mistake of an operation, with the line of the file in which it stands.
+    #[cold]
+    fn in_line(&self, mut mistake: Diagnostic, file: &str, group: usize, leaf: usize) -> Diagnostic {
+        if let Some(line) = self.data.lines.0.get(group).and_then(|lines| lines.get(leaf)) {
+            mistake.message = format!("{file}:{line}: {}", mistake.message);
+        }
+        mistake
     }
 
     #[cold]

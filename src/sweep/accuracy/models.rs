@@ -173,13 +173,13 @@ fn has_rings(network: &Network) -> bool {
 /// The models of a list, or those that are usual.
 pub fn models(names: &[String]) -> Result<Vec<(&'static str, Model)>, Vec<Diagnostic>> {
     let usual: Vec<String> = USUAL_MODELS.map(str::to_owned).to_vec();
-    chosen(if names.is_empty() { &usual } else { names }, &MODELS, "model")
+    chosen(if names.is_empty() { &usual } else { names }, &MODELS, "--models: unknown model")
 }
 
 /// The references of a list, each by its name or by the beginning of it (`packet:iq`); all where none is named.
 pub fn references(names: &[String]) -> Result<Vec<(&'static str, Reference)>, Vec<Diagnostic>> {
     let all = ["packet".to_owned()];
-    chosen(if names.is_empty() { &all } else { names }, &REFERENCES, "packet model")
+    chosen(if names.is_empty() { &all } else { names }, &REFERENCES, "--references: unknown packet model")
 }
 
 /// What is named, each once, in the order of the list of all.
@@ -194,7 +194,7 @@ fn chosen<T: Copy>(
     let words: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     let mistakes: Vec<Diagnostic> = unknown
         .map(|name| {
-            let message = format!("unknown {what} `{name}`");
+            let message = format!("{what} `{name}`");
             Diagnostic::new("unknown-choice", message).help(format!("those are {}", words.join(", ")))
         })
         .collect();

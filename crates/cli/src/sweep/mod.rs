@@ -28,6 +28,11 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
     options::begin(args.threads)?;
     let loader = asked::loader().on_read(progress::reading(voice.show));
     let mut plan = Plan::read(&args.plan, loader)?;
+    if let Some(cost) = args.cost.as_ref().filter(|cost| !plan.has_figure(cost)) {
+        let message = format!("--cost: `{cost}` is neither a key with numbers nor a figure of `keep`");
+        let diagnostic = Diagnostic::new("unknown-key", message);
+        return Err(diagnostic.help(format!("there are: {}", plan.keys().join(", "))).into());
+    }
     if args.count {
         let merged = plan::count(&plan, folder).map_err(store)?;
         say_faults(&merged.faults, voice);

@@ -227,3 +227,23 @@ fn which_job_delays_which_is_told_where_it_is_asked_for() {
         assert!(stderr.contains(said), "{words}\n{stderr}");
     }
 }
+
+#[test]
+fn a_job_that_never_began_has_no_times_and_says_why() {
+    let desk = Desk::new().file(
+        "jobs.toml",
+        "topology = \"fat-tree-54\"\n[[job]]\nname = \"a\"\nranks = 4\nworkload = \"ring\"\n[[job]]\nname = \"b\"\n\
+         ranks = 4\nworkload = \"ring\"\nstart = \"1 s\"\nbackground = true\n",
+    );
+    let assert = desk.hayase("run jobs.toml -q -o jobs.csv -o jobs.json -o jobs.svg").assert().success();
+    let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    assert!(text.contains("b never began: the other jobs ended before its start\n"), "{text}");
+    let report: serde_json::Value = serde_json::from_str(&desk.read("jobs.json")).unwrap();
+    let job = &report["jobs"][1];
+    assert!(job["start_s"].is_null() && job["end_s"].is_null(), "{job}");
+    assert_eq!(job["unfinished"], "the other jobs ended before its start");
+    assert!(report["jobs"][0]["end_s"].is_number() && report["jobs"][0]["unfinished"].is_null());
+    let rows = desk.read("jobs.csv");
+    assert!(rows.lines().nth(2).unwrap().starts_with("b,4,4-7,,,0,,,,,,0,0,"), "{rows}");
+    assert!(desk.read("jobs.svg").contains("never began"));
+}

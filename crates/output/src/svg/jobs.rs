@@ -36,7 +36,8 @@ pub fn jobs(report: &JobsReport) -> String {
     canvas.text(left + 278.0, y, 11.0, Anchor::Start, "background, or done several times", "");
     let top = y + 16.0;
     let bottom = top + ROW * report.jobs.len() as f64 + 4.0;
-    let ends = report.jobs.iter().map(|job| job.end_s.max(job.start_s + job.alone_s.unwrap_or(0.0)));
+    let end_of = |job: &JobReport| job.start_s.map_or(0.0, |start| start + job.alone_s.unwrap_or(0.0));
+    let ends = report.jobs.iter().map(|job| job.end_s.unwrap_or(0.0).max(end_of(job)));
     let axis = Axis::new(ends.fold(report.head.makespan_s, f64::max), 8, SECONDS);
     let x = |time: f64| left + CHART * (time / axis.end).clamp(0.0, 1.0);
     for (time, text) in &axis.ticks {
@@ -51,12 +52,16 @@ pub fn jobs(report: &JobsReport) -> String {
         canvas.open(&format!("{}: {}", job.name, job.workload));
         let name = fit(&label(job), 12.0, widest);
         canvas.text(left - 10.0, y + BAR - 3.0, 12.0, Anchor::End, &name, "");
-        let (from, to) = (x(job.start_s), x(job.end_s));
+        let start = job.start_s.unwrap_or(0.0);
+        let (from, to) =
+            (x(start), x(job.end_s.unwrap_or(if job.start_s.is_some() { report.head.makespan_s } else { 0.0 })));
         let pale = job.background || job.repetitions > 1;
         let fill = if pale { format!(r#"fill="{IDLE}" stroke="{GREY}""#) } else { format!(r#"fill="{BUSY}""#) };
-        canvas.rect(from, y, (to - from).max(1.0), BAR, &fill);
-        if let Some(alone) = job.alone_s {
-            let until = x(job.start_s + alone);
+        if job.start_s.is_some() {
+            canvas.rect(from, y, (to - from).max(1.0), BAR, &fill);
+        }
+        if let (Some(alone), true) = (job.alone_s, job.start_s.is_some()) {
+            let until = x(start + alone);
             canvas.rect(from, y + BAR + 2.0, (until - from).max(1.0), 4.0, &format!(r#"fill="{INK}""#));
         }
         let said = match (job.makespan_s, job.slowdown) {
@@ -65,6 +70,7 @@ pub fn jobs(report: &JobsReport) -> String {
                 format!("{times}{}, slowdown {slowdown:.3}", seconds(makespan))
             }
             (Some(makespan), None) => seconds(makespan),
+            (None, _) if job.start_s.is_none() => "never began".to_owned(),
             (None, _) if job.background => "background".to_owned(),
             (None, _) => "did not end".to_owned(),
         };

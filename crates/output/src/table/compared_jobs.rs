@@ -50,6 +50,9 @@ pub(super) fn verdict(rows: &[ComparisonRow], name: impl Fn(&ComparisonRow) -> S
         return None;
     }
     let of = |row: &ComparisonRow| row.worst_slowdown.as_ref().map_or("", |WorstSlowdown { job, .. }| job).to_owned();
+    if high <= 1.0 + SAME {
+        return Some("No job is slowed in any of them.".to_owned());
+    }
     if high <= low * (1.0 + SAME) {
         let times = fixed(low, 3);
         return Some(format!("The job that is slowed most takes {times} times as long as alone in all of them."));

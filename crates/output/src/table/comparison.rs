@@ -54,6 +54,18 @@ pub fn comparison(comparison: &Comparison) -> Answer {
     }
     if comparison.ranked_by == RankBy::Slowdown {
         let _ = writeln!(text, "Ranked by the largest slowdown of a job.");
+        for rows in &jobs {
+            let fastest = rows.iter().min_by(|a, b| a.makespan.mean_s.total_cmp(&b.makespan.mean_s));
+            if let (Some(first), Some(fastest)) = (rows.first(), fastest)
+                && first.makespan.mean_s > NOTABLE * fastest.makespan.mean_s
+            {
+                let (first_name, fastest_name) = (name(first, &varying(rows)), name(fastest, &varying(rows)));
+                let takes = slower(first.makespan.mean_s / fastest.makespan.mean_s);
+                let sentence =
+                    format!("{first_name}, ranked first, takes {takes} in all than {fastest_name}, the fastest.");
+                let _ = writeln!(text, "{}", printable(&sentence));
+            }
+        }
     }
     for rows in &jobs {
         let sentences = match comparison.ranked_by {
@@ -72,6 +84,9 @@ pub fn comparison(comparison: &Comparison) -> Answer {
     }
     text
 }
+
+/// How many times the shortest makespan the row that is ranked first by another figure takes before that is said.
+const NOTABLE: f64 = 1.05;
 
 /// What all rows of a table have in common.
 fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figures::{Quantity, fixed, grouped, seconds};
 use super::{Answer, Cell, Grid, early, printable};
 use crate::csv::nodes;
-use hayase::report::{Interference, JobsReport, Meeting};
+use hayase::report::{Interference, JobReport, JobsReport, Meeting, Status};
 use hayase::units::Bytes;
 
 /// Jobs up to which the delay of each by each is a table of rows and columns.
@@ -20,6 +20,16 @@ pub fn jobs(report: &JobsReport) -> Answer {
     let _ = writeln!(text, "{}", printable(&report.fabric));
     for job in &report.jobs {
         let _ = writeln!(text, "{}: {}", printable(&job.name), printable(&job.workload));
+    }
+    let faster = |job: &&JobReport| job.slowdown.is_some_and(|slowdown| slowdown < 1.0 - 1e-9);
+    for job in report.jobs.iter().filter(faster) {
+        let name = printable(&job.name);
+        let _ =
+            writeln!(text, "{name} takes less time than alone: messages of others change when its own leave and meet");
+    }
+    for (job, why) in report.jobs.iter().filter_map(|job| Some((job, job.unfinished?))) {
+        let what = if job.start_s.is_some() { "did not end" } else { "never began" };
+        let _ = writeln!(text, "{} {what}: {why}", printable(&job.name));
     }
     if let Some(early) = early(report.head.status, report.head.stopped) {
         let _ = writeln!(text, "{early}");
@@ -148,6 +158,8 @@ fn figures(report: &JobsReport) -> Vec<(&'static str, String)> {
     let bound = report.bounds.largest();
     let bounds = match bound > 0.0 {
         true => format!("{}  makespan is {} times this", seconds(bound), fixed(report.ratio_to_bound, 3)),
+        // Bounds are of what was done to its end.
+        false if head.status != Status::Complete => "-".to_owned(),
         false => seconds(bound),
     };
     let mut lines = vec![

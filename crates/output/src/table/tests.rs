@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 use hayase::report::{
-    Bounds, Comparison, ComparisonRow, Estimate, Estimated, Head, LinkUse, Meta, Rate, Report, Rounds, SCHEMA,
-    SeedStatistics, Status, Stopped,
+    Bounds, Comparison, ComparisonRow, Estimate, Estimated, Head, JobReport, JobsReport, LinkUse, Meta, RankBy, Rate,
+    Report, Rounds, SCHEMA, SeedStatistics, Status, Stopped,
 };
 
 fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
@@ -460,4 +460,23 @@ fn an_interval_wider_than_asked_for_is_said_to_be_wider() {
     );
     let narrower = line(0.0093);
     assert!(narrower.contains("\u{b1} 0.93 %: 990.7 ms") && !narrower.contains("wider"), "{narrower}");
+}
+
+#[test]
+fn what_is_ranked_first_by_slowdown_says_that_it_takes_longer() {
+    let mut comparison = compared(vec![row("regular", "a", &[1.0]), row("random", "a", &[2.3])]);
+    comparison.ranked_by = RankBy::Slowdown;
+    let said = "placement random, ranked first, takes 130 % longer in all than placement regular, the fastest.\n";
+    assert!(!super::comparison(&comparison).to_string().contains("ranked first"));
+    comparison.rows.reverse();
+    let text = super::comparison(&comparison).to_string();
+    assert!(text.contains(said), "{text}");
+}
+
+#[test]
+fn a_job_that_is_faster_than_alone_is_remarked_and_one_that_is_as_fast_is_not() {
+    let job = |slowdown: f64| JobReport { name: "a".into(), slowdown: Some(slowdown), ..JobReport::default() };
+    let text = |slowdown| super::jobs(&JobsReport { jobs: vec![job(slowdown)], ..JobsReport::default() }).to_string();
+    assert!(text(0.9).contains("a takes less time than alone: "), "{}", text(0.9));
+    assert!(!text(1.0).contains("alone: "));
 }

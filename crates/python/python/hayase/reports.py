@@ -450,10 +450,12 @@ class JobReport(TypedDict):
     nodes: list[int]
     #: Whether it goes on as long as others do.
     background: NotRequired[bool]
-    #: When it began for the first time [s].
-    start_s: float
-    #: When it ended for the last time [s].
-    end_s: float
+    #: When it began for the first time [s]; nothing of a job that never began.
+    start_s: float | None
+    #: When it ended for the last time [s]; nothing of a job that never ended.
+    end_s: float | None
+    #: Why it never began, or never ended.
+    unfinished: NotRequired[str | None]
     #: How often it was done.
     repetitions: int
     #: From its beginning to its end, on average over its repetitions [s]; nothing of a background.

@@ -139,6 +139,34 @@ fn a_run_that_does_not_fit_the_limits_of_its_process_is_refused() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn memory_that_ends_is_said_and_no_abort() {
+    let desk = Desk::new();
+    let typed = words("accuracy -t torus-4x4 -p all-to-all-pairwise --seeds 1 --size 20KB -q -j 2");
+    let mut said = 0;
+    for memory in (40_000..200_000).step_by(8000) {
+        let answer = answer(desk.path(), &typed, memory);
+        // Below some limit the program's own file does not fit, which its loader says.
+        assert!(matches!(answer.code, Some(0..=2 | 127)), "{memory} KiB: {:?} {}", answer.code, answer.stderr);
+        said += u32::from(answer.stderr.contains("out of memory"));
+    }
+    assert!(said > 0);
+}
+
+#[test]
+fn the_first_job_too_many_is_told_soon() {
+    use std::fmt::Write;
+    let mut text = "topology = \"fat-tree-54\"\n".to_owned();
+    for number in 0..200_000 {
+        write!(text, "[[job]]\nname = \"j{number}\"\nranks = 1\nworkload = \"ring\"\n").unwrap();
+    }
+    let desk = Desk::new().file("jobs.toml", &text);
+    let answer = super::answer_within(desk.path(), &words("run jobs.toml"), MEMORY, std::time::Duration::from_secs(20));
+    assert_eq!(answer.code, Some(2), "{}", answer.stderr);
+    assert!(answer.stderr.contains("j54") && answer.stderr.contains("jobs.toml"), "{}", answer.stderr);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn a_file_may_have_any_name() {
     use std::os::unix::ffi::OsStrExt;
     let desk = Desk::new();

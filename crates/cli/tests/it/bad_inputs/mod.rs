@@ -1,10 +1,12 @@
 //! Inputs that are wrong: hundreds of them over all verbs, each answered with a place or a name and what was expected,
 //! in a few lines, without a panic, without much memory, and with all files as they were.
 
+mod every;
 mod limits;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -40,33 +42,45 @@ pub struct Answer {
 }
 
 /// Runs the program under limits of memory and time.
-#[expect(clippy::disallowed_methods, reason = "a program that hangs is noticed by the wall clock")]
 pub fn answer(folder: &Path, words: &[&std::ffi::OsStr], memory_kib: u64) -> Answer {
+    answer_within(folder, words, memory_kib, HANGS)
+}
+
+/// The same, ended after a time of its own.
+#[expect(clippy::disallowed_methods, reason = "a program that hangs is noticed by the wall clock")]
+fn answer_within(folder: &Path, words: &[&std::ffi::OsStr], memory_kib: u64, time: Duration) -> Answer {
+    let [mut stdout, mut stderr] = [(); 2].map(|()| tempfile::tempfile().unwrap());
     let mut child = Command::new("sh")
         .args(["-c", &format!("ulimit -v {memory_kib}; exec \"$0\" \"$@\"")])
-        .arg(snapbox::cmd::cargo_bin!("hayase"))
+        .arg(std::env::var_os("HAYASE_PROGRAM").unwrap_or_else(|| snapbox::cmd::cargo_bin!("hayase").into()))
         .args(words)
         .current_dir(folder)
         .env("COLUMNS", "100")
         .env("NO_COLOR", "1")
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stdout(stdout.try_clone().unwrap())
+        .stderr(stderr.try_clone().unwrap())
         .spawn()
         .unwrap();
-    // Answers are shorter than a pipe holds, and one that is not is a mistake that shows as hanging.
     let started = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > HANGS {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            return Answer { code: None, stdout: String::new(), stderr: "it hangs".to_owned() };
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None if started.elapsed() > time => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return Answer { code: None, stdout: String::new(), stderr: "it hangs".to_owned() };
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
         }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Answer { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    };
+    let text = |file: &mut fs::File| {
+        let mut bytes = Vec::new();
+        file.rewind().unwrap();
+        file.read_to_end(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    Answer { code: status.code(), stdout: text(&mut stdout), stderr: text(&mut stderr) }
 }
 
 /// The bytes of a text with escapes.

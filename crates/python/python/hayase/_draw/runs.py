@@ -217,7 +217,9 @@ def jobs(report: Report, ax: Axes | None = None) -> Axes:
     last = max([report["makespan_s"], *(row.get("end_s") or 0.0 for row in rows)])
     tick, second = scale(last, "s")
     for place, row in enumerate(rows):
-        begin, end = row["start_s"] / tick, (row.get("end_s") or last) / tick
+        begin = (row["start_s"] or 0.0) / tick
+        # A job that never began has no bar.
+        end = begin if row["start_s"] is None else (row["end_s"] or last) / tick
         hatch = "///" if row.get("background") else ""
         ax.barh(
             place,
