@@ -253,12 +253,8 @@ impl Loader {
     pub(super) fn lay(self) -> Texts {
         let mut texts = Texts::default();
         texts.sources.built_in(library::FILES);
-        if let Some(hook) = self.on_read {
-            texts.sources.on_read(hook);
-        }
-        for (name, content) in self.attached {
-            texts.sources.attach(name, content);
-        }
+        self.on_read.into_iter().for_each(|hook| texts.sources.on_read(hook));
+        self.attached.into_iter().for_each(|(name, content)| texts.sources.attach(name, content));
         let mut parts = self.parts;
         parts.sort_by_key(Part::rank);
         texts.preset_is_given = parts.iter().any(|part| matches!(part, Part::Named { shelf: Shelf::Presets, .. }));
