@@ -48,7 +48,7 @@ type Word<'a> = (Range<usize>, &'a str);
 
 impl Reader {
     fn line(&mut self, line: &Line<'_>) -> Result<(), Diagnostic> {
-        self.last = line.number as u64;
+        self.last = line.number;
         let text = std::str::from_utf8(line.text)
             .map_err(|_| line.mistake(0..line.text.len(), "not-text", "this line is no text (UTF-8)"))?;
         if !self.begun {
