@@ -71,7 +71,8 @@ impl Places {
         place.iter().for_each(|&place| weight[place as usize] += 1);
         let links = || fabric.links().iter_ids().filter(|&(id, _)| !fabric.has_failed(id));
         let widest = links().map(|(id, _)| fabric.capacity(id)).fold(0.0, f64::max);
-        let whole = |capacity: f64| (capacity / widest * WIDEST).round() as i64;
+        // Those of a node added up may be beyond all numbers.
+        let whole = |capacity: f64| ((capacity / widest).min(f64::from(u16::MAX)) * WIDEST).round() as i64;
         let hangs = |vertex: u32| home.get(vertex as usize).is_some_and(Option::is_some);
         let mut ends: Vec<(u32, u32, i64)> = links()
             .filter_map(|(id, link)| link.ends.map(|(a, b)| (a.0, b.0, whole(fabric.capacity(id)))))

@@ -479,7 +479,7 @@ impl Protocol {
         self.messages.remove(message);
         self.receives.remove(receive);
         self.delivered += 1;
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
         ledger.transfer(|| {
             let [called, begin, leave, arrive] = times;
             let [sent_by, received_by] = [sent_by, op].map(|op| is_of_program(op).then_some(op));

@@ -153,9 +153,12 @@ fn computation(spec: &ProgramDataSpec, data: &ProgramData, sources: &Sources) ->
     let factors = Located::from(spec.scale.0.clone());
     let factors = spec.scale.span().map_or(factors.clone(), |span| Located::new(spec.scale.0.clone(), span));
     for (ranks, text) in by_ranks(&factors, data.ranks, "scale").map_err(one)? {
-        let scale = text.parse::<f64>().ok().filter(|scale| scale.is_finite() && *scale > 0.0);
+        let scale = text.parse::<f64>().ok().filter(|scale| *scale > 0.0 && *scale <= LARGEST_SCALE);
         let scale = scale.ok_or_else(|| {
-            let diagnostic = Diagnostic::new("bad-number", format!("`{}` of `scale` is no number above 0", *text));
+            let diagnostic = Diagnostic::new(
+                "bad-number",
+                format!("`{}` of `scale` is no number above 0, up to {LARGEST_SCALE:e}", *text),
+            );
             one(diagnostic.at_value(&text).help("write 1.5, or \"0-7=1.5,8-15=0.8\""))
         })?;
         ranks.iter().for_each(|&rank| scales[rank as usize] = scale);
@@ -170,6 +173,9 @@ fn computation(spec: &ProgramDataSpec, data: &ProgramData, sources: &Sources) ->
     let machines = of_rank.into_iter().zip(scales).enumerate().map(machine).collect::<Result<_, _>>()?;
     Ok((books, names, machines))
 }
+
+/// Largest factor for the times of blocks.
+const LARGEST_SCALE: f64 = 1e12;
 
 /// Ranks, and what is said of them.
 type ByRanks = Vec<(Vec<u32>, Located<String>)>;

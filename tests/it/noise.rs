@@ -287,7 +287,7 @@ fn who_is_slow_is_one_rank_of_one_job_in_all_its_repetitions() {
     let ends = |flags: &[&str]| {
         let scenario = load(flags);
         let hayase::simulation::Outcome::Jobs(outcome) = scenario.run(RunOptions::default()) else { panic!() };
-        outcome.report.jobs.iter().map(|job| job.end_s).collect::<Vec<_>>()
+        outcome.report.jobs.iter().map(|job| job.end_s.unwrap()).collect::<Vec<_>>()
     };
     let plain = ends(&[]);
     close(plain[0], 7e-6 + 8.0 * 101e-6);

@@ -56,7 +56,7 @@ explain:
 trace info: two.goal
 trace convert: two.goal -o b.goal
 master-slave: tasks.csv -w 2
-master-slave plan: executed.csv --grid 1024x1024
+master-slave plan: --grid 64x64
 validate: --list";
 
 /// Files beside scenarios, and the words that read each.
@@ -99,12 +99,13 @@ impl Verdict {
             Some(0 | 3) => Self::Accepted,
             Some(1 | 2) if said.contains("panicked") => Self::Crashed,
             Some(1 | 2) if LIBRARIES.split('|').any(|words| said.contains(words)) => Self::LibrarysWords,
+            // That a file cannot be written is no mistake of the input.
+            Some(1) if said.contains("cannot write") || said.contains("or write") => Self::RefusedWell,
             // A text of our own, which stands for what was typed.
             Some(1 | 2) if said.contains("--> <") && !said.contains("--> <TASKS>") => Self::BadlyPlaced,
-            Some(1 | 2) if !tried.places.iter().any(|place| is_place(said, place)) => Self::BadlyPlaced,
-            // That a file cannot be written is no mistake of the input.
-            Some(1) if !said.contains("cannot write") && !said.contains("or write") => Self::BadlyPlaced,
-            Some(1 | 2) => Self::RefusedWell,
+            Some(1) => Self::BadlyPlaced,
+            Some(2) if !tried.places.iter().any(|place| is_place(said, place)) => Self::BadlyPlaced,
+            Some(2) => Self::RefusedWell,
             _ => Self::Crashed,
         }
     }
@@ -349,7 +350,7 @@ fn options(desk: &Desk) -> Vec<Try> {
             let option = option.split(['=', '[']).next().unwrap();
             let place = |value: &str| {
                 let named = if value.is_empty() { "``" } else { value };
-                vec![option.to_owned(), named.to_owned()]
+                [option, named, "--> --"].map(str::to_owned).into()
             };
             if matches!(option, "--help" | "--version" | "--full" | "--go") {
                 continue;

@@ -138,6 +138,18 @@ fn a_run_that_does_not_fit_the_limits_of_its_process_is_refused() {
 }
 
 #[test]
+fn the_largest_numbers_add_up() {
+    let desk = super::good_files();
+    let platform = include_str!("../../../../../examples/guide/platform.xml").replace("125MBps", "1e308");
+    fs::write(desk.path().join("platform.xml"), platform).unwrap();
+    fs::write(desk.path().join("b.prog"), desk.read("a.prog").replace(" 7 100", " 7 -1")).unwrap();
+    for typed in ["run -t platform.xml -p ring", "predict --program b.prog --computation a.comp -m myrinet"] {
+        let answer = answer(desk.path(), &words(typed), MEMORY);
+        assert_eq!(answer.code, Some(0), "{typed}: {}", answer.stderr);
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn memory_that_ends_is_said_and_no_abort() {
     let desk = Desk::new();
