@@ -57,6 +57,18 @@ pub enum BlockingChannels {
     Voq,
 }
 
+impl BlockingChannels {
+    /// Their name, as it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dateline => "dateline",
+            Self::Turn => "turn",
+            Self::Bubble => "bubble",
+            Self::Voq => "voq",
+        }
+    }
+}
+
 impl Default for BlockingSpec {
     fn default() -> Self {
         Self { channels: None, tolerance: 0.2.into(), renewal: 0.2.into(), packet_size: None }

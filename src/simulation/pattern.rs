@@ -530,7 +530,7 @@ impl Playing<'_> {
             contention: ratio(recorder.under_way.total(), recorder.alone.total()),
             links: links.foremost(MOST_USED),
             delays: links.delays(),
-            channels: self.network.channels(),
+            channels: self.network.channels().map(str::to_owned),
             ranks: None,
             rounds: outcome.facts.rounds.map(|rounds| Rounds {
                 min: rounds.min,

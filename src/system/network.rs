@@ -62,22 +62,19 @@ impl Network {
     ///
     /// Where none is asked for, those of the rings of a torus in dimension order have a dateline, as Cray's SeaStar and
     /// Gemini routers do, and all others are in classes.
-    pub fn channels(&self) -> Option<String> {
+    pub fn channels(&self) -> Option<&'static str> {
         let in_rings = self.router.channel_order() == ChannelOrder::Rings && !self.fabric.family().rings().is_empty();
         let usual = if in_rings { DeadlockAvoidance::Dateline } else { DeadlockAvoidance::Classes };
-        let rule = match (&self.transport, &self.sharing) {
+        match (&self.transport, &self.sharing) {
             (TransportSpec::Packet(spec), _) if spec.model == Model::Iq => {
-                serde_json::to_value(spec.avoidance().unwrap_or(usual))
+                Some(spec.avoidance().unwrap_or(usual).name())
             }
             (TransportSpec::Flow(_), SharingSpec::Blocking(spec)) => {
-                match spec.channels.filter(|&channels| in_rings || channels == BlockingChannels::Voq) {
-                    Some(channels) => serde_json::to_value(channels),
-                    None => serde_json::to_value(usual),
-                }
+                let asked = spec.channels.filter(|&channels| in_rings || channels == BlockingChannels::Voq);
+                Some(asked.map_or(usual.name(), BlockingChannels::name))
             }
-            _ => return None,
-        };
-        rule.ok()?.as_str().map(str::to_owned)
+            _ => None,
+        }
     }
 
     /// Runs a workload to its end, or until the watch ends it.

@@ -115,6 +115,19 @@ pub enum DeadlockAvoidance {
     None,
 }
 
+impl DeadlockAvoidance {
+    /// Its name, as it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LocalBubble => "local-bubble",
+            Self::Dateline => "dateline",
+            Self::Turn => "turn",
+            Self::Classes => "classes",
+            Self::None => "none",
+        }
+    }
+}
+
 /// How input buffers are divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
