@@ -79,6 +79,7 @@ impl Sources {
     }
 
     /// Returns the files in memory, by their names.
+    #[cfg(feature = "simulator")]
     pub(crate) fn attached(&self) -> &[(Arc<str>, Arc<[u8]>)] {
         &self.attached
     }
@@ -124,6 +125,7 @@ impl Sources {
     }
 
     /// Makes the place at which the last text is named that of all mistakes in it.
+    #[cfg(feature = "simulator")]
     pub(crate) fn is_named_at(&mut self, span: Span) {
         if let Some(last) = self.texts.last_mut() {
             last.named = Some(span);
