@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 
 use super::farm::FarmWork;
+use super::followed::{First, Followed};
 use super::job_links;
 use super::pattern::PatternWork;
 use super::program::ProgramWork;
 use super::simulated::{RunOptions, Simulated, Slowed, fits_noise, fits_places, without_network};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
-use crate::engine::{Flight, Outcome, Progress, Stop, Watch};
+use crate::engine::{Flight, Outcome, Stop, Watch};
 use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
 use crate::noise::Added;
 use crate::player::{Observers, Play, Player};
@@ -678,31 +679,5 @@ impl Playing<'_> {
             Blocked { waits_for, ..blocked }
         };
         blocked.into_iter().map(said).collect()
-    }
-}
-
-/// Whoever looks on, and how far the run of all jobs is: the others say nothing of themselves.
-struct Followed<'a> {
-    watch: &'a dyn Watch,
-    last: Mutex<Option<Progress>>,
-}
-
-impl Watch for Followed<'_> {
-    fn tick(&self, _: Progress) -> bool {
-        let last = *self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        last.is_none_or(|last| self.watch.tick(last))
-    }
-}
-
-/// Looks on while all jobs are run.
-struct First<'a>(&'a Followed<'a>);
-
-impl Watch for First<'_> {
-    fn tick(&self, progress: Progress) -> bool {
-        // How many messages jobs send that have no known end is not known.
-        let total = if progress.total < Joint::UNKNOWN { progress.total } else { 0 };
-        let progress = Progress { total, ..progress };
-        *self.0.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(progress);
-        self.0.watch.tick(progress)
     }
 }

@@ -8,6 +8,7 @@
 mod chain;
 mod estimate;
 mod farm;
+mod followed;
 mod interference;
 mod job_links;
 mod jobs;
