@@ -222,6 +222,16 @@ def test_a_topology_that_was_looked_at_can_be_pickled_and_copied() -> None:
     assert len(table["id"]) == torus.links == 96 and (table["bandwidth"] == 1e9).all()
 
 
+def test_seeds_are_a_table_with_an_interval() -> None:
+    run = hayase.run("fat-tree-54", "all-to-all-simple-spread", placement="random", seeds=4, seed=3)
+    assert run.seeds["seed"].tolist() == [3, 4, 5, 6] and run.seeds["makespan"][0] == run.makespan
+    statistics = run["seeds"]
+    half = 3.182 * statistics["sd_s"] / 2
+    assert run.interval == pytest.approx((statistics["mean_s"] - half, statistics["mean_s"] + half))
+    with pytest.raises(LookupError, match="one seed"):
+        hayase.run("torus-4x4", "ring").seeds
+
+
 def test_settings_are_copied() -> None:
     table = {"torus": {"dims": [4, 4], "bandwidth": 1e9}}
     scenario = hayase.Scenario(table, "ring")

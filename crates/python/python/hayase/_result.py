@@ -167,6 +167,30 @@ class Result(ReportFace, Mapping[str, Any]):
         """The critical path, step by step."""
         return self._recorded("path")
 
+    @property
+    def seeds(self) -> dict[str, numpy.ndarray[Any, Any]]:
+        """Every seed as columns, `seed` and `makespan` [s], of a run with `seeds=`; `interval` says what is known of the mean.
+
+        >>> import hayase
+        >>> run = hayase.run("torus-4x4", "all-to-all-pairwise", placement="random", seeds=4)
+        >>> run.seeds["seed"].tolist(), run.interval[0] < min(run.interval[1], run.makespan * 2)
+        ([1, 2, 3, 4], True)
+        """
+        import numpy as np
+
+        if not (seeds := self.report.get("seeds")):
+            raise LookupError("this run has one seed: run it with seeds=8")
+        return {"seed": np.array(seeds["seeds"], np.uint64), "makespan": np.array(seeds["makespans_s"], float)}
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the mean makespan over seeds [s], by Student's t."""
+        from hayase._draw.student import half_width
+
+        makespans = self.seeds["makespan"].tolist()
+        mean, half = sum(makespans) / len(makespans), half_width(makespans)
+        return mean - half, mean + half
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a file; its name says what, as that behind `-o` of `hayase run` does (`report.json`, `messages.csv`,
         `links.csv`, `timeline.svg`, ...). For what is not in the report the scenario is run once more."""
