@@ -138,6 +138,7 @@ class Run(OnNetwork, total=False):
 
     seed: int
     messages: bool
+    links: bool
     ranks: bool
     activities: bool
     path: bool

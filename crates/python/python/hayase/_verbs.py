@@ -13,6 +13,7 @@ from hayase._faces import Answer
 from hayase._progress import told
 from hayase._result import Result
 from hayase._scenario import Part, Pattern, Progress, Scenario, Topology, as_json, counted, failing, part_of, unused
+from hayase._settings import OfFarm, OfProgram, Run
 from hayase._units import number
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
         Compared,
         FabricName,
         Fault,
-        OfFarm,
         OfJobs,
-        OfProgram,
         OnNetwork,
         PlacementName,
         RoutingName,
@@ -264,8 +263,8 @@ def interference(
     return Answer(call.answer(progress, threads))
 
 
-#: Keys of programs, whatever they are read from.
-PLAYED = ("cpu_speed", "wildcards", "fragment", "region", "from", "to", "skip_start", "flop_rate", "truncated")
+#: Keys of programs, whatever they are read from; `from` is a word of Python.
+PLAYED = tuple(key.rstrip("_") for key in OfProgram.__annotations__ if key not in Run.__annotations__)
 
 
 def dict_of(settings: Any) -> dict[str, Any]:
@@ -322,30 +321,7 @@ def predict(
 
 
 #: Keys of farms that are no settings of scenarios.
-FARM = (
-    "grid",
-    "clamp",
-    "refined",
-    "bytes_in",
-    "bytes_out",
-    "workers",
-    "processors",
-    "speeds",
-    "latency",
-    "overhead",
-    "overhead_per_processor",
-    "gap",
-    "overlap",
-    "order",
-    "granularity",
-    "chunking",
-    "prefetch",
-    "masters",
-    "hierarchy",
-    "lose",
-    "detection",
-    "vary",
-)
+FARM = tuple(key for key in OfFarm.__annotations__ if key not in Run.__annotations__)
 
 
 def master_slave(tasks: Any, *, topology: Any = None, machine: Any = None, **settings: Unpack[OfFarm]) -> Result:
