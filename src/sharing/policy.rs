@@ -104,8 +104,8 @@ pub trait Sharing: std::fmt::Debug {
     /// The link that holds this flow back.
     fn bottleneck(&self, flow: u32) -> Option<u32>;
 
-    /// Whether this link of its route is known to hold a flow back: asked before [`Sharing::bottleneck`], which looks at
-    /// all of them.
+    /// Returns true if this link of its route is known to hold a flow back: asked before [`Sharing::bottleneck`], which
+    /// looks at all of them.
     fn holds_back(&self, flow: u32, link: u32) -> bool {
         let _ = (flow, link);
         false

@@ -376,7 +376,7 @@ impl System {
     }
 }
 
-/// Whether this text is among the values.
+/// Returns true if this text is among the values.
 fn is_in(value: &Value, text: &str) -> bool {
     match value {
         Value::String(own) => own == text,
