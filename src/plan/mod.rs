@@ -37,7 +37,7 @@ pub use table::Columns;
 
 /// The version of results: it is part of the id of each point, so that what another version simulated is not taken for
 /// what this one would. It is the number of changes that CHANGELOG.md lists under "Results".
-pub const RESULTS: u32 = 37;
+pub const RESULTS: u32 = 38;
 
 /// Points of a plan at most.
 const MOST_POINTS: u64 = 10_000_000;

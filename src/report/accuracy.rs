@@ -140,6 +140,9 @@ pub struct KnownAccuracy {
     pub map: String,
     /// One sentence that says it.
     pub text: String,
+    /// What the model leaves out where it takes a tenth of a message's time or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaves_out: Option<String>,
 }
 
 /// How far the makespans of a model were off over near cases.

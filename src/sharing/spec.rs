@@ -37,9 +37,9 @@ pub struct BlockingSpec {
     pub tolerance: Located<f64>,
     /// How long rates are put off when a message comes or goes, as a part of the time it takes by itself (default 0.2).
     pub renewal: Located<f64>,
-    /// Bytes of the last packet of a message, which is stored and forwarded at each link behind the rest (default none).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub packet_size: Option<Located<Bytes>>,
+    /// Bytes of the last packet of a message, which is stored and forwarded at each link behind the rest (default 1500 B;
+    /// 0 B: none is).
+    pub packet_size: Located<Bytes>,
 }
 
 /// The queues of a link.
@@ -71,7 +71,7 @@ impl BlockingChannels {
 
 impl Default for BlockingSpec {
     fn default() -> Self {
-        Self { channels: None, tolerance: 0.2.into(), renewal: 0.2.into(), packet_size: None }
+        Self { channels: None, tolerance: 0.2.into(), renewal: 0.2.into(), packet_size: Bytes(1500).into() }
     }
 }
 

@@ -50,6 +50,12 @@ pub trait Renewed: Sharing {
 /// q(b) = X(b) min over o, d of (L(b, o) / y(b, o), l(b, d) / y(b, d))            what is first holds up what is behind
 /// x(f) = min(c, q(first queue of f)) / flows that start there
 /// ```
+/// Where a queue behind a link holds bytes for several outputs, a turn of the worst may find none for it at the head. With
+/// p the part of the bytes that go to o, L(b, o) the least of L and l for it, and s the time that a byte for another one
+/// takes, the mean of 1 / L(b, o') over them:
+/// ```text
+/// 1 / q'(b) = 1 / q(b) + min over o of (1 - p) s (1 - p)^(1 / (L(b, o) s))
+/// ```
 /// So the output that is worst for a queue holds up all its flows in proportion, and a full queue is a smaller link to
 /// those before it, back to the sources. There are no packets, no lengths of queues, and no sizes of buffers in it; it is
 /// the steady state of queues whose buffers are small beside messages. Under [`ChannelRule::Bubble`] what enters a ring
@@ -57,7 +63,7 @@ pub trait Renewed: Sharing {
 ///
 /// The fixed point is looked for around the change only: a list of links whose levels are to be worked out again, each
 /// of which changes the q of the queues before it. A q that is off by more than `tolerance` of itself goes `DOWN` or
-/// `UP` a part of the way, which puts its link on the list, or all links of the flows that start there. When the list
+/// `UP` a part of the way (closer, where all of it goes the same way: `PIPE`), which puts its link on the list, or all links of the flows that start there. When the list
 /// is empty every q is within `tolerance` of what the others ask for. A solve takes at most `Blocking::most` updates;
 /// what is left is for the next.
 ///
@@ -87,6 +93,12 @@ pub struct Blocking {
 /// to be emptied before what it held up is faster again.
 const DOWN: f64 = 0.8;
 const UP: f64 = 0.4;
+
+/// Of a queue whose bytes all go the same way: the part of the tolerance that holds when q is to rise, and the part of
+/// itself within which it takes what is asked for at once. Along a path of such queues what each is short of adds up,
+/// while what they are above it is held to what links carry ([`Feasible`]).
+const PIPE: f64 = 0.1;
+const CLOSE: f64 = 0.3;
 
 /// What enters a ring gets at least this part of what its queue lets through: so no ring comes to a standstill.
 pub(super) const BUBBLE: f64 = 0.02;

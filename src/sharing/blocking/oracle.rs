@@ -70,17 +70,13 @@ impl Problem {
                 *sums.entry(from).or_default() += rate;
             }
         }
-        let mut asked: BTreeMap<Queue, f64> = BTreeMap::new();
-        let mut ask = |from: Queue, level: f64, taken: f64| {
-            let drain = sums[&from] * level / taken;
-            let drain = drain.clamp(super::LEAST * self.capacities[from.0 as usize], self.capacities[from.0 as usize]);
-            let known = asked.entry(from).or_insert(f64::INFINITY);
-            *known = known.min(drain);
-        };
+        // By queue and link what it takes of it, and the least that it is offered there.
+        let mut offers: BTreeMap<Queue, BTreeMap<u32, (f64, f64)>> = BTreeMap::new();
         for (&link, takers) in &of_links {
             for (&from, &taken) in takers {
                 let others = takers.iter().filter(|(other, _)| **other != from).map(|(_, &taken)| taken);
-                ask(from, level(&others.collect::<Vec<_>>(), self.capacities[link as usize]), taken);
+                let level = level(&others.collect::<Vec<_>>(), self.capacities[link as usize]);
+                offers.entry(from).or_default().insert(link, (taken, level));
             }
         }
         for (&to, takers) in &of_queues {
@@ -93,10 +89,31 @@ impl Problem {
                 let others = takers.iter().filter(|(other, _)| **other != from && enters(other) == enters(&from));
                 let room =
                     if enters(&from) { (drains[&to] - in_ring).max(super::BUBBLE * drains[&to]) } else { drains[&to] };
-                ask(from, level(&others.map(|(_, &taken)| taken).collect::<Vec<_>>(), room), taken);
+                let level = level(&others.map(|(_, &taken)| taken).collect::<Vec<_>>(), room);
+                let (of_link, least) = offers.get_mut(&from).and_then(|of| of.get_mut(&to.0)).expect("it takes of it");
+                *least = least.min(level * *of_link / taken);
             }
         }
-        asked
+        let asked = |(&from, outputs): (&Queue, &BTreeMap<u32, (f64, f64)>)| {
+            let capacity = self.capacities[from.0 as usize];
+            let all: f64 = outputs.values().map(|(taken, _)| taken).sum();
+            let alone = outputs.values().map(|(taken, level)| all * level / taken).fold(f64::INFINITY, f64::min);
+            let passes = |(&link, &(taken, level)): (&u32, &(f64, f64))| {
+                let others = || outputs.iter().filter(|(other, _)| **other != link).map(|(_, offer)| offer);
+                let time = others().map(|(taken, level)| taken / level.min(capacity)).sum::<f64>() / (all - taken);
+                let part = 1.0 - taken / all;
+                part * time * part.powf(1.0 / (level * time))
+            };
+            let is_first = ways.iter().any(|way| way[0] == from);
+            let passes = if is_first || outputs.len() == 1 {
+                0.0
+            } else {
+                outputs.iter().map(passes).fold(f64::INFINITY, f64::min)
+            };
+            let least = (1.0 / (1.0 / alone + passes)).min(capacity);
+            (from, least.max(super::LEAST * capacity))
+        };
+        offers.iter().map(asked).collect()
     }
 }
 

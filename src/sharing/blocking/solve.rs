@@ -1,7 +1,8 @@
 //! How the fixed point is looked for, link by link.
 
 use super::queues::{Claim, Fifo, NONE, Queues, Turn};
-use super::{BUBBLE, Blocking, DOWN, LEAST, STALE, UP};
+use super::{BUBBLE, Blocking, CLOSE, DOWN, LEAST, PIPE, STALE, UP};
+use crate::portable;
 
 /// A claim gets no more than lets one of its turns through at this level. Of two turns each holds up both.
 #[inline]
@@ -62,24 +63,41 @@ impl Blocking {
         }
     }
 
-    /// q as the levels ask for it: the worst output of a queue holds up all that is in it.
+    /// Returns q as the levels ask for it: the worst output of a queue holds up all that is in it, and a turn of it may
+    /// find nothing for it at the head.
     fn asked_for(&self, fifo: u32) -> f64 {
         let fifo = &self.queues.fifos[fifo as usize];
         let capacity = self.queues.links[fifo.link as usize].capacity;
-        let (mut sum, mut level, mut taken) = (0.0, f64::INFINITY, 1.0);
-        for &claim in &fifo.claims {
-            let Claim { taken: own, level: offered, .. } = self.queues.claims[claim as usize];
+        let claims = || fifo.claims.iter().map(|&claim| &self.queues.claims[claim as usize]);
+        let (mut sum, mut level, mut taken, mut times) = (0.0, f64::INFINITY, 1.0, 0.0);
+        for &Claim { taken: own, level: offered, .. } in claims() {
             sum += own;
+            times += own / offered.min(capacity);
             if offered * taken < level * own {
                 (level, taken) = (offered, own);
             }
         }
-        let drain = sum * level / taken;
+        let mut drain = sum * level / taken;
+        if fifo.claims.len() > 1 && fifo.starts.is_empty() && drain < f64::INFINITY {
+            let mut passes = f64::INFINITY;
+            for &Claim { taken: own, level: offered, .. } in claims() {
+                let others = sum - own;
+                if own > 0.0 && others > 0.0 {
+                    let (time, part) = ((times - own / offered.min(capacity)) / others, others / sum);
+                    let passed = part * time * portable::exp(portable::ln(part) / (offered * time));
+                    passes = if passed < passes { passed } else { passes };
+                }
+            }
+            if passes < f64::INFINITY {
+                drain = 1.0 / (1.0 / drain + passes);
+            }
+        }
         // (Not a number where nothing is taken yet.)
         if drain < capacity { drain.max(LEAST * capacity) } else { capacity }
     }
 
-    /// A queue lets through what the levels ask for, or comes closer to it.
+    /// A queue lets through what the levels ask for, or comes closer to it. One behind a link whose bytes all go the
+    /// same way is a pipe: no errors of such may add up along a path.
     fn follow(&mut self, fifo: u32, ahead: u32) {
         let asked = self.asked_for(fifo);
         let state = &mut self.queues.fifos[fifo as usize];
@@ -88,8 +106,14 @@ impl Blocking {
             state.drain = asked;
         }
         let by = asked - state.drain;
-        if by.abs() > self.tolerance * state.drain {
-            state.drain += if by < 0.0 { DOWN } else { UP } * by;
+        let is_pipe = state.claims.len() == 1 && state.starts.is_empty();
+        let tolerance = if is_pipe && by > 0.0 { PIPE * self.tolerance } else { self.tolerance };
+        if by.abs() > tolerance * state.drain {
+            state.drain = match by {
+                _ if is_pipe && by.abs() < CLOSE * state.drain => asked,
+                _ if by < 0.0 => state.drain + DOWN * by,
+                _ => state.drain + UP * by,
+            };
         }
         let (new, link, is_fed) = (state.drain, state.link, !state.turns.is_empty());
         if new == old {
@@ -102,7 +126,7 @@ impl Blocking {
         if is_fed {
             self.mark(link);
         }
-        if (asked - new).abs() > self.tolerance * new {
+        if (asked - new).abs() > tolerance * new {
             self.mark(ahead);
         }
     }

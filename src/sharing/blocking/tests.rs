@@ -35,11 +35,12 @@ fn assert_close(rates: &[f64], expected: &[f64]) {
 /// Hosts 0 and 1; a link of 3 between two switches, 2; behind it links 3 and 4. Host 0 sends two messages, to both.
 #[test]
 fn the_worst_output_holds_up_all_that_is_in_a_queue() {
-    // Link 3 carries 0.5: the message to it waits, and the other one, though its link is empty, as long.
+    // Link 3 carries 0.5: the message to it waits, and the other one, though its link is empty, as long. A byte to link 3
+    // takes 2, and finds more than two for the other one before it with a chance of an eighth: two more each time.
     let found = rates(&injection(5, 2), &[1.0, 1.0, 3.0, 0.5, 1.0], &[&[0, 2, 3], &[0, 2, 4]]);
-    assert_close(&found, &[0.5, 0.5]);
+    assert_close(&found, &[1.0 / 2.25, 1.0 / 2.25]);
     let found = rates(&injection(5, 2), &[1.0, 1.0, 3.0, 0.25, 1.0], &[&[0, 2, 3], &[0, 2, 4]]);
-    assert_close(&found, &[0.25, 0.25]);
+    assert_close(&found, &[1.0 / 4.0625, 1.0 / 4.0625]);
     // Max-min, and queues of their own for each output, give the other one what is left of its host.
     let mut open = VirtualOutput::new(vec![1.0, 1.0, 3.0, 0.25, 1.0], 1e-9);
     open.add(0, &[0, 2, 3]);
@@ -54,7 +55,10 @@ fn congestion_spreads_back_over_shared_queues_only() {
     let capacities = [1.0, 1.0, 1.0, 1.0, 0.2, 1.0, 1.0];
     // Hosts 0, 1 and 2; link 3 is shared by 0 and 1, link 4 slow; 2 goes by itself to 6.
     let found = rates(&injection(7, 3), &capacities, &[&[0, 3, 4], &[1, 3, 5], &[2, 6]]);
-    assert_close(&found, &[0.2, 0.2, 1.0]);
+    // Half of what is in the queue goes to the slow link. A byte for the other one takes 1, and a turn of the slow one,
+    // which takes 5, finds five of those in a row at the head with a chance of a half to the power of 5.
+    let each = 1.0 / (5.0 + 0.5_f64.powi(5));
+    assert_close(&found, &[each, each, 1.0]);
 }
 
 #[test]

@@ -29,7 +29,7 @@ use crate::transport::TransportSpec;
 use crate::transport::packet::Buffer;
 
 pub use case::case_of;
-pub use known::{known, known_of};
+pub use known::{Picks, known, known_of, picks_of};
 pub use models::{MODELS, REFERENCES};
 
 use kept::Kept;
@@ -199,7 +199,10 @@ impl AccuracySweep {
                 let settings = reference.settings(network, *buffer, packets);
                 let against = case.plays(settings, hops / speed(reference), hops);
                 for &(name, model) in models {
-                    let Some((settings, channels)) = model.settings(network, reference, packets) else { continue };
+                    let Some((settings, channels)) = model.settings(network, reference, packets, case.names.size_bytes)
+                    else {
+                        continue;
+                    };
                     let part = match model {
                         Model::FewPackets => {
                             let hops = f64::from(models::FEW) * hops_of_messages;

@@ -141,20 +141,25 @@ impl Reference {
 }
 
 impl Model {
-    /// What a scenario says for it beside this reference, and the channels that it has; none where it would be the
-    /// reference itself.
+    /// Returns what a scenario says for it beside this reference, in messages of `mean_bytes`, and the channels that it
+    /// has; none where it would be the reference itself.
     pub fn settings(
         self,
         network: &Network,
         reference: Reference,
         packets_per_message: Option<u32>,
+        mean_bytes: u64,
     ) -> Option<(Settings, Option<&'static str>)> {
         match self {
             Self::Flow(transport) => Some((Settings { transport, keys: Vec::new() }, None)),
             Self::Blocking => {
                 let channels = reference.channels(network);
-                let keys = channels.map(|word| ("sharing.blocking.channels", word.to_owned()));
-                let settings = Settings { transport: "flow:blocking", keys: keys.into_iter().collect() };
+                let rings = channels.map(|word| ("sharing.blocking.channels", word.to_owned()));
+                let packet = packets_per_message.map(|packets| {
+                    ("sharing.blocking.packet-size", format!("\"{} B\"", mean_bytes.div_ceil(packets.into())))
+                });
+                let keys = rings.into_iter().chain(packet).collect();
+                let settings = Settings { transport: "flow:blocking", keys };
                 Some((settings, Some(channels.unwrap_or("classes"))))
             }
             // Its buffers are its own, in packets of its size.

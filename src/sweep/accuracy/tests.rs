@@ -60,7 +60,7 @@ fn the_makespan_of_a_row_is_that_of_the_run_with_the_same_words() {
 #[test]
 fn messages_that_are_alone_are_off_by_what_it_takes_to_store_and_forward_them() {
     // Each rank of a crossbar sends one message to the next: nothing meets. 30,000 B are 20 packets of 1,500 B; the flow
-    // takes 20 packet times, the last packet crosses one more link.
+    // takes 20 packet times, the last packet crosses one more link. Only `blocking` has that.
     let sweep = AccuracySweep {
         sizes: vec!["30 KB".to_owned()],
         references: vec!["packet:oq".to_owned(), "packet:fq".to_owned()],
@@ -69,11 +69,11 @@ fn messages_that_are_alone_are_off_by_what_it_takes_to_store_and_forward_them() 
     let found = run(&sweep);
     assert_eq!(found.rows.len(), 8);
     for row in &found.rows {
-        let short = 20.0 / 21.0 - 1.0;
+        let short = if row.model == "blocking" { 0.0 } else { 20.0 / 21.0 - 1.0 };
         for figure in [row.time_error_q05, row.time_error_q50, row.time_error_q95] {
             assert!((figure - short).abs() < 1e-6, "{}: {figure}", row.model);
         }
-        assert!((short..0.0).contains(&row.mean_finish_error), "{}: {}", row.model, row.mean_finish_error);
+        assert!((short - 1e-6..1e-6).contains(&row.mean_finish_error), "{}: {}", row.model, row.mean_finish_error);
     }
 }
 

@@ -74,6 +74,9 @@ struct Posted {
 /// Rates are never put off by less than this part of the time since the start, so that time goes on.
 const LEAST_STEP: f64 = 1e-9;
 
+/// The part of its time by itself that counts where a message leaves and no other takes its place: what it had is free.
+const LAST: f64 = 0.25;
+
 /// What a solve leaves is put off by this part of a message's time by itself, where rates are renewed at once.
 const REST: f64 = 0.2;
 
@@ -102,7 +105,7 @@ impl BlockingFlows {
             alone: Vec::new(),
             behind: Vec::new(),
             renewal: *spec.renewal,
-            packet: spec.packet_size.map_or(0.0, |size| size.0 as f64),
+            packet: spec.packet_size.0 as f64,
             shortest: f64::INFINITY,
             rest: 0.0,
             due: Time::NEVER,
@@ -152,6 +155,8 @@ impl BlockingFlows {
         if let Some(next) = self.sources[source].front_mut() {
             let (next, links) = (next.flow, std::mem::take(&mut next.links));
             self.enter(next, &links);
+        } else {
+            self.shortest = self.shortest.min(LAST * self.alone[flow as usize]);
         }
     }
 

@@ -31,7 +31,12 @@ const DRAGONFLY: &str = "dragonfly = { p = 2, a = 4, h = 2, bandwidth = '1 GB/s'
 const TREE: &str = "fat-tree = { down = [4, 4], up = [1, 2], bandwidth = '1 GB/s' }";
 
 fn exact() -> BlockingSpec {
-    BlockingSpec { tolerance: 1e-6.into(), renewal: 0.0.into(), ..BlockingSpec::default() }
+    BlockingSpec {
+        tolerance: 1e-6.into(),
+        renewal: 0.0.into(),
+        packet_size: Bytes(0).into(),
+        ..BlockingSpec::default()
+    }
 }
 
 /// When messages of these pairs arrive that start at once \[us\].
@@ -72,7 +77,7 @@ fn an_incast_shares_the_last_link() {
 
 #[test]
 fn a_packet_is_stored_and_forwarded_before_the_rest_follows() {
-    let spec = BlockingSpec { packet_size: Some(Bytes(1500).into()), ..exact() };
+    let spec = BlockingSpec { packet_size: Bytes(1500).into(), ..exact() };
     let (fabric, router) = network(TORUS);
     let way = route(&*router, 0, 7);
     let expected = 20.0 + 1.5 * (way.len() - 1) as f64;

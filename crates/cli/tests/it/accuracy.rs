@@ -49,6 +49,45 @@ fn table_json_csv_and_map_are_of_the_same_errors() {
     assert!(svg.contains("error of the makespan [%]") && svg.matches("<g><title>").count() == 8);
 }
 
+/// A map that was made by another version of the models is not what the program says of itself.
+#[test]
+fn rows_of_the_map_are_those_of_the_program() {
+    const MAP: &str = include_str!("../../../../validation/accuracy/map.csv");
+    let cases = [
+        ("torus-4x4", "random-permutation", "--set workload.permutation.rounds=8", "300KB", 4),
+        ("fat-tree-54", "incast", "--set workload.incast.messages=4", "20KB", 2),
+        ("dragonfly-72", "shift", "--set workload.permutation.offset=5 --set workload.permutation.rounds=8", "20KB", 2),
+    ];
+    let mut held = 0;
+    for (topology, pattern, set, size, seeds) in cases {
+        let references = "packet:fq,packet:iq:dateline,packet:iq:turn,packet:iq:classes";
+        let words = format!(
+            "accuracy -t {topology} -p {pattern} {set} --size {size} --seeds {seeds} --placement random \
+             --references {references} --format json"
+        );
+        let (out, error, code) = answered(&Desk::new(), &words);
+        assert_eq!(code, Some(0), "{error}");
+        for row in json(&out)["rows"].as_array().unwrap() {
+            let word = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+            let size = row["size_B"].as_u64().unwrap();
+            let begin = format!(
+                "{topology},{pattern},random,{size},{},{},{},",
+                word("model"),
+                word("channels"),
+                word("reference")
+            );
+            let known = MAP.lines().find(|line| line.starts_with(&begin)).unwrap_or_else(|| panic!("no row {begin}"));
+            let cells: Vec<&str> = known.split(',').collect();
+            for (key, place) in [("makespan_error", 10), ("mean_finish_error", 11), ("reference_makespan_s", 15)] {
+                let (found, known) = (row[key].as_f64().unwrap(), cells[place].parse::<f64>().unwrap());
+                assert!((found - known).abs() <= 0.006 * known.abs() + 1e-9, "{begin} {key}: {found}, not {known}");
+            }
+            held += 1;
+        }
+    }
+    assert!(held >= 20, "{held}");
+}
+
 #[test]
 fn how_much_there_is_to_do_is_said_without_doing_it() {
     let words = "accuracy -t torus-16x16 -p all-to-all-pairwise --size 1GB --seeds 50 -j 2 --count";

@@ -549,6 +549,8 @@ class KnownAccuracy(TypedDict):
     map: str
     #: One sentence that says it.
     text: str
+    #: What the model leaves out where it takes a tenth of a message's time or more.
+    leaves_out: NotRequired[str | None]
 
 
 class LateRank(TypedDict):
