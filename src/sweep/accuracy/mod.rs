@@ -215,6 +215,11 @@ impl AccuracySweep {
                 }
             }
         }
+        if packets == Some(models::FEW) && models.iter().all(|(_, model)| *model == Model::FewPackets) {
+            let message = format!("`few-packets` is the reference itself with {} packets a message", models::FEW);
+            let help = "name another model (--models max-min,few-packets), or another --packets-per-message";
+            return Err(Diagnostic::new("wrong-choice", message).help(help));
+        }
         if case.pairs.is_empty() {
             let message = format!("none of the packet models that are named is there on `{}`", case.names.topology);
             let help = "packet:iq has dateline, turn and bubble where routes go along rings, classes elsewhere";

@@ -134,6 +134,7 @@ fn mistakes_are_named_with_what_there_is_instead() {
         ("-t nowhere -p ring", "nowhere"),
         ("-t torus-4x4 -p linear:ranks=4", "is no pattern on a fabric"),
         ("-t fat-tree-54 -p ring --references packet:iq:dateline", "none of the packet models"),
+        ("-t torus-4x4 -p ring --models few-packets --packets-per-message 7", "is the reference itself with 7 packets"),
         ("-t torus-4x4 -p ring -o x.parquet", "x.svg, x.csv, x.json or x.md"),
     ] {
         let (out, error, code) = answered(&desk, &format!("accuracy {words}"));
@@ -190,12 +191,17 @@ fn where_no_case_is_near_the_command_that_measures_it_is_said() {
     assert!(error.lines().any(|said| said == line), "{error}");
     assert_eq!(json(&out)["accuracy"]["cases"], serde_json::json!([]));
     // What a shell would take apart is quoted; rules that a comma would divide are left out.
-    let run = desk.hayase("run -q").args(["-t", "torus:dims=[3,3],bandwidth=1 GB/s", "-p", "ring", "--size", "1 MB"]);
-    assert_eq!(run.output().unwrap().stderr, b"");
     let run =
-        desk.hayase("run -p ring --placement 0-8").args(["-t", "torus:dims=[3,3],bandwidth=1 GB/s", "--size", "1 MB"]);
+        desk.hayase("run -q").args(["-t", "torus:dims=[3,3,1,1],bandwidth=1 GB/s", "-p", "ring", "--size", "1 MB"]);
+    assert_eq!(run.output().unwrap().stderr, b"");
+    let run = desk.hayase("run -p ring --placement 0-8").args([
+        "-t",
+        "torus:dims=[3,3,1,1],bandwidth=1 GB/s",
+        "--size",
+        "1 MB",
+    ]);
     let error = String::from_utf8(run.output().unwrap().stderr).unwrap();
-    let line = "near: hayase accuracy -t 'torus:dims=[3,3],bandwidth=1 GB/s' -p ring --size '1 MB' --placement 0-8 measures it";
+    let line = "near: hayase accuracy -t 'torus:dims=[3,3,1,1],bandwidth=1 GB/s' -p ring --size '1 MB' --placement 0-8 measures it";
     assert!(error.contains(line), "{error}");
     let run = desk.hayase("run -t slim-fly-200 -p ring --placement 0,2-199,1");
     let error = String::from_utf8(run.output().unwrap().stderr).unwrap();
@@ -224,7 +230,7 @@ fn the_command_that_measures_what_was_compared_can_be_copied() {
         assert_eq!(counted.status.code(), Some(0), "{command}: {}", String::from_utf8_lossy(&counted.stderr));
         command
     };
-    let torus = "torus:dims=[3,3],bandwidth=1 GB/s";
+    let torus = "torus:dims=[3,3,1,1],bandwidth=1 GB/s";
     let command = measures(&["-t", torus, "-p", "ring", "--size", "1 MB", "--placement", "0-8,random"]);
     let expected = ["accuracy", "-t", torus, "-p", "ring", "--size", "1 MB", "--placement", "0-8,random"];
     assert_eq!(shlex::split(&command).unwrap(), expected);
