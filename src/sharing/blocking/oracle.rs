@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::channels::Channels;
+use crate::portable;
 
 /// Links, how they are divided into channels, and by flow the links it crosses.
 #[derive(Clone, Debug)]
@@ -102,7 +103,7 @@ impl Problem {
                 let others = || outputs.iter().filter(|(other, _)| **other != link).map(|(_, offer)| offer);
                 let time = others().map(|(taken, level)| taken / level.min(capacity)).sum::<f64>() / (all - taken);
                 let part = 1.0 - taken / all;
-                part * time * part.powf(1.0 / (level * time))
+                part * time * portable::exp(portable::ln(part) / (level * time))
             };
             let is_first = ways.iter().any(|way| way[0] == from);
             let passes = if is_first || outputs.len() == 1 {

@@ -40,7 +40,11 @@ fn table_json_csv_and_map_are_of_the_same_errors() {
         assert!(row["speed_ratio"].as_f64().unwrap() > 0.0);
         // Beyond a tenth it is bold.
         let percent = 100.0 * row["makespan_error"].as_f64().unwrap();
-        let shown = if percent > 0.0 { format!("+{percent:.1}") } else { format!("{percent:.1}") };
+        let shown = match percent {
+            _ if percent.abs() < 0.05 => "0.0".to_owned(),
+            _ if percent > 0.0 => format!("+{percent:.1}"),
+            _ => format!("{percent:.1}"),
+        };
         let shown = if percent.abs() > 10.0 { format!("**{shown}**") } else { shown };
         assert!(markdown.contains(&format!("| {shown} |")), "{shown}\n{markdown}");
     }
