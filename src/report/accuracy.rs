@@ -140,7 +140,7 @@ pub struct KnownAccuracy {
     pub map: String,
     /// One sentence that says it.
     pub text: String,
-    /// What the model leaves out where it takes a tenth of a message's time or more.
+    /// A sentence on what the model leaves out, where that takes a tenth of a message's time or more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaves_out: Option<String>,
 }

@@ -71,7 +71,7 @@ impl BlockingChannels {
 
 impl Default for BlockingSpec {
     fn default() -> Self {
-        Self { channels: None, tolerance: 0.2.into(), renewal: 0.2.into(), packet_size: Bytes(1500).into() }
+        Self { channels: None, tolerance: 0.2.into(), renewal: 0.2.into(), packet_size: Bytes::PACKET.into() }
     }
 }
 

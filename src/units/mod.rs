@@ -144,6 +144,11 @@ impl Sum for Time {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bytes(pub u64);
 
+impl Bytes {
+    /// A packet where nothing is said: what Ethernet carries by default.
+    pub const PACKET: Self = Self(1500);
+}
+
 impl Add for Bytes {
     type Output = Self;
     #[inline]

@@ -290,9 +290,10 @@ pub fn say_of_rows(rows: &[ComparisonRow], words: &str, voice: Voice) {
     if let Some(known) = known().find(|known| known.cases.is_empty()) {
         say(known, words, voice);
     }
-    let models: Vec<&str> = known().filter(|known| !known.cases.is_empty()).map(|known| known.model.as_str()).collect();
-    if let ([model, rest @ ..], true) = (&models[..], rows.len() > 1)
-        && rest.iter().all(|other| other == model)
+    let mut models = known().filter(|known| !known.cases.is_empty()).map(|known| known.model.as_str());
+    if rows.len() > 1
+        && let Some(model) = models.next()
+        && models.all(|other| other == model)
         && let Some(Picks { right, loss, tau, count }) = picks_of(model)
     {
         voice.say(format_args!(

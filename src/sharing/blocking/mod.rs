@@ -50,9 +50,9 @@ pub trait Renewed: Sharing {
 /// q(b) = X(b) min over o, d of (L(b, o) / y(b, o), l(b, d) / y(b, d))            what is first holds up what is behind
 /// x(f) = min(c, q(first queue of f)) / flows that start there
 /// ```
-/// Where a queue behind a link holds bytes for several outputs, a turn of the worst may find none for it at the head. With
-/// p the part of the bytes that go to o, L(b, o) the least of L and l for it, and s the time that a byte for another one
-/// takes, the mean of 1 / L(b, o') over them:
+/// A turn of the worst output may find no byte for it at the head of a queue that holds others' as well. With p the part
+/// of the bytes that go to o, L(b, o) the least of L and l for it, and s the time that a byte for another one takes, the
+/// mean of 1 / L(b, o') over them:
 /// ```text
 /// 1 / q'(b) = 1 / q(b) + min over o of (1 - p) s (1 - p)^(1 / (L(b, o) s))
 /// ```
@@ -63,7 +63,8 @@ pub trait Renewed: Sharing {
 ///
 /// The fixed point is looked for around the change only: a list of links whose levels are to be worked out again, each
 /// of which changes the q of the queues before it. A q that is off by more than `tolerance` of itself goes `DOWN` or
-/// `UP` a part of the way (closer, where all of it goes the same way: `PIPE`), which puts its link on the list, or all links of the flows that start there. When the list
+/// `UP` a part of the way (closer, where all of it goes the same way: `PIPE`), which puts its link on the list, or all
+/// links of the flows that start there. When the list
 /// is empty every q is within `tolerance` of what the others ask for. A solve takes at most `Blocking::most` updates;
 /// what is left is for the next.
 ///
@@ -94,9 +95,9 @@ pub struct Blocking {
 const DOWN: f64 = 0.8;
 const UP: f64 = 0.4;
 
-/// Of a queue whose bytes all go the same way: the part of the tolerance that holds when q is to rise, and the part of
-/// itself within which it takes what is asked for at once. Along a path of such queues what each is short of adds up,
-/// while what they are above it is held to what links carry ([`Feasible`]).
+/// The part of the tolerance that holds for a queue whose bytes all go the same way when q is to rise, and the part of
+/// itself within which such a q takes what is asked for at once. Along a path of such queues what each is short of adds
+/// up, while what they are above it is held to what links carry ([`Feasible`]).
 const PIPE: f64 = 0.1;
 const CLOSE: f64 = 0.3;
 

@@ -85,7 +85,7 @@ impl Blocking {
                 if own > 0.0 && others > 0.0 {
                     let (time, part) = ((times - own / offered.min(capacity)) / others, others / sum);
                     let passed = part * time * portable::exp(portable::ln(part) / (offered * time));
-                    passes = if passed < passes { passed } else { passes };
+                    passes = passes.min(passed);
                 }
             }
             if passes < f64::INFINITY {

@@ -27,6 +27,7 @@ use crate::scenario::{Base, Identity, Loader, Scenario};
 use crate::simulation::{PatternWork, Work};
 use crate::transport::TransportSpec;
 use crate::transport::packet::Buffer;
+use crate::units::Bytes;
 
 pub use case::case_of;
 pub use known::{Picks, known, known_of, picks_of};
@@ -191,7 +192,7 @@ impl AccuracySweep {
         let usual = [None];
         let buffers: Vec<Option<&str>> = self.buffers.iter().map(|buffer| Some(buffer.as_str())).collect();
         let buffers = if buffers.is_empty() { &usual[..] } else { &buffers };
-        let (hops_of_small, hops_of_messages) = case::packet_hops(work, network, 1500);
+        let (hops_of_small, hops_of_messages) = case::packet_hops(work, network, Bytes::PACKET.0);
         let hops = packets.map_or(hops_of_small, |packets| hops_of_messages * f64::from(packets));
         let mut case = Case { names, loader, seeds: point.seeds.clone(), parts: Vec::new(), pairs: Vec::new() };
         for &(_, reference) in references.iter().filter(|(_, reference)| reference.applies(network)) {

@@ -50,7 +50,7 @@ impl Default for PacketSpec {
     fn default() -> Self {
         Self {
             model: Model::Oq,
-            packet_size: USUAL.into(),
+            packet_size: Bytes::PACKET.into(),
             packets_per_message: None,
             buffer: None,
             arbitration: None,
@@ -252,9 +252,6 @@ fn plural(channels: u32) -> String {
     format!("{channels} virtual channel{}", if channels == 1 { "" } else { "s" })
 }
 
-/// The size of packets where nothing is said.
-const USUAL: Bytes = Bytes(1500);
-
 /// The largest packet \[B\].
 const LARGEST: u64 = 1 << 30;
 
@@ -319,7 +316,7 @@ impl PacketSpec {
             let none = Diagnostic::new("wrong-value", "a message of no packets").at_value(packets);
             return Some(none.label("a number from 1 is expected").help("7 is close to small packets, 4 is quicker"));
         }
-        if *self.packet_size != USUAL {
+        if *self.packet_size != Bytes::PACKET {
             let both = "both `packet-size` and `packets-per-message` say how large packets are";
             let both = Diagnostic::new("unused-option", both).at_value(&self.packet_size);
             return Some(both.label("of no use beside packets-per-message").help("leave one of them out"));

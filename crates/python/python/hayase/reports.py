@@ -549,7 +549,7 @@ class KnownAccuracy(TypedDict):
     map: str
     #: One sentence that says it.
     text: str
-    #: What the model leaves out where it takes a tenth of a message's time or more.
+    #: A sentence on what the model leaves out, where that takes a tenth of a message's time or more.
     leaves_out: NotRequired[str | None]
 
 
