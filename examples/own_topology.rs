@@ -12,7 +12,7 @@ use hayase::record::Recorder;
 use hayase::sharing::{EqualShareSpec, SharingSpec};
 use hayase::units::{Bandwidth, Time};
 use hayase::workload::pattern::{Injection, PatternPlayer};
-use hayase::{Loader, Network};
+use hayase::{Loader, Network, NetworkParts};
 
 /// So many switches in a ring, each with so many nodes, and a chord from each switch to the one opposite.
 fn chordal_ring(switches: u32, nodes_each: u32) -> Fabric {
@@ -34,12 +34,12 @@ fn chordal_ring(switches: u32, nodes_each: u32) -> Fabric {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let network = Network::new(chordal_ring(8, 4)).map_err(|mistakes| mistakes[0].message.clone())?;
+    let network = Network::new(chordal_ring(8, 4))?;
     println!("{}: diameter {:?}", network.fabric, network.fabric.diameter());
     let all_to_all = Loader::new().pattern("all-to-all-pairwise").load_workload(&network.fabric.nodes())?.pattern;
     for sharing in [SharingSpec::EqualShare(EqualShareSpec {}), SharingSpec::default()] {
         let policy = sharing.name();
-        let network = Network { sharing, ..network.clone() };
+        let network = NetworkParts { sharing, ..network.parts() }.build()?;
         let bisection = network.fabric.bisection();
         let mut recorder = Recorder::new(&network.fabric, &network.placement, bisection, false);
         let mut ranks = PatternPlayer::new(Arc::clone(&all_to_all), Injection::Queue, Time::ZERO, 1);

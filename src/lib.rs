@@ -88,8 +88,8 @@ pub use scenario::{Loader, Scenario};
 pub use simulation::{RunOptions, Work, simulate};
 #[cfg(feature = "simulator")]
 pub use sweep::Sweep;
-pub use system::Network;
 #[cfg(feature = "simulator")]
 pub use system::System;
+pub use system::{Network, NetworkParts};
 pub use units::{Bytes, Time};
 pub use workload::Workload;

@@ -5,7 +5,7 @@ use hayase::engine::Outcome;
 use hayase::fabric::{Fabric, FabricBuilder, Irregular, LinkRole};
 use hayase::ids::{MessageId, NodeId, RankId, VertexId, WakeId};
 use hayase::units::{Bandwidth, Time};
-use hayase::workload::{Blocked, Requests, Send};
+use hayase::workload::{Blocked, Requests, SendRequest};
 use hayase::{Invalid, Loader, Network, RunOptions, Workload};
 
 #[test]
@@ -23,7 +23,7 @@ fn a_scenario_is_named_loaded_and_run() -> Result<(), Invalid> {
 
 #[test]
 fn a_fabric_and_a_workload_are_a_few_lines() -> Result<(), Box<dyn std::error::Error>> {
-    let network = Network::new(star(8)).map_err(|mistakes| mistakes[0].message.clone())?;
+    let network = Network::new(star(8))?;
     let mut token = Token { ranks: 8, hops: 100 };
     let Outcome { makespan, messages, .. } = network.simulate(&mut token, &mut (), None);
     // Each hop crosses two cables of 1 us and carries 1 KB at 1 GB/s.
@@ -53,7 +53,7 @@ impl Token {
         if hop < self.hops {
             // The messages of a rank are numbered from 0.
             let id = MessageId { src: from, index: hop / self.ranks };
-            requests.sends.push(Send { id, dst: RankId((from.0 + 1) % self.ranks), bytes: 1000 });
+            requests.sends.push(SendRequest { id, dst: RankId((from.0 + 1) % self.ranks), bytes: 1000 });
         }
     }
 }
@@ -71,8 +71,8 @@ impl Workload for Token {
         self.hand_on(RankId(0), 0, requests);
     }
 
-    fn delivered(&mut self, _: Time, messages: &[Send], requests: &mut Requests) {
-        for Send { id, dst, .. } in messages {
+    fn delivered(&mut self, _: Time, messages: &[SendRequest], requests: &mut Requests) {
+        for SendRequest { id, dst, .. } in messages {
             self.hand_on(*dst, id.index * self.ranks + id.src.0 + 1, requests);
         }
     }

@@ -8,7 +8,7 @@ use crate::faults::OnFailure;
 use crate::ids::{FlowId, Id};
 use crate::transport::Transport;
 use crate::units::Time;
-use crate::workload::Send;
+use crate::workload::SendRequest;
 use crate::workload::Workload;
 
 impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_, W, T, O> {
@@ -22,14 +22,14 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     }
 
     /// Keeps a message between whose ends no path is left until there are new routes.
-    pub(super) fn wait_for_routes(&mut self, send: Send, since: Time) {
+    pub(super) fn wait_for_routes(&mut self, send: SendRequest, since: Time) {
         if let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) {
             outages.waiting.push((send, since));
         }
     }
 
     /// Takes a message whose route crosses a link that is down: it waits for new routes, or is lost.
-    pub(super) fn hold(&mut self, send: Send, since: Time) {
+    pub(super) fn hold(&mut self, send: SendRequest, since: Time) {
         let placement = self.simulation.placement;
         let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) else { return };
         match outages.faults.on_failure() {

@@ -31,7 +31,7 @@ use crate::prefetch::fetch;
 use crate::routing::{Router, Start};
 use crate::transport::{Facts, Gridlock, Transport};
 use crate::units::{Bandwidth, Time};
-use crate::workload::{Blocked, Requests, Send, Workload};
+use crate::workload::{Blocked, Requests, SendRequest, Workload};
 
 pub use observer::{Alone, CountedStep, Flight, Observer, Passed};
 pub use outages::Mishaps;
@@ -143,7 +143,7 @@ struct EventLoop<'a, 'o, W: ?Sized, T: ?Sized, O> {
     /// Messages that have left their senders, where that is known before they arrive.
     departed: Vec<FlowId>,
     woken: Vec<WakeId>,
-    delivered: Vec<Send>,
+    delivered: Vec<SendRequest>,
     requests: Requests,
     /// The links of the message that is launched.
     route: Vec<LinkId>,
@@ -232,7 +232,7 @@ impl Flights {
     #[inline]
     fn free(&mut self) -> FlowId {
         self.free.pop().unwrap_or_else(|| {
-            let send = Send { id: MessageId { src: RankId(0), index: 0 }, dst: RankId(0), bytes: 0 };
+            let send = SendRequest { id: MessageId { src: RankId(0), index: 0 }, dst: RankId(0), bytes: 0 };
             let flight = Flight { send, start: Time::ZERO, alone: Time::ZERO };
             self.flights.push(UnderWay { flight, piece: 0, room: 0, length: 0 });
             FlowId::from_index(self.flights.len() - 1)
@@ -373,7 +373,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     }
 
     /// A message leaves its sender: it spends the latencies of its route, then takes bandwidth until it is through.
-    fn launch(&mut self, send: Send) {
+    fn launch(&mut self, send: SendRequest) {
         if self.chosen.is_some() {
             self.launch_chosen(send);
             return;
@@ -396,7 +396,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
 
     /// Ends the run with a message for which the router has no route.
     #[cold]
-    fn refuse(&mut self, send: Send) {
+    fn refuse(&mut self, send: SendRequest) {
         let Simulation { fabric, placement, .. } = &self.simulation;
         let [src, dst] = [send.id.src, send.dst].map(|rank| fabric.vertex_name(placement[rank].into()));
         let waits_for = format!("a route from {src} to {dst}, which its routing does not have");
@@ -405,12 +405,12 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
 
     /// The same under a rule that chooses, or where links fail.
     #[cold]
-    fn launch_chosen(&mut self, send: Send) {
+    fn launch_chosen(&mut self, send: SendRequest) {
         self.launch_since(send, self.now);
     }
 
     /// The same for a message that was sent at this time, and may have been under way before.
-    fn launch_since(&mut self, send: Send, since: Time) {
+    fn launch_since(&mut self, send: SendRequest, since: Time) {
         let Some(chosen) = &mut self.chosen else { return };
         let placement = self.simulation.placement;
         let start = Start { src: placement[send.id.src], dst: placement[send.dst], message: send.id };
@@ -483,7 +483,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
 
     /// Tells the transport what it wants to know of a message before it starts.
     #[cold]
-    fn tell_more(&mut self, id: FlowId, send: Send) {
+    fn tell_more(&mut self, id: FlowId, send: SendRequest) {
         let Simulation { transport, workload, placement, .. } = &mut self.simulation;
         if transport.wants_senders() {
             transport.sender(id, send.id.src);
@@ -585,7 +585,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         if self.departed.is_empty() {
             return;
         }
-        let sends: Vec<Send> = self.departed.drain(..).map(|id| self.flights.get(id).0.send).collect();
+        let sends: Vec<SendRequest> = self.departed.drain(..).map(|id| self.flights.get(id).0.send).collect();
         self.simulation.workload.departed(self.now, &sends, &mut self.requests);
     }
 

@@ -2,13 +2,13 @@
 
 use crate::ids::{IdVec, LinkId, MessageId, RankId};
 use crate::units::Time;
-use crate::workload::Send;
+use crate::workload::SendRequest;
 
 /// A message under way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Flight {
     /// The message.
-    pub send: Send,
+    pub send: SendRequest,
     /// When it was sent.
     pub start: Time,
     /// How long it would take with the network to itself: latencies plus bytes over the least capacity,
@@ -60,7 +60,7 @@ impl CountedStep<'_> {
                     Alone::Each(alone) => alone[rank],
                 };
                 let id = MessageId { src: RankId(rank as u32), index };
-                (now, Flight { send: Send { id, dst, bytes: self.bytes }, start, alone })
+                (now, Flight { send: SendRequest { id, dst, bytes: self.bytes }, start, alone })
             })
         })
     }

@@ -5,7 +5,7 @@ use crate::faults::Faults;
 use crate::ids::{LinkId, NodeId};
 use crate::routing::Router;
 use crate::units::Time;
-use crate::workload::Send;
+use crate::workload::SendRequest;
 
 /// Pairs named at most.
 const NAMED: usize = 5;
@@ -35,7 +35,7 @@ pub(super) struct Outages<'a> {
     /// By change of routes: the routes, where they were foreseen.
     pub routes: Vec<Option<&'a dyn Router>>,
     /// Messages without a way, with when they were sent.
-    pub waiting: Vec<(Send, Time)>,
+    pub waiting: Vec<(SendRequest, Time)>,
     pub mishaps: Mishaps,
     /// Changes of links since a message last found a way.
     pub in_vain: u32,

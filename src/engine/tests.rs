@@ -15,7 +15,7 @@ use crate::topology::TopologySpec;
 use crate::transport::{Flows, Transport};
 use crate::units::Time;
 use crate::workload::pattern::{Injection, PatternPlayer, PatternSpec};
-use crate::workload::{Send, Workload};
+use crate::workload::{SendRequest, Workload};
 
 /// Flows, with their rates held against an oracle every so many times that they are solved.
 struct Checked<'a> {
@@ -67,7 +67,7 @@ impl Transport for Checked<'_> {
 
 /// What was delivered when.
 #[derive(Default)]
-struct Log(Vec<(f64, Send)>);
+struct Log(Vec<(f64, SendRequest)>);
 
 impl Observer for Log {
     fn delivered(&mut self, now: Time, flight: &Flight, _: &[LinkId]) {
@@ -128,8 +128,7 @@ const SPREAD: &str = "all-to-all = { algorithm = \"simple-spread\", size = \"20 
 fn rates_of_real_runs_are_those_of_the_oracles() {
     let max_min = SharingSpec::MaxMin(MaxMinSpec::default());
     let equal_share = SharingSpec::EqualShare(EqualShareSpec {});
-    let redistribute =
-        SharingSpec::Redistribute(RedistributeSpec { threshold: 0.010_137.into(), ..RedistributeSpec::default() });
+    let redistribute = SharingSpec::Redistribute(RedistributeSpec { threshold: 0.010_137.into() });
     for topology in [TREE, HALVED, TORUS] {
         for injection in [Injection::Queue, Injection::SendRecv, Injection::Window(3)] {
             let run = |sharing, oracle| play(topology, SPREAD, "random", injection, sharing, oracle, 29).1;
@@ -141,7 +140,13 @@ fn rates_of_real_runs_are_those_of_the_oracles() {
 }
 
 /// The deliveries of a pattern, with or without lock step.
-fn deliveries(topology: &str, workload: &str, injection: Injection, jitter: Time, lock_step: bool) -> Vec<(f64, Send)> {
+fn deliveries(
+    topology: &str,
+    workload: &str,
+    injection: Injection,
+    jitter: Time,
+    lock_step: bool,
+) -> Vec<(f64, SendRequest)> {
     let mut sources = Sources::default();
     let fabric = fabric(topology);
     let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();

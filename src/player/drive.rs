@@ -12,7 +12,7 @@ use crate::ids::{Id, IdVec, RankId, WakeId};
 use crate::noise::Processors;
 use crate::units::Time;
 use crate::workload::program::Action;
-use crate::workload::{Blocked, Load, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// Events between two looks at whoever may stop the run.
 const EVENTS_PER_LOOK: u64 = 65_536;
@@ -191,7 +191,7 @@ impl Workload for Player<'_> {
         self.catch_up(Time::ZERO, requests);
     }
 
-    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         self.runtime.clock.pass(now);
         for message in messages {
             let arrival = self.runtime.protocol.port.as_mut().and_then(|port| port.delivered(message.id));

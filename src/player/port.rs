@@ -5,13 +5,13 @@ use rustc_hash::FxHashMap;
 use super::clock::MessageEvent;
 use crate::ids::{MessageId, RankId, WakeId};
 use crate::units::Time;
-use crate::workload::{Requests, Send};
+use crate::workload::{Requests, SendRequest};
 
 /// The player's side of the engine.
 #[derive(Debug, Default)]
 pub(super) struct Port {
     /// What is to be handed over.
-    outbox: Vec<Send>,
+    outbox: Vec<SendRequest>,
     /// What it means for the player when one of the engine's messages has been delivered.
     under_way: FxHashMap<MessageId, MessageEvent>,
     /// By rank: messages handed over so far.
@@ -33,7 +33,7 @@ impl Port {
         let id = MessageId { src, index: *index };
         *index = index.wrapping_add(1);
         self.under_way.insert(id, arrival);
-        self.outbox.push(Send { id, dst, bytes });
+        self.outbox.push(SendRequest { id, dst, bytes });
     }
 
     /// What happens now that the engine has delivered this message.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::ids::{Id, RankId};
 use crate::units::Time;
-use crate::workload::Send;
+use crate::workload::SendRequest;
 
 /// Condenses who received what when.
 ///
@@ -24,7 +24,7 @@ impl Fingerprint {
 
     /// A message has been delivered.
     #[inline]
-    pub fn add(&mut self, now: Time, send: &Send) {
+    pub fn add(&mut self, now: Time, send: &SendRequest) {
         mix(&mut self.senders[RankId::index(send.id.src)], now, send.id.index, send.dst, send.bytes);
     }
 

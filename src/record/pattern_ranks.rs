@@ -17,7 +17,7 @@ use crate::ids::{IdVec, MessageId, RankId, WakeId};
 use crate::player::{Activity, ActivityKind, Observers, RankTimes, Transfer};
 use crate::units::Time;
 use crate::workload::pattern::{Injection, Pattern, PatternPlayer};
-use crate::workload::{Blocked, Load, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// A pattern being played, of which is told what its ranks do.
 ///
@@ -133,7 +133,7 @@ impl<'a> PatternRanks<'a> {
     }
 
     /// After a message of its own has come or left: whether that was what it waited for.
-    fn let_go(&mut self, now: Time, message: &Send, number: u32, was_held: bool) {
+    fn let_go(&mut self, now: Time, message: &SendRequest, number: u32, was_held: bool) {
         let src = message.id.src;
         if was_held && !self.is_held(src) {
             self.spent(src, ActivityKind::SendWait, now, message.id.index, (Some(number), Some(message.dst)));
@@ -230,7 +230,7 @@ impl Workload for PatternRanks<'_> {
         }
     }
 
-    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         self.calls += 1;
         self.first = (None, None);
         for message in messages {
@@ -277,7 +277,7 @@ impl Workload for PatternRanks<'_> {
         }
     }
 
-    fn departed(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn departed(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         self.calls += 1;
         self.first = (None, None);
         if self.player.load().departures {

@@ -379,7 +379,7 @@ mod tests {
     use crate::fabric::{FabricBuilder, Irregular, LinkRole};
     use crate::ids::{MessageId, VertexId};
     use crate::units::Bandwidth;
-    use crate::workload::Send;
+    use crate::workload::SendRequest;
 
     #[test]
     fn the_parts_of_split_messages_add_up_to_whole_bytes() {
@@ -399,7 +399,7 @@ mod tests {
             let mut recorder = Recorder::new(&fabric, &placement, None, false);
             for index in 0..messages {
                 let id = MessageId { src: RankId(0), index };
-                let send = Send { id, dst: RankId(1), bytes };
+                let send = SendRequest { id, dst: RankId(1), bytes };
                 let flight = Flight { send, start: Time::ZERO, alone: Time::ZERO };
                 recorder.delivered_split(Time::ZERO, &flight, &links, &parts);
             }

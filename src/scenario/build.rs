@@ -11,15 +11,12 @@ use crate::fabric::Fabric;
 use crate::faults::{Faults, FaultsSpec};
 use crate::ids::{Id, NodeId, RankId};
 use crate::placement::{PlacementSpec, RegularSpec};
-use crate::routing::{Choice, Manner, Router, RoutingSpec, may_lack_routes};
-use crate::sharing::SharingSpec;
+use crate::routing::{Router, RoutingSpec, may_lack_routes};
 use crate::simulation::PatternWork;
-use crate::system::{Network, System, Written};
+use crate::system::{Network, NetworkParts, Part, System, Written, of_moves};
 use crate::throughput::OnFabric;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
-use crate::transport::packet::Model;
-use crate::units::Time;
 use crate::workload::WorkloadSpec;
 use crate::workload::pattern::{Ground, Pattern, PatternSpec};
 
@@ -46,15 +43,8 @@ impl RoutedFabric {
 
     /// It with a rank on each node in order and exact max-min fairness between flows.
     pub fn network(&self) -> Network {
-        Network {
-            placement: self.fabric.node_ids().collect(),
-            fabric: Arc::clone(&self.fabric),
-            router: Arc::clone(&self.router),
-            sharing: SharingSpec::default(),
-            transport: TransportSpec::default(),
-            resolution: Time::ZERO,
-            faults: self.faults.clone(),
-        }
+        let parts = NetworkParts::on(Arc::clone(&self.fabric), Arc::clone(&self.router));
+        NetworkParts { faults: self.faults.clone(), ..parts }.unchecked()
     }
 }
 
@@ -151,7 +141,7 @@ pub(super) fn placed(
         Section::Broken => return None,
     };
     let built = placement.build(ranks, &fabric, seed(sections), sources);
-    let network = Network {
+    let network = NetworkParts {
         placement: taken(built, at, diagnostics)?,
         sharing: sections.sharing.get().cloned().unwrap_or_default(),
         transport: sections.transport.get().cloned().unwrap_or_default(),
@@ -159,7 +149,8 @@ pub(super) fn placed(
         fabric,
         router,
         faults,
-    };
+    }
+    .unchecked();
     check_network(&network, sections, diagnostics);
     let faults = sections.faults.get().cloned();
     let (topology, routing, placement) = (Some(topology), Some(routing), Some(placement));
@@ -168,61 +159,28 @@ pub(super) fn placed(
     Some(System::built(Some(network), written, seed(sections)))
 }
 
-/// Whether what moves messages goes with the fabric and its routes.
+/// Notes what moves messages and does not go with the fabric and its routes, at the section that says it.
 pub(super) fn check_network(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    check_changes(network, sections, diagnostics);
-    check_routing(network, sections, diagnostics);
-    check_resolution(network, sections, diagnostics);
-    check_switches(network, sections, diagnostics);
+    note_misfits(network.misfits(), sections, diagnostics);
 }
 
-/// Not everything that moves messages can do with links that fail while it does.
-fn check_changes(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    if network.events().is_some()
-        && let Some(reason) = network.transport.refuses_changes(&network.sharing)
-    {
-        let message = format!("links cannot fail or change at a time under transport {}", network.transport.name());
-        let diagnostic = Diagnostic::new("faults-misfit", message).label(reason);
-        let help = "let them fail from the start (no `at`), or take transport flow under `max-min` or `equal-share`";
-        diagnostics.push(with_span(diagnostic.help(help), sections.faults.span().or(sections.topology.span())));
+fn note_misfits(misfits: Vec<(Part, Diagnostic)>, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    for (part, diagnostic) in misfits {
+        let span = match part {
+            Part::Faults => sections.faults.span().or(sections.topology.span()),
+            Part::Placement => sections.placement.span(),
+            Part::Resolution => sections.resolution.span(),
+            Part::Routing => sections.routing.span(),
+            Part::Sharing => sections.sharing.span(),
+            Part::Transport => sections.transport.span(),
+        };
+        diagnostics.extend(at_section(vec![diagnostic], span));
     }
-}
-
-/// Whether messages can be simulated under this routing rule.
-fn check_routing(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    let diagnostic = match network.router.choice().map(Choice::manner) {
-        Some(Manner::Bound) => Diagnostic::new(
-            "routing-misfit",
-            "messages cannot be simulated under a rule that is known by its loads only",
-        )
-        .label("mixes paths for all traffic together")
-        .help("`hayase throughput` counts its loads; `ugal-g` chooses message by message"),
-        Some(Manner::Split) if !network.transport.takes_splits(&network.sharing) => {
-            let (message, others) = match network.transport.is_flow() {
-                true => (
-                    format!("flows under sharing {} go over one path", network.sharing.name()),
-                    "max-min or equal-share shares among several; ",
-                ),
-                false => (format!("transport {} moves a message over one path", network.transport.name()), ""),
-            };
-            Diagnostic::new("routing-misfit", message)
-                .label("splits each message over several paths")
-                .help(others.to_owned() + "use a rule with one path for each message (ecmp, valiant-groups, ugal-l), or count loads: `hayase throughput`")
-        }
-        _ => return,
-    };
-    diagnostics.push(with_span(diagnostic, sections.routing.span()));
 }
 
 /// What is wrong with how messages move, whatever the fabric.
 pub(super) fn check_transport(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    if let Some(sharing) = sections.sharing.get() {
-        check_sharing(sharing, diagnostics);
-    }
-    if let Some(transport) = sections.transport.get() {
-        diagnostics.extend(at_section(transport.check(), sections.transport.span()));
-        check_terms(transport, sections, diagnostics);
-    }
+    note_misfits(of_moves(sections.sharing.get(), sections.transport.get()), sections, diagnostics);
 }
 
 /// The size of large packets follows from that of messages, which is known of patterns before they are played.
@@ -334,93 +292,6 @@ fn check_node(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
-    if let SharingSpec::Blocking(spec) = sharing {
-        diagnostics.extend(spec.check());
-    }
-    if let SharingSpec::Redistribute(spec) = sharing {
-        let threshold = *spec.threshold;
-        if !(threshold > 0.0 && threshold < 1.0) {
-            let diagnostic = Diagnostic::new("wrong-value", format!("the threshold {threshold} is no part of a rate"));
-            diagnostics.push(
-                diagnostic
-                    .at_value(&spec.threshold)
-                    .label("a number between 0 and 1 is expected")
-                    .help("the published value is 0.01"),
-            );
-        }
-    }
-}
-
-/// Not every policy knows what to do with weights, windows and traffic on the way back.
-fn check_terms(transport: &TransportSpec, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    if !transport.is_flow() || transport.is_plain_flow() {
-        return;
-    }
-    if let Some(reason) = sections.sharing.get().and_then(|sharing| sharing.refuses_terms()) {
-        let message = "this policy cannot share links among messages with terms of their own, as [transport.flow] has";
-        let diagnostic = Diagnostic::new("unknown-sharing", message).label(reason);
-        let help = "choose `max-min` without a solver, or `equal-share`; or leave the options of [transport.flow] out";
-        diagnostics.push(with_span(diagnostic.help(help), sections.sharing.span()));
-    }
-}
-
-/// A smallest step belongs to the flow model: packets have times of their own.
-fn check_resolution(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    if let Section::Is(resolution, _) = &sections.resolution
-        && **resolution > Time::ZERO
-        && matches!(network.transport, TransportSpec::Packet(_))
-    {
-        let diagnostic = Diagnostic::new("unused-option", "packets have no use for a resolution");
-        diagnostics.push(
-            diagnostic
-                .at_value(resolution)
-                .label("only for flows")
-                .help("leave `resolution` out, or choose [transport.flow]"),
-        );
-    }
-}
-
-/// Input queues are those of switches: links that are known by their routes alone meet nowhere.
-fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    if network.fabric.limits_messages() {
-        check_limits(network, sections, diagnostics);
-    }
-    let has_no_switches = || network.fabric.links().iter().any(|link| link.ends.is_none());
-    if network.transport.is_flow() && matches!(network.sharing, SharingSpec::Blocking(_)) && has_no_switches() {
-        let diagnostic =
-            Diagnostic::new("unknown-switches", "`blocking` has queues at switches, and this topology has none")
-                .label("its links are known by routes alone")
-                .help("choose `max-min`, whose flows need links only");
-        diagnostics.push(with_span(diagnostic, sections.sharing.span()));
-    }
-    let TransportSpec::Packet(spec) = &network.transport else { return };
-    diagnostics.extend(at_section(spec.check_on(&network.fabric, &*network.router), sections.transport.span()));
-    if spec.model == Model::Iq && has_no_switches() {
-        let diagnostic =
-            Diagnostic::new("unknown-switches", "`iq` has buffers at switches, and this topology has none")
-                .label("its links are known by routes alone")
-                .help("choose `packet:oq` or `packet:fq`, whose queues belong to links");
-        diagnostics.push(with_span(diagnostic, sections.transport.span()));
-    }
-}
-
-/// Links that limit each message by itself are terms of flows.
-fn check_limits(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    let what = "links of this topology limit each message by itself (FATPIPE)";
-    if matches!(network.transport, TransportSpec::Packet(_)) {
-        let message = format!("{what}, and packets queue on every link");
-        let diagnostic = Diagnostic::new("unshared-links", message).label("only for flows");
-        let help = "choose [transport.flow], or make the links SHARED";
-        diagnostics.push(with_span(diagnostic.help(help), sections.transport.span()));
-    }
-    if let (true, Some(reason)) = (network.transport.is_flow(), network.sharing.refuses_terms()) {
-        let diagnostic = Diagnostic::new("unshared-links", format!("{what}: a term that this policy does not know"));
-        let help = "choose `max-min` without a solver, or `equal-share`";
-        diagnostics.push(with_span(diagnostic.label(reason).help(help), sections.sharing.span()));
-    }
-}
-
 /// Pairs looked at for routes, at most: beyond that only a sample would fit in the time of a look.
 const MOST_PAIRS: u64 = 20_000_000;
 
@@ -470,7 +341,7 @@ pub(super) fn check_routes(system: &System, work: &Workload, sections: &Sections
 
 /// Whether there is a route between all ranks, of which it is not known who sends to whom.
 pub(super) fn check_all_routes(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    let Network { fabric, router, placement, .. } = network;
+    let NetworkParts { fabric, router, placement, .. } = &**network;
     // Then a run says which of its messages have no way.
     if network.faults_concern_runs() {
         return;

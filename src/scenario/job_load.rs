@@ -14,7 +14,7 @@ use crate::placement::{Joint, JointPart, Placement, PlacementSpec};
 use crate::reading::nulls::drop_nulls;
 use crate::rng::seed_of_job;
 use crate::simulation::{Job, JobsWork, PatternWork, ProgramWork, Simulated, Task, calls_of};
-use crate::system::{Network, System, Written, network_of_its_own};
+use crate::system::{Network, NetworkParts, System, Written, network_of_its_own};
 use crate::throughput::OnNodes;
 use crate::units::{Time, grouped};
 use crate::workload::farm::FarmSpec;
@@ -418,7 +418,7 @@ fn system(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (System, Network) {
     let RoutedFabric { topology, fabric, routing, router, faults } = routed;
-    let network = Network {
+    let network = NetworkParts {
         placement,
         sharing: sections.sharing.get().cloned().unwrap_or_default(),
         transport: sections.transport.get().cloned().unwrap_or_default(),
@@ -426,7 +426,8 @@ fn system(
         fabric,
         router,
         faults,
-    };
+    }
+    .unchecked();
     build::check_network(&network, sections, diagnostics);
     let (topology, routing, joint) = (Some(topology), Some(routing), Some(joint));
     let faults = sections.faults.get().cloned();
@@ -441,7 +442,7 @@ fn check_each(jobs: &[Built<'_>], network: &Network, sections: &Sections, diagno
     for job in jobs {
         let ranks = job.task.ranks() as usize;
         let nodes = network.placement.as_slice().get(first..first + ranks).unwrap_or_default();
-        let own = Network { placement: nodes.to_vec().into(), ..network.clone() };
+        let own = network.with_placement(nodes.to_vec().into());
         first += ranks;
         match &job.task {
             Task::Pattern(pattern) => {

@@ -67,6 +67,9 @@ pub struct Scenario<W = Work> {
 /// What keys of the work begin with.
 const OF_WORK: &str = "workload.";
 
+/// The reason why a run does not fail: no scenario is made of work that does not fit its system.
+const FITS: &str = "work of a scenario fits its system";
+
 impl<W: Simulated> Scenario<W> {
     /// This work on this system.
     ///
@@ -99,7 +102,7 @@ impl<W: Simulated> Scenario<W> {
 
     /// Runs it.
     pub fn run(&self, options: RunOptions<'_>) -> W::Outcome {
-        self.work.play(&self.system, options)
+        self.work.play(&self.system, options).expect(FITS)
     }
 
     /// The seed of everything random.
@@ -180,7 +183,7 @@ impl<W: Simulated> Scenario<W> {
 impl Scenario {
     /// What a run comes to; of a program with its time on nodes and a network that cost nothing as its critical path.
     pub fn measured(&self, watch: Option<&dyn Watch>) -> Summary {
-        self.work.measured(&self.system, watch)
+        self.work.measured(&self.system, watch).expect(FITS)
     }
 
     /// Has it run on this fabric with these routes, which are the same as its own.

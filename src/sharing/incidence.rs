@@ -131,6 +131,15 @@ fn take_of<const LOOKS: usize>(flows: &[u32; INLINE], count: u32, picked: &mut V
     unsafe { picked.set_len(len + taken) };
 }
 
+/// Checks that all of these links are there before a flow is put on any: what is written of a flow is read unchecked.
+///
+/// # Panics
+/// If one of them is not.
+#[inline]
+fn check<S>(links: &[u32], all: &[Link<S>]) {
+    assert!(links.iter().all(|&link| (link as usize) < all.len()), "a flow is on links that are there");
+}
+
 impl<S> Incidence<S> {
     /// No flows on so many links; `state` says by number what is kept of each.
     pub(super) fn new(links: usize, state: impl Fn(usize) -> S + Send + Sync) -> Self
@@ -195,6 +204,7 @@ impl<S> Incidence<S> {
     /// If one of the links is not there: everything else relies on that.
     #[inline]
     pub(super) fn add(&mut self, flow: u32, links: &[u32], mut visit: impl FnMut(u32, &mut S, u32)) {
+        check(links, &self.links);
         self.reserve(flow, links.len());
         let base = flow as usize * self.stride;
         let words = &mut self.words[base..][..=links.len()];
@@ -280,6 +290,7 @@ impl<S> Incidence<S> {
         mut visit: impl FnMut(&mut S, u32) -> T,
         mut crowded: impl FnMut(u32, &mut S),
     ) {
+        check(links, &self.links);
         self.reserve(flow, links.len());
         let base = flow as usize * self.stride;
         let Self { links: all, words, rates, .. } = self;
@@ -563,6 +574,21 @@ impl<S> Incidence<S> {
 mod tests {
     use super::*;
     use crate::rng::Stream;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn a_flow_on_a_link_that_is_not_there_is_on_no_link_at_all() {
+        let mut incidence = Incidence::new(2, |_| ());
+        incidence.add(0, &[0, 1], |_, &mut (), _| {});
+        let mut refuses = |add: &dyn Fn(&mut Incidence<()>)| {
+            assert!(catch_unwind(AssertUnwindSafe(|| add(&mut incidence))).is_err());
+            assert_eq!((incidence.flows(), incidence.flows_on(0)), (1, &[0][..]));
+        };
+        refuses(&|incidence| incidence.add(1, &[0, 2], |_, &mut (), _| {}));
+        refuses(&|incidence| {
+            incidence.add_picking(1, &[0, 2], &mut Vec::new(), |&mut (), _| |_| true, |_, &mut ()| {})
+        });
+    }
 
     /// Adds and removes flows at random and compares with plain lists.
     fn agrees_with_plain_lists(links: u32, flows: u32, longest: u64) {

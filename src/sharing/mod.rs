@@ -8,7 +8,6 @@
 //! |---|---|---|
 //! | [`EqualShare`] | `min over its links of c/n` | MFS, mode F |
 //! | [`Redistribute`] | the same plus rounds of redistribution | MFS, mode N |
-//! | [`RedistributeGrowing`] | the same, to flows that can still grow alone | MFS, mode N, read in another way |
 //! | [`WeightedMaxMin`], [`WeightedEqualShare`] | the first and the last, of flows on several paths, with weights and limits | |
 //! | [`Blocking`], [`VirtualOutput`] | what queues at inputs let through | node models with spillback |
 //! | [`MaxMin`], [`Groups`] | exact max-min fairness, by flows and by groups of flows | the limit of mode N |
@@ -24,7 +23,6 @@ pub(crate) mod oracle;
 mod pending;
 mod policy;
 mod redistribute;
-mod redistribute_growing;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -41,9 +39,6 @@ pub use groups::Groups;
 pub use max_min::MaxMin;
 pub use policy::{Change, Rounds, Sharing, Terms};
 pub use redistribute::Redistribute;
-pub use redistribute_growing::RedistributeGrowing;
-pub use spec::{
-    Among, BlockingChannels, BlockingSpec, EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec, Solver,
-};
+pub use spec::{BlockingChannels, BlockingSpec, EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec, Solver};
 pub use weighted_equal_share::WeightedEqualShare;
 pub use weighted_max_min::WeightedMaxMin;

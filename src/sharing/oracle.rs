@@ -61,27 +61,4 @@ impl Problem {
         }
         rates
     }
-
-    /// Rounds of redistribution among the flows that can still grow.
-    pub(crate) fn redistribute_growing(&self, threshold: f64) -> Vec<f64> {
-        let mut rates = self.equal_share();
-        loop {
-            let left = |link: usize| self.capacities[link] - self.flows_on(link).map(|f| rates[f]).sum::<f64>();
-            let has_room: Vec<bool> =
-                (0..self.capacities.len()).map(|link| left(link) > 1e-9 * self.capacities[link]).collect();
-            let can_grow: Vec<bool> =
-                self.flows.iter().map(|links| links.iter().all(|&link| has_room[link as usize])).collect();
-            let among = |link: usize| self.flows_on(link).filter(|&f| can_grow[f]).count() as f64;
-            let offers: Vec<f64> = (0..self.capacities.len()).map(|link| left(link) / among(link)).collect();
-            let offer = |&link: &u32| offers[link as usize];
-            let gain = |f: usize| {
-                if can_grow[f] { self.flows[f].iter().map(offer).fold(f64::INFINITY, f64::min) } else { 0.0 }
-            };
-            let gains: Vec<f64> = (0..rates.len()).map(gain).collect();
-            if rates.iter().zip(&gains).all(|(rate, gain)| *gain < threshold * rate) {
-                return rates;
-            }
-            rates.iter_mut().zip(gains).for_each(|(rate, gain)| *rate += gain);
-        }
-    }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Blocking, Channels, EqualShare, Groups, MaxMin, Redistribute, RedistributeGrowing, Sharing, VirtualOutput,
-    WeightedEqualShare, WeightedMaxMin,
+    Blocking, Channels, EqualShare, Groups, MaxMin, Redistribute, Sharing, VirtualOutput, WeightedEqualShare,
+    WeightedMaxMin,
 };
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
@@ -150,32 +150,11 @@ impl Solver {
 pub struct RedistributeSpec {
     /// Rounds go on until no rate grows by more than this part of itself (default 0.01).
     pub threshold: Located<f64>,
-    /// Which of a link's flows its left-over is divided among (default all).
-    #[serde(skip_serializing_if = "Among::is_all")]
-    pub among: Among,
-}
-
-/// Which of a link's flows its left-over is divided among.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Among {
-    /// All of them: many small rounds.
-    #[default]
-    All,
-    /// Those with room on all of their links: few large rounds.
-    Growing,
-}
-
-impl Among {
-    fn is_all(&self) -> bool {
-        *self == Self::All
-    }
 }
 
 impl Default for RedistributeSpec {
     fn default() -> Self {
-        Self { threshold: 0.01.into(), among: Among::All }
+        Self { threshold: 0.01.into() }
     }
 }
 
@@ -200,12 +179,7 @@ impl SharingSpec {
     pub fn build(&self, capacities: Vec<f64>) -> Box<dyn Sharing> {
         match self {
             Self::EqualShare(_) => Box::new(EqualShare::new(capacities)),
-            Self::Redistribute(RedistributeSpec { threshold, among: Among::All }) => {
-                Box::new(Redistribute::new(capacities, **threshold))
-            }
-            Self::Redistribute(RedistributeSpec { threshold, among: Among::Growing }) => {
-                Box::new(RedistributeGrowing::new(capacities, **threshold))
-            }
+            Self::Redistribute(spec) => Box::new(Redistribute::new(capacities, *spec.threshold)),
             Self::MaxMin(MaxMinSpec { solver: Solver::Groups }) => Box::new(Groups::new(capacities)),
             Self::MaxMin(_) => Box::new(MaxMin::new(capacities)),
             Self::Blocking(BlockingSpec { channels: Some(BlockingChannels::Voq), tolerance, .. }) => {
@@ -213,6 +187,20 @@ impl SharingSpec {
             }
             // Links without a fabric: one channel each.
             Self::Blocking(spec) => Box::new(Blocking::new(capacities, Channels::default(), *spec.tolerance)),
+        }
+    }
+
+    /// Returns what is wrong with its options.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        match self {
+            Self::Blocking(spec) => spec.check(),
+            Self::Redistribute(spec) if !(*spec.threshold > 0.0 && *spec.threshold < 1.0) => {
+                let message = format!("the threshold {} is no part of a rate", *spec.threshold);
+                let diagnostic = Diagnostic::new("wrong-value", message).at_value(&spec.threshold);
+                let label = "a number between 0 and 1 is expected";
+                vec![diagnostic.label(label).help("the published value is 0.01")]
+            }
+            Self::EqualShare(_) | Self::Redistribute(_) | Self::MaxMin(_) => Vec::new(),
         }
     }
 

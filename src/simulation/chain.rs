@@ -3,7 +3,7 @@
 use super::simulated::processors;
 use crate::engine::{Progress, Watch};
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
-use crate::system::{Network, System};
+use crate::system::{Network, NetworkParts, System};
 use crate::units::{Bandwidth, Time};
 use crate::workload::Lockstep;
 use crate::workload::pattern::{Injection, Needs, Pattern, start_offsets};
@@ -53,7 +53,7 @@ pub(super) fn of_steps(
     if work.passed_on.is_some() || !matches!(injection, Injection::SendRecv | Injection::Barrier) {
         return None;
     }
-    let Network { fabric, router, placement, .. } = network;
+    let NetworkParts { fabric, router, placement, .. } = &**network;
     let mut route: Vec<LinkId> = Vec::new();
     let mut alone = |from: NodeId, to: NodeId| {
         route.clear();

@@ -185,11 +185,11 @@ impl Simulated for FarmWork {
         fits_places(&self.title, self.point.workers.len() as u32 + 1, system)
     }
 
-    fn play(&self, system: &System, options: RunOptions<'_>) -> FarmOutcome {
+    fn play(&self, system: &System, options: RunOptions<'_>) -> Result<FarmOutcome, Diagnostic> {
         let start = crate::wall_clock::now();
         let outcome = self.outcome(system, options.watch, options.added, &mut ());
         let point = FarmPoint { workers: self.slowed_workers(system), ..self.point.clone() };
-        FarmOutcome {
+        Ok(FarmOutcome {
             prediction: outcome.map(|outcome| {
                 let network = self.network_bound(system).filter(|_| outcome.undone == 0);
                 prediction(&point, &self.tasks, &self.costs, &outcome, network)
@@ -197,7 +197,7 @@ impl Simulated for FarmWork {
             bytes: self.tasks.bytes(),
             wall_s: start.elapsed().as_secs_f64(),
             estimated: estimate::not_of(system, "farms"),
-        }
+        })
     }
 
     fn summary(outcome: &FarmOutcome) -> Summary {

@@ -245,12 +245,9 @@ impl Simulated for JobsWork {
         fits_places(&self.name, self.ranks(), system)
     }
 
-    fn play(&self, system: &System, options: RunOptions<'_>) -> JobsOutcome {
-        match system.network() {
-            Some(network) => Playing { work: self, system, network }.run(options),
-            // Whoever asks has seen that there is a network.
-            None => JobsOutcome { report: JobsReport::default(), blocked: Vec::new(), links: Vec::new() },
-        }
+    fn play(&self, system: &System, options: RunOptions<'_>) -> Result<JobsOutcome, Diagnostic> {
+        let network = system.network().ok_or_else(|| without_network(&self.name))?;
+        Ok(Playing { work: self, system, network }.run(options))
     }
 
     fn summary(outcome: &JobsOutcome) -> Summary {

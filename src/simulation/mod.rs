@@ -47,7 +47,7 @@ pub use summary::Summary;
 /// Work that does not fit the system: a pattern without a network, more ranks than have places.
 pub fn simulate<W: Simulated>(system: &System, work: &W, options: RunOptions<'_>) -> Result<W::Outcome, Diagnostic> {
     work.fits(system)?;
-    Ok(work.play(system, options))
+    work.play(system, options)
 }
 
 /// Any work.
@@ -95,13 +95,13 @@ impl Simulated for Work {
         any!(self, work => work.fits(system))
     }
 
-    fn play(&self, system: &System, options: RunOptions<'_>) -> Outcome {
-        match self {
-            Self::Pattern(work) => Outcome::Pattern(Box::new(work.play(system, options))),
-            Self::Program(work) => Outcome::Program(Box::new(work.play(system, options))),
-            Self::Farm(work) => Outcome::Farm(Box::new(work.play(system, options))),
-            Self::Jobs(work) => Outcome::Jobs(Box::new(work.play(system, options))),
-        }
+    fn play(&self, system: &System, options: RunOptions<'_>) -> Result<Outcome, Diagnostic> {
+        Ok(match self {
+            Self::Pattern(work) => Outcome::Pattern(Box::new(work.play(system, options)?)),
+            Self::Program(work) => Outcome::Program(Box::new(work.play(system, options)?)),
+            Self::Farm(work) => Outcome::Farm(Box::new(work.play(system, options)?)),
+            Self::Jobs(work) => Outcome::Jobs(Box::new(work.play(system, options)?)),
+        })
     }
 
     fn summary(outcome: &Outcome) -> Summary {
@@ -168,18 +168,26 @@ impl Outcome {
 impl Work {
     /// What a run came to; of a program with its time on nodes and a network that cost nothing as its critical path,
     /// which takes a second run; of jobs with each by itself, which takes one for each.
-    pub fn measured(&self, system: &System, watch: Option<&dyn Watch>) -> Summary {
+    ///
+    /// # Errors
+    /// Work that needs a network on a system without one.
+    pub fn measured(&self, system: &System, watch: Option<&dyn Watch>) -> Result<Summary, Diagnostic> {
         let Self::Program(program) = self else {
-            let summary = self.play(system, RunOptions { watch, alone: true, ..RunOptions::default() }).summary();
+            let options = RunOptions { watch, alone: true, ..RunOptions::default() };
+            let summary = self.play(system, options)?.summary();
             let estimated = summary.estimated.clone().or_else(|| estimate::not_of(system, "farms and jobs"));
-            return Summary { estimated, ..summary };
+            return Ok(Summary { estimated, ..summary });
         };
         let play = |system: &System| {
-            program.play(system, RunOptions { watch, room: Some(0), ..RunOptions::default() }).summary()
+            let options = RunOptions { watch, room: Some(0), ..RunOptions::default() };
+            program.play(system, options).map(|outcome| outcome.summary())
         };
-        let played = play(system);
-        let ideal = (played.status == Status::Complete).then(|| play(&system.without_network()));
+        let played = play(system)?;
+        let ideal = match played.status {
+            Status::Complete => Some(play(&system.without_network())?),
+            _ => None,
+        };
         let ideal = ideal.filter(|ideal| ideal.status == Status::Complete);
-        Summary { bounds: Bounds { path_s: ideal.map(|ideal| ideal.makespan_s), ..Bounds::default() }, ..played }
+        Ok(Summary { bounds: Bounds { path_s: ideal.map(|ideal| ideal.makespan_s), ..Bounds::default() }, ..played })
     }
 }

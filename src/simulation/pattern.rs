@@ -25,7 +25,7 @@ use crate::report::{
 };
 use crate::routing::Manner;
 use crate::sharing::SharingSpec;
-use crate::system::{Network, System};
+use crate::system::{Network, NetworkParts, System};
 use crate::throughput::OnFabric;
 use crate::transport::{Channel, ContentionFreeSpec, Gridlock, Metered, TransportSpec};
 use crate::units::{Bandwidth, Time};
@@ -184,18 +184,9 @@ impl Simulated for PatternWork {
         fits_places(&self.name, self.pattern.ranks(), system)
     }
 
-    fn play(&self, system: &System, options: RunOptions<'_>) -> PatternOutcome {
-        match self.on(system) {
-            Some(run) => run.run(self, system, options),
-            // Whoever asks has seen that there is a network.
-            None => PatternOutcome {
-                report: Report::default(),
-                links: LinkUses::default(),
-                blocked: Vec::new(),
-                history: None,
-                path: None,
-            },
-        }
+    fn play(&self, system: &System, options: RunOptions<'_>) -> Result<PatternOutcome, Diagnostic> {
+        let playing = self.on(system).ok_or_else(|| without_network(&self.name))?;
+        Ok(playing.run(self, system, options))
     }
 
     fn summary(outcome: &PatternOutcome) -> Summary {
@@ -424,7 +415,7 @@ impl Playing<'_> {
         watch: Option<&dyn Watch>,
         added: Option<Arc<Added>>,
     ) -> (Outcome, Estimated) {
-        let Network { fabric, router, placement, .. } = self.network;
+        let NetworkParts { fabric, router, placement, .. } = &**self.network;
         let (pattern, router, seed) = (&**self.pattern, &**router, self.system.seed());
         let ground = estimate::Ground { pattern, fabric, router, placement, seed };
         let whole = estimate::whole(pattern);
@@ -479,7 +470,7 @@ impl Playing<'_> {
             && !self.network.fabric.limits_messages();
         let is_known = matches!(self.network.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
         let lockstep = if plain && is_known { self.pattern.lockstep()? } else { return None };
-        let Network { fabric, router, placement, .. } = &self.network;
+        let NetworkParts { fabric, router, placement, .. } = &**self.network;
         let steps = Steps::new(fabric, &**router, placement, lockstep, because)?;
         let mut recorder = recorder();
         let outcome = steps.run(&mut recorder, watch)?;
@@ -581,11 +572,8 @@ impl Playing<'_> {
             return Some(last);
         }
         let mut player = self.player(None);
-        let alone = Network {
-            transport: TransportSpec::ContentionFree(ContentionFreeSpec {}),
-            resolution: Time::ZERO,
-            ..self.network.clone()
-        };
+        let transport = TransportSpec::ContentionFree(ContentionFreeSpec {});
+        let alone = NetworkParts { transport, resolution: Time::ZERO, ..self.network.parts() }.build().ok()?;
         let outcome = alone.simulate(&mut player, &mut (), watch);
         (outcome.stop == Stop::Done).then_some(outcome.makespan)
     }

@@ -199,8 +199,8 @@ impl Simulated for ProgramWork {
         fits_places(&self.name, self.program.ranks(), system)
     }
 
-    fn play(&self, system: &System, options: RunOptions<'_>) -> ProgramOutcome {
-        Playing { work: self, system }.run(options)
+    fn play(&self, system: &System, options: RunOptions<'_>) -> Result<ProgramOutcome, Diagnostic> {
+        Ok(Playing { work: self, system }.run(options))
     }
 
     fn summary(outcome: &ProgramOutcome) -> Summary {

@@ -7,7 +7,7 @@ use crate::ids::{FlowId, IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::report::Rate;
 use crate::routing::{Manner, Path, Start, UnderWay, may_lack_routes};
 use crate::sharing::Sharing;
-use crate::system::Network;
+use crate::system::{Network, NetworkParts};
 use crate::transport::{FlowsOnTerms, Transport, TransportSpec};
 use crate::units::Time;
 use crate::workload::pattern::{Injection, Message, Pattern};
@@ -27,7 +27,7 @@ enum Shared {
 
 impl Shared {
     fn new(network: &Network) -> Self {
-        let Network { fabric, router, transport, sharing, .. } = network;
+        let NetworkParts { fabric, router, transport, sharing, .. } = &**network;
         let splits = router.choice().is_some_and(|choice| choice.manner() == Manner::Split);
         let on_terms = match transport {
             TransportSpec::ContentionFree(_) => return Self::Alone,
@@ -90,7 +90,7 @@ fn alone(fabric: &Fabric, path: &Path) -> Held {
 
 /// Of those messages that the rule lets go at once, the rates on this network.
 pub(super) fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> Vec<Rate> {
-    let Network { fabric, router, placement, .. } = network;
+    let NetworkParts { fabric, router, placement, .. } = &**network;
     let mut shared = Shared::new(network);
     let mut on_links: UnderWay = IdVec::filled(fabric.links().len(), 0);
     let mut messages: Vec<(RankId, Message, Option<u32>, Held)> = Vec::new();

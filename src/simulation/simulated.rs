@@ -57,8 +57,11 @@ pub trait Simulated: Clone + std::fmt::Debug + Send + Sync {
     /// Why it cannot.
     fn fits(&self, system: &System) -> Result<(), Diagnostic>;
 
-    /// Runs it on a system that it fits. Ask [`simulate`](super::simulate()), which makes sure of that.
-    fn play(&self, system: &System, options: RunOptions<'_>) -> Self::Outcome;
+    /// Runs it on a system that it fits. Ask [`simulate`](super::simulate()), which checks that.
+    ///
+    /// # Errors
+    /// Work that needs a network on a system without one.
+    fn play(&self, system: &System, options: RunOptions<'_>) -> Result<Self::Outcome, Diagnostic>;
 
     /// What came of it, in the figures that all work has in common.
     fn summary(outcome: &Self::Outcome) -> Summary;

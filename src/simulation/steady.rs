@@ -9,12 +9,12 @@ use crate::engine::{Progress, Stop, Watch};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, MessageId, NodeId, RankId, WakeId};
 use crate::rng::Mix;
-use crate::routing::{Demand, Manner};
+use crate::routing::Demand;
 use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
-use crate::system::Network;
+use crate::system::{Network, NetworkParts};
 use crate::throughput::{Traffic, check_ways};
 use crate::units::Time;
-use crate::workload::{Blocked, Load, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// How steady traffic is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,7 +97,7 @@ pub fn steady(
     let fabric = &*network.fabric;
     let demands = traffic.demands(fabric, &*network.router, options.seed)?;
     demands.iter().try_for_each(|demand| check_ways(fabric, &*network.router, demand))?;
-    check(network, fabric, options)?;
+    check(fabric, options)?;
     let done = AtomicBool::new(false);
     let mut traffic = SteadyTraffic::new(&demands, fabric.nodes(), options, &done);
     if traffic.senders.is_empty() {
@@ -109,8 +109,9 @@ pub fn steady(
             .help(format!("at most {} in all", SteadyOptions::MOST_MESSAGES)));
     }
     let until = UntilMeasured { done: &done, watch };
-    let network =
-        Network { placement: fabric.node_ids().collect(), sharing: by_groups(&network.sharing), ..network.clone() };
+    let sharing = by_groups(&network.sharing);
+    let parts = NetworkParts { placement: fabric.node_ids().collect(), sharing, ..network.parts() };
+    let network = parts.build().map_err(|invalid| invalid.diagnostics[0].clone())?;
     let outcome = network.simulate(&mut traffic, &mut (), Some(&until));
     match outcome.stop {
         Stop::Interrupted if done.load(Ordering::Relaxed) => Ok(traffic.measured()),
@@ -132,7 +133,7 @@ fn by_groups(sharing: &SharingSpec) -> SharingSpec {
     }
 }
 
-fn check(network: &Network, fabric: &Fabric, options: &SteadyOptions) -> Result<(), Diagnostic> {
+fn check(fabric: &Fabric, options: &SteadyOptions) -> Result<(), Diagnostic> {
     let number = |code, name: &str, value: u64, most: u64| {
         let message = format!("{value} is no {name}");
         let wrong = !(1..=most).contains(&value);
@@ -147,16 +148,8 @@ fn check(network: &Network, fabric: &Fabric, options: &SteadyOptions) -> Result<
             Diagnostic::new("too-few-rounds", message).help(format!("write {} or more", SteadyOptions::BATCHES))
         );
     }
-    match network.router.choice().map(|choice| choice.manner()) {
-        Some(Manner::Bound) => {
-            Err(Diagnostic::new("routing-misfit", "this rule is known by its loads only: no message can follow it")
-                .help("`ugal-l` and `ugal-g` choose message by message"))
-        }
-        Some(Manner::Split) if !network.transport.takes_splits(&network.sharing) => {
-            let message = format!("transport {} moves a message over one path", network.transport.name());
-            Err(Diagnostic::new("routing-misfit", message).help("use a rule with one path for each message"))
-        }
-        _ if fabric.nodes() == 0 => Err(Diagnostic::new("no-nodes", "a fabric without nodes has no traffic")),
+    match fabric.nodes() {
+        0 => Err(Diagnostic::new("no-nodes", "a fabric without nodes has no traffic")),
         _ => Ok(()),
     }
 }
@@ -267,7 +260,7 @@ impl<'a> SteadyTraffic<'a> {
         let draw = self.draws.two_unit(u64::from(src.0), u64::from(index));
         if let Some(dst) = self.destination(src, draw) {
             self.sent[src] = index.wrapping_add(1);
-            requests.sends.push(Send { id: MessageId { src, index }, dst: RankId(dst.0), bytes });
+            requests.sends.push(SendRequest { id: MessageId { src, index }, dst: RankId(dst.0), bytes });
         }
     }
 
@@ -317,7 +310,7 @@ impl Workload for SteadyTraffic<'_> {
         }
     }
 
-    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         if self.done.load(Ordering::Relaxed) {
             // What is still under way drains, until the engine looks whether it shall go on.
             return;

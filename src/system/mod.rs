@@ -5,6 +5,7 @@
 //! collectives and a seed: all that a pattern, a program or a farm runs on.
 
 mod network;
+mod parts;
 #[cfg(feature = "simulator")]
 mod target;
 #[cfg(all(test, feature = "simulator"))]
@@ -13,6 +14,9 @@ mod tests;
 mod whole;
 
 pub use network::Network;
+pub use parts::NetworkParts;
+#[cfg(feature = "simulator")]
+pub(crate) use parts::{Part, of_moves};
 #[cfg(feature = "simulator")]
 pub use target::Target;
 #[cfg(feature = "simulator")]

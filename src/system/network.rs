@@ -3,58 +3,80 @@
 //! [`Network`] puts a [`Simulation`] together for any [`Workload`]: pattern, program or master with its workers. So
 //! each of them runs on every fabric, with every routing, placement, sharing policy and transport.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use super::parts::{NetworkParts, of_moves};
+use crate::diagnostic::{Invalid, Sources};
 use crate::engine::{Observer, Outcome, Simulation, Watch};
 use crate::fabric::Fabric;
 use crate::faults::Faults;
 use crate::ids::{LinkId, NodeId};
 use crate::placement::Placement;
-use crate::routing::{ChannelOrder, Choice, Router, RoutingSpec};
+use crate::routing::{ChannelOrder, Choice, Router};
 use crate::sharing::{BlockingChannels, MaxMinSpec, SharingSpec, Solver};
 use crate::transport::packet::{DeadlockAvoidance, Model};
 use crate::transport::{Built, Metered, Transport, TransportSpec};
-use crate::units::{Bandwidth, Time};
+use crate::units::Bandwidth;
 use crate::workload::{Load, Workload};
 
-/// A fabric with its routes, ranks on its nodes, and how messages move: built and checked.
+/// A fabric with its routes, ranks on its nodes, and how messages move: parts that go together and stay as they are.
+///
+/// [`NetworkParts::build`] makes it. Its parts can be read as its fields.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Nodes, switches and links; what has failed at the start is gone.
-    pub fabric: Arc<Fabric>,
-    /// The routes; at the start, where links fail later.
-    pub router: Arc<dyn Router>,
-    /// Where ranks are.
-    pub placement: Placement,
-    /// How flows share links.
-    pub sharing: SharingSpec,
-    /// How messages move.
-    pub transport: TransportSpec,
-    /// The smallest step of simulated time; zero for none.
-    pub resolution: Time,
-    /// What fails, if anything does; fabric and routes are those that it has at the start.
-    pub faults: Option<Arc<Faults>>,
+    parts: NetworkParts,
+}
+
+impl Deref for Network {
+    type Target = NetworkParts;
+
+    fn deref(&self) -> &NetworkParts {
+        &self.parts
+    }
+}
+
+impl NetworkParts {
+    /// Returns a network of these parts.
+    ///
+    /// # Errors
+    /// Values that are out of range, and parts that do not go together: a routing rule that splits messages under a
+    /// sharing policy or transport that moves them over one path, links that change under one that cannot follow, ranks
+    /// on nodes that are not there.
+    pub fn build(self) -> Result<Network, Invalid> {
+        let moves = of_moves(Some(&self.sharing), Some(&self.transport));
+        let found = moves.into_iter().chain(self.misfits());
+        let diagnostics: Vec<_> = found.map(|(_, diagnostic)| diagnostic).collect();
+        match diagnostics.is_empty() {
+            true => Ok(Network { parts: self }),
+            false => Err(Invalid { diagnostics, sources: Sources::default() }),
+        }
+    }
+
+    /// Returns a network of parts that the caller has checked ([`Self::misfits`]).
+    pub(crate) fn unchecked(self) -> Network {
+        Network { parts: self }
+    }
 }
 
 impl Network {
-    /// A rank on each node in order, the usual routes of the fabric, exact max-min fairness between flows. What is to
-    /// be otherwise is set afterwards.
+    /// Returns a network with a rank on each node in order, the usual routes of the fabric, and exact max-min fairness
+    /// between flows. [`NetworkParts`] makes others.
     ///
     /// # Errors
     /// A fabric on which not every node reaches every other.
-    pub fn new(fabric: Fabric) -> Result<Self, Vec<Diagnostic>> {
-        fabric.check()?;
-        let fabric = Arc::new(fabric);
-        Ok(Self {
-            router: RoutingSpec::default_for(&fabric).build(&fabric, 0)?,
-            placement: fabric.node_ids().collect(),
-            fabric,
-            sharing: SharingSpec::default(),
-            transport: TransportSpec::default(),
-            resolution: Time::ZERO,
-            faults: None,
-        })
+    pub fn new(fabric: Fabric) -> Result<Self, Invalid> {
+        NetworkParts::new(fabric)?.build()
+    }
+
+    /// Returns the parts, to build another network of them.
+    pub fn parts(&self) -> NetworkParts {
+        self.parts.clone()
+    }
+
+    /// Returns the same with ranks on other nodes of its fabric.
+    pub(crate) fn with_placement(&self, placement: Placement) -> Self {
+        NetworkParts { placement, ..self.parts() }.unchecked()
     }
 
     /// Returns the rule by which messages change virtual channels, as [`BlockingChannels`] and [`DeadlockAvoidance`] are
@@ -126,7 +148,7 @@ impl Network {
 
     /// The transport for a load.
     fn transport_for(&self, load: Load, metered: Metered<'_>) -> Built {
-        let Self { fabric, router, placement, sharing, .. } = self;
+        let NetworkParts { fabric, router, placement, sharing, .. } = &self.parts;
         if self.events().is_none() {
             return self.transport.build_known(fabric, router, placement, sharing, load, metered);
         }
@@ -150,21 +172,10 @@ impl Network {
         observer: &mut impl Observer,
         watch: Option<&dyn Watch>,
     ) -> Outcome {
-        let Self { fabric, router, placement, resolution, .. } = self;
+        let NetworkParts { fabric, router, placement, resolution, .. } = &self.parts;
         let resolution = *resolution;
         let simulation = Simulation { fabric, router: &**router, placement, workload, transport, resolution };
         simulation.run_with(self.faults.as_deref(), observer, watch)
-    }
-
-    /// The same under these faults, which were built of its fabric and routes.
-    #[must_use]
-    pub fn with_faults(self, faults: Arc<Faults>) -> Self {
-        Self {
-            fabric: Arc::clone(faults.at_start()),
-            router: Arc::clone(faults.router()),
-            faults: Some(faults),
-            ..self
-        }
     }
 
     /// What happens to links while a run goes, if anything does.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Network;
 use super::target::Target;
+use super::{Network, NetworkParts};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::faults::{Faults, FaultsSpec};
 use crate::ids::NodeId;
@@ -179,9 +179,8 @@ impl System {
     /// Takes fabric and routes from another network that has the same.
     pub(crate) fn share_network(&mut self, known: &Network) {
         if let Some(network) = &mut self.network {
-            network.fabric = known.fabric.clone();
-            network.router = known.router.clone();
-            network.faults = known.faults.clone();
+            let (fabric, router, faults) = (known.fabric.clone(), known.router.clone(), known.faults.clone());
+            *network = NetworkParts { fabric, router, faults, ..network.parts() }.unchecked();
         }
     }
 
@@ -209,7 +208,7 @@ impl System {
         if nodes.len() != network.placement.len() || !nodes.iter().all(free) {
             return None;
         }
-        network.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Vec<_>>().into();
+        *network = network.with_placement(nodes.iter().map(|&node| NodeId(node)).collect::<Vec<_>>().into());
         // What was written of the placement says where ranks were; another seed must not draw it again.
         system.written.placement = None;
         Some(system)
@@ -230,17 +229,18 @@ impl System {
                 let spec = faults.clone().unwrap_or_default();
                 let own = routing.build_from(network.whole(), seed, sources)?;
                 let faults = Faults::build(&spec, network.whole(), (routing, &own), seed)?;
-                *network = network.clone().with_faults(Arc::new(faults));
+                *network = network.parts().with_faults(Arc::new(faults)).unchecked();
             } else {
-                network.router = routing.build_from(&network.fabric, seed, sources)?;
+                let router = routing.build_from(&network.fabric, seed, sources)?;
+                *network = NetworkParts { router, ..network.parts() }.unchecked();
             }
         }
         if let Some(placement) = self.written.placement.as_ref().filter(|placement| placement.depends_on_seed()) {
             let ranks = network.placement.len() as u32;
-            network.placement = placement.build(ranks, &network.fabric, seed, sources)?;
+            *network = network.with_placement(placement.build(ranks, &network.fabric, seed, sources)?);
         }
         if let Some(joint) = self.written.joint.as_ref().filter(|joint| joint.depends_on_seed()) {
-            network.placement = joint.build(&network.fabric, seed, sources)?;
+            *network = network.with_placement(joint.build(&network.fabric, seed, sources)?);
         }
         Ok(system)
     }

@@ -3,7 +3,7 @@
 use crate::ids::{Id, IdVec, MessageId, RankId, WakeId};
 use crate::rng::Mix;
 use crate::units::Time;
-use crate::workload::{Blocked, Load, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// Messages of a rank that are under way at once, at most: more wait for these, so that a load beyond what the fabric
 /// carries does not pile up in it.
@@ -63,7 +63,11 @@ impl Background {
         while sending.due > 0 && sending.under_way < MOST {
             let other = self.destinations.two_below(u64::from(rank.0), u64::from(sending.sent), others) as u32;
             let dst = RankId(other + u32::from(other >= rank.0));
-            requests.sends.push(Send { id: MessageId { src: rank, index: sending.sent }, dst, bytes: self.bytes });
+            requests.sends.push(SendRequest {
+                id: MessageId { src: rank, index: sending.sent },
+                dst,
+                bytes: self.bytes,
+            });
             sending.sent = sending.sent.wrapping_add(1);
             sending.under_way += 1;
             sending.due -= 1;
@@ -91,7 +95,7 @@ impl Workload for Background {
         }
     }
 
-    fn delivered(&mut self, _: Time, messages: &[Send], requests: &mut Requests) {
+    fn delivered(&mut self, _: Time, messages: &[SendRequest], requests: &mut Requests) {
         for message in messages {
             self.ranks[message.id.src].under_way -= 1;
             self.send(message.id.src, requests);

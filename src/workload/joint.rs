@@ -6,7 +6,7 @@
 
 use crate::ids::{Id, MessageId, RankId, WakeId};
 use crate::units::Time;
-use crate::workload::{Blocked, Load, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// Makes the workload of a part, by when it begins.
 pub type Make<'a> = Box<dyn FnMut(Time) -> Box<dyn Workload + 'a> + 'a>;
@@ -141,7 +141,7 @@ pub struct Joint<'a> {
     /// What a part asks for.
     asked: Requests,
     /// Messages with the numbers that a part knows.
-    own: Vec<Send>,
+    own: Vec<SendRequest>,
 }
 
 impl<'a> Joint<'a> {
@@ -272,7 +272,7 @@ impl<'a> Joint<'a> {
         }
         part.outstanding += (sends.len() + wakes.len()) as u64;
         requests.sends.extend(sends.drain(..).map(|send| {
-            let Send { id: MessageId { src, index }, dst, bytes } = send;
+            let SendRequest { id: MessageId { src, index }, dst, bytes } = send;
             let index = match part.numbers.get_mut(src.index()) {
                 None => index,
                 Some((first, next)) => {
@@ -282,7 +282,7 @@ impl<'a> Joint<'a> {
                 }
             };
             let id = MessageId { src: RankId(first + src.0), index };
-            Send { id, dst: RankId(first + dst.0), bytes }
+            SendRequest { id, dst: RankId(first + dst.0), bytes }
         }));
         for (time, wake) in wakes.drain(..) {
             let number = if wake.0 < part.part.ranks {
@@ -317,11 +317,11 @@ impl<'a> Joint<'a> {
     }
 
     /// A message as its part knows it.
-    fn own(part: &Playing<'_>, send: &Send) -> Send {
+    fn own(part: &Playing<'_>, send: &SendRequest) -> SendRequest {
         let src = RankId(send.id.src.0 - part.first);
         let before = part.numbers.get(src.index()).map_or(0, |(first, _)| *first);
         let id = MessageId { src, index: send.id.index.wrapping_sub(before) };
-        Send { id, dst: RankId(send.dst.0 - part.first), bytes: send.bytes }
+        SendRequest { id, dst: RankId(send.dst.0 - part.first), bytes: send.bytes }
     }
 }
 
@@ -369,7 +369,7 @@ impl Workload for Joint<'_> {
         }
     }
 
-    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         let mut rest = messages;
         while let Some(first) = rest.first() {
             let index = self.part_of(first.id.src.0);
@@ -384,7 +384,7 @@ impl Workload for Joint<'_> {
         }
     }
 
-    fn departed(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn departed(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         for index in 0..self.parts.len() {
             let part = &self.parts[index];
             if !part.load.departures {

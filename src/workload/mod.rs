@@ -31,7 +31,7 @@ use crate::units::Time;
 
 /// A message to send now.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Send {
+pub struct SendRequest {
     /// Which one.
     pub id: MessageId,
     /// Who gets it.
@@ -44,7 +44,7 @@ pub struct Send {
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     /// Messages to send now.
-    pub sends: Vec<Send>,
+    pub sends: Vec<SendRequest>,
     /// When to wake the workload, and by which number.
     pub wakes: Vec<(Time, WakeId)>,
 }
@@ -106,10 +106,10 @@ pub trait Workload {
     /// The start of the simulation.
     fn begin(&mut self, requests: &mut Requests);
     /// These messages have arrived at `now`.
-    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests);
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests);
     /// The last bytes of these messages have left their senders, before they arrive. Not every transport tells: what
     /// has not been heard of when a message arrives has left with its arrival.
-    fn departed(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn departed(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         let _ = (now, messages, requests);
     }
     /// Where the sender of a message will send its next one, where that is known and quickly said: what it needs may be

@@ -281,13 +281,14 @@ fn messages_arrive_as_from_scratch_while_capacities_change() {
 
 #[test]
 fn a_profile_with_a_period_repeats() {
+    use hayase::System;
     use hayase::fabric::{FabricBuilder, Irregular, LinkRole, Timetable};
     use hayase::faults::{Faults, FaultsSpec};
     use hayase::ids::VertexId;
     use hayase::routing::RoutingSpec;
     use hayase::simulation::simulate;
+    use hayase::system::NetworkParts;
     use hayase::units::{Bandwidth, Time};
-    use hayase::{Network, System};
     use std::sync::Arc;
 
     // 1 GB/s for 1 ms, 0.5 GB/s for 1 ms, and so on: 3 MB in 4 ms.
@@ -300,10 +301,10 @@ fn a_profile_with_a_period_repeats() {
     let changes = vec![(Time::ZERO, LinkChange::Bandwidth(speed)), (Time::from_ps(1e9), half)];
     timetable.add(there, changes, Some(Time::from_ps(2e9))).unwrap();
     builder.timetable(timetable);
-    let network = Network::new(builder.finish(Irregular)).unwrap();
+    let network = NetworkParts::new(builder.finish(Irregular)).unwrap();
     let rule = RoutingSpec::default_for(&network.fabric);
     let faults = Faults::build(&FaultsSpec::default(), &network.fabric, (&rule, &network.router), 1).unwrap();
-    let system = System::new(network.with_faults(Arc::new(faults)));
+    let system = System::new(network.with_faults(Arc::new(faults)).build().unwrap());
     let text = "[topology.mesh]\ndims = [2]\nbandwidth = \"1 GB/s\"\n[workload.permutation]\nkind = \"shift\"\noffset = 1\nsize = \"3 MB\"\n";
     let work = load(text).work().clone();
     let outcome = simulate(&system, &work, RunOptions::default()).unwrap();

@@ -75,6 +75,19 @@ fn rooms_use_only_lower_levels() {
 }
 
 #[test]
+fn the_table_of_the_architecture_has_the_rooms_on_their_levels() {
+    let text = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let rows = text.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| ")?.split(" | ");
+        let level: usize = cells.next()?.parse().ok()?;
+        let rooms: BTreeSet<&str> = cells.next()?.split(", ").map(|room| room.trim_matches('`')).collect();
+        Some((level, rooms))
+    });
+    let levels = LEVELS.iter().map(|rooms| rooms.iter().copied().collect()).enumerate();
+    assert_eq!(rows.collect::<Vec<_>>(), levels.collect::<Vec<(usize, BTreeSet<&str>)>>());
+}
+
+#[test]
 fn no_files_import_each_other_in_a_circle() {
     let all = [Sources::of_simulator()]
         .into_iter()

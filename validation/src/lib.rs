@@ -10,6 +10,7 @@
 //! assert_eq!(failed, 0);
 //! ```
 
+mod accuracy;
 mod closed_forms;
 mod context;
 mod estimate;
@@ -195,6 +196,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(simulators::cases());
     cases.extend(packet::cases());
     cases.extend(packet_models::cases());
+    cases.extend(accuracy::cases());
     cases.extend(paper::cases());
     cases.extend(loggps::cases());
     cases.extend(farm::cases());

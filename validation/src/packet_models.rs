@@ -7,7 +7,7 @@ use super::setup::{Choice, all_to_all, flows_on_links, on, run};
 use super::{Case, Context, Outcome, Trouble};
 use hayase::scenario::Scenario;
 use hayase::simulation::PatternWork;
-use hayase::system::Network;
+use hayase::system::NetworkParts;
 use hayase::transport::TransportSpec;
 use hayase::transport::packet::{Model, PacketSpec};
 use hayase::units::Time;
@@ -204,8 +204,9 @@ fn alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
             let links = vec![(1e9, Time::ZERO); hops as usize];
             let scenario = flows_on_links(&links, &[(0..hops).collect()], 20_000)?;
             let transport = TransportSpec::Packet(PacketSpec { model, ..PacketSpec::default() });
-            let network = scenario.network().cloned().ok_or("a pattern without a network")?;
-            let scenario = on(Network { transport, ..network }, scenario.work().clone())?;
+            let parts = scenario.network().ok_or("a pattern without a network")?.parts();
+            let network = NetworkParts { transport, ..parts }.build().map_err(|invalid| invalid.to_string())?;
+            let scenario = on(network, scenario.work().clone())?;
             let (us, expected) = (makespan_us(context, &scenario)?, 20.0 + 1.5 * f64::from(hops - 1));
             if (us - expected).abs() > 1e-6 {
                 wrong.push(format!("{model}, {hops} links: {us} us instead of {expected}"));

@@ -184,62 +184,42 @@ pub(super) fn redistribution_sizes(context: &Context) -> &'static [(u32, u64)] {
     context.choose(&[(432, 3), (250, 3), (128, 4), (54, 8)], &[(1024, 4), (432, 8), (250, 8), (128, 16), (54, 16)])
 }
 
-/// By which of its flows a link's left-over is divided: the reading that is built in first.
-const AMONG: [&str; 2] = ["all", "growing"];
-
 fn redistribute_against_equal_share(context: &Context, injection: &'static str) -> Result<Outcome, Trouble> {
     let (least, most) = figures().mfs.redistribute_against_equal_share_percent;
     let sizes = redistribution_sizes(context);
-    let tasks: Vec<(u32, u64, Option<&str>)> = sizes
+    let tasks: Vec<(u32, u64, &str)> = sizes
         .iter()
         .flat_map(|&(nodes, seeds)| {
-            let kinds = [None, Some(AMONG[0]), Some(AMONG[1])];
-            (1..=seeds).flat_map(move |seed| kinds.map(|among| (nodes, seed, among)))
+            (1..=seeds).flat_map(move |seed| ["equal-share", "redistribute"].map(|sharing| (nodes, seed, sharing)))
         })
         .collect();
     context.plan(tasks.iter().map(|&(nodes, ..)| all_to_all(nodes)).sum());
-    let makespans = context.side_by_side(tasks.clone(), |(nodes, seed, among)| {
-        Ok(redistributed(context, nodes, injection, seed, among)?.head.makespan_s)
+    let makespans = context.side_by_side(tasks.clone(), |(nodes, seed, sharing)| {
+        Ok(shared(context, nodes, injection, seed, sharing)?.head.makespan_s)
     })?;
-    let less = |size: u32, among: &str| {
-        let sum = |kind| {
-            let of_kind = |task: &&(u32, u64, Option<&str>)| task.0 == size && task.2 == kind;
+    let less = |size: u32| {
+        let sum = |sharing| {
+            let of_kind = |task: &&(u32, u64, &str)| task.0 == size && task.2 == sharing;
             tasks.iter().zip(&makespans).filter(|(task, _)| of_kind(task)).map(|(_, time)| time).sum::<f64>()
         };
-        100.0 * (1.0 - sum(Some(among)) / sum(None))
+        100.0 * (1.0 - sum("redistribute") / sum("equal-share"))
     };
-    let listed = |among| {
-        let each = sizes.iter().rev().map(|&(nodes, _)| format!("{:.1} (N={nodes})", less(nodes, among)));
-        each.collect::<Vec<_>>().join(", ")
-    };
-    let inside = |(nodes, _): &(u32, u64)| (least - 1.0..=most + 1.0).contains(&less(*nodes, AMONG[0]));
-    let good = sizes.iter().all(inside);
+    let each: Vec<String> = sizes.iter().rev().map(|&(nodes, _)| format!("{:.1} (N={nodes})", less(nodes))).collect();
+    let good = sizes.iter().all(|&(nodes, _)| (least - 1.0..=most + 1.0).contains(&less(nodes)));
     let seeds: Vec<String> = sizes.iter().rev().map(|(nodes, seeds)| format!("{seeds} (N={nodes})")).collect();
-    let mut note = format!(
-        "left-over to flows that can still grow alone: {} %\nmeans over seeds: {}",
-        listed(AMONG[1]),
-        seeds.join(", ")
-    );
+    let mut note = format!("means over seeds: {}", seeds.join(", "));
     if injection == "queue" {
         note += "\nnot reached, probably because a sender whose message is delivered earlier starts its next one earlier, so that what is \
                  gained adds up; with sendrecv it waits for what it receives";
     }
-    Ok(Outcome::compare(good, format!("{injection}: {} %", listed(AMONG[0]))).note(note))
+    Ok(Outcome::compare(good, format!("{injection}: {} %", each.join(", "))).note(note))
 }
 
-/// A run under random placement: with equal share, or with redistribution among these flows.
-fn redistributed(
-    context: &Context,
-    nodes: u32,
-    injection: &str,
-    seed: u64,
-    among: Option<&str>,
-) -> Result<Report, Trouble> {
+/// Runs the pattern under random placement and a sharing policy.
+fn shared(context: &Context, nodes: u32, injection: &str, seed: u64, sharing: &str) -> Result<Report, Trouble> {
     let topology = format!("fat-tree-{nodes}");
-    let sharing = if among.is_some() { "redistribute" } else { "equal-share" };
     let choice = Choice { placement: "random", seed, injection, sharing, ..Choice::new(&topology, PATTERN) };
-    let among: Vec<String> = among.iter().map(|among| format!("sharing.redistribute.among={among}")).collect();
-    Ok(super::setup::run(context, &choice.load_with(&among)?)?.report)
+    Ok(super::setup::run(context, &choice.load()?)?.report)
 }
 
 fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
@@ -249,9 +229,8 @@ fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
     let mut got = Vec::new();
     let mut others = Vec::new();
     let mut times = Vec::new();
-    // The other reading goes through all flows at each instant.
-    let other = |nodes: u32| nodes <= 432;
-    let count = |&nodes: &u32| (2 + 3 * u64::from(other(nodes))) * all_to_all(nodes);
+    let with_sendrecv = |nodes: u32| nodes <= 432;
+    let count = |&nodes: &u32| (2 + u64::from(with_sendrecv(nodes))) * all_to_all(nodes);
     context.plan(sizes.iter().map(count).sum());
     let shown = |report: &Report, nodes: u32| -> Result<(f64, String), Trouble> {
         let rounds = report.rounds.as_ref().ok_or("the report has no rounds")?;
@@ -259,11 +238,9 @@ fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
     };
     let runs = context.side_by_side(sizes.iter().rev().copied().collect(), |nodes| {
         let mut others = Vec::new();
-        for (injection, among) in [("sendrecv", AMONG[0]), ("queue", AMONG[1]), ("sendrecv", AMONG[1])] {
-            if other(nodes) {
-                let report = redistributed(context, nodes, injection, 1, Some(among))?;
-                others.push(format!("{injection}, among {among} flows: {}", shown(&report, nodes)?.1));
-            }
+        if with_sendrecv(nodes) {
+            let report = shared(context, nodes, "sendrecv", 1, "redistribute")?;
+            others.push(format!("sendrecv: {}", shown(&report, nodes)?.1));
         }
         Ok((nodes, timed(context, nodes, "redistribute")?, timed(context, nodes, "equal-share")?, others))
     })?;
@@ -276,8 +253,7 @@ fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
     }
     let note = format!("{}\nrun time over equal share: {}", others.join("\n"), times.join(", "));
     Ok(Outcome::compare(inside, got.join(", ")).note(note).known(
-        "the paper does not say by what a link's left-over is divided; by all flows on the link the rounds are as here, by those \
-         that can still grow fewer, and no other reading is known",
+        "the paper does not say by what a link's left-over is divided; by all flows on the link the rounds are as here",
     ))
 }
 

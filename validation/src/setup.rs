@@ -10,10 +10,8 @@ use hayase::ids::{LinkId, MessageId, NodeId, RankId};
 use hayase::report::{MessageRecord, Status};
 use hayase::routing::RoutingSpec;
 use hayase::scenario::{Loader, Scenario};
-use hayase::sharing::SharingSpec;
 use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
-use hayase::system::{Network, System};
-use hayase::transport::TransportSpec;
+use hayase::system::{Network, NetworkParts, System};
 use hayase::units::{Bandwidth, Time};
 use hayase::workload::pattern::{After, Injection, Message, Pattern};
 
@@ -156,15 +154,8 @@ pub(super) fn given_routes(
     let said = |mistakes: Vec<Diagnostic>| mistakes.iter().map(|m| m.message.as_str()).collect::<String>();
     let fabric = Arc::new(builder.finish(Irregular));
     let router = RoutingSpec::default_for(&fabric).build(&fabric, System::SEED);
-    Ok(Network {
-        router: router.map_err(|mistakes| format!("no routes: {}", said(mistakes)))?,
-        placement: (0..nodes).map(NodeId).collect(),
-        fabric,
-        sharing: SharingSpec::default(),
-        transport: TransportSpec::default(),
-        resolution: Time::ZERO,
-        faults: None,
-    })
+    let router = router.map_err(|mistakes| format!("no routes: {}", said(mistakes)))?;
+    NetworkParts::on(fabric, router).build().map_err(|invalid| invalid.to_string())
 }
 
 /// Work on a network whose nodes cost nothing.

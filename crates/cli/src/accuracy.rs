@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::files::unknown;
+use super::files::outputs;
 use super::lists::{rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, WorkMonitor, duration};
 use super::scenario::CommonArgs;
 use super::seeds::seeds;
-use super::{End, Failure, Voice, asked, extension, interrupt, print, reason};
+use super::{End, Failure, Voice, asked, interrupt, print, reason};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::report::{ComparisonRow, KnownAccuracy, LeftOut};
 use hayase::sweep::accuracy::{AccuracyOutlook, AccuracySweep, Picks, picks_of};
@@ -118,24 +118,13 @@ pub struct AccuracyArgs {
     pub out: OutputArgs,
 }
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Kind {
-    Map,
-    Csv,
-    Json,
-    Markdown,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "svg" => Ok(Self::Map),
-            "csv" => Ok(Self::Csv),
-            "json" => Ok(Self::Json),
-            "md" => Ok(Self::Markdown),
-            _ => Err(unknown(path, "x.svg, x.csv, x.json or x.md")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Map: "x.svg",
+        Csv: "x.csv",
+        Json: "x.json",
+        Markdown: "x.md",
     }
 }
 

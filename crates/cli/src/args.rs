@@ -7,11 +7,12 @@ use super::accuracy::AccuracyArgs;
 use super::advise::args::{AdviseArgs, ExplainArgs};
 use super::bench::BenchArgs;
 use super::calibrate::CalibrateArgs;
+use super::catalog::{ListVerb, ShowArgs};
 use super::check::CheckArgs;
 use super::compare::CompareArgs;
 use super::init::InitArgs;
 use super::machine::MachineVerb;
-use super::man::{CompletionsArgs, ManArgs};
+use super::man::{CompletionsArgs, GenerateVerb, ManArgs};
 use super::master_slave::args::MasterSlaveArgs;
 use super::measure::{AgentArgs, MeasureVerb};
 use super::pattern::PatternVerb;
@@ -51,7 +52,7 @@ Examples:
       a commented scenario to edit, and its run
   hayase replay gaussian-elimination:n=256 -m myrinet
       how long a parallel program takes on a machine, and where its time goes
-  hayase topology list; hayase pattern list
+  hayase list topologies; hayase list patterns
       the fabrics and workloads that have a name
 
 Exit codes:
@@ -76,6 +77,37 @@ pub struct Cli {
     pub global: Global,
 }
 
+/// The verbs that a new user sees, by what they are for.
+pub(super) const GROUPS: [(&str, &[&str]); 6] = [
+    ("Simulate", &["run", "rates", "throughput"]),
+    ("Compare", &["compare", "sweep", "whatif", "accuracy"]),
+    ("Fabrics", &["list", "show", "topology"]),
+    ("Programs", &["replay", "predict", "master-slave", "program", "trace", "calibrate", "measure"]),
+    ("Record and advise", &["record", "wrap", "advise"]),
+    ("More", &["init", "check", "validate", "bench", "generate"]),
+];
+
+/// Returns the command with its verbs listed in groups, each with what it does, up to the first colon.
+pub(super) fn grouped(command: Command) -> Command {
+    let heading = STYLES.get_header();
+    let literal = STYLES.get_literal();
+    let mut verbs = String::new();
+    for (group, names) in GROUPS {
+        verbs += &format!("{heading}{group}:{heading:#}\n");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
+            let about = about.unwrap_or_default();
+            let clause = about.split([':', ';']).next().unwrap_or_default();
+            verbs += &format!("  {literal}{name:<13}{literal:#} {clause}\n");
+        }
+        verbs.push('\n');
+    }
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}{heading}Options:{heading:#}\n{{options}}{{after-help}}"
+    );
+    command.help_template(template)
+}
+
 /// The program as if it had one verb only: what is read of it, and said of the verb, is the same.
 pub(super) fn of_one_verb(verb: Command) -> Command {
     let program = Command::new("hayase").version(env!("CARGO_PKG_VERSION")).styles(STYLES).max_term_width(110);
@@ -93,7 +125,7 @@ pub enum Verb {
     Accuracy(InOurWords<AccuracyArgs>),
     /// Run thousands of points of a plan; what is done is kept and never run again.
     Sweep(InOurWords<SweepArgs>),
-    /// Show how fast each message of the first step would be, all of them under way at once.
+    /// Show how fast each message of the first step would be: all of them are under way at once.
     Rates(InOurWords<RatesArgs>),
     /// Count the loads of steady traffic: how much of their bandwidth all nodes can use, and which link holds them back.
     Throughput(InOurWords<ThroughputArgs>),
@@ -119,27 +151,35 @@ pub enum Verb {
     /// Write a commented scenario to start from.
     Init(InOurWords<InitArgs>),
     /// Print the JSON schema of scenario files, for editors.
+    #[command(hide = true)]
     Schema,
-    /// List the named topologies, show one, or compare some.
+    /// List what has a name: topologies, patterns, machines, presets, rules of advice.
+    #[command(subcommand)]
+    List(InOurWords<ListVerb>),
+    /// Show what has a name, or a fabric in a file.
+    Show(InOurWords<ShowArgs>),
+    /// Show, draw and compare fabrics, or write their forwarding tables.
     #[command(subcommand)]
     Topology(InOurWords<TopologyVerb>),
     /// List the named patterns, or show one.
-    #[command(subcommand)]
+    #[command(subcommand, hide = true)]
     Pattern(InOurWords<PatternVerb>),
     /// List the named machines, or show one.
-    #[command(subcommand)]
+    #[command(subcommand, hide = true)]
     Machine(InOurWords<MachineVerb>),
     /// List the named presets, or show one.
-    #[command(subcommand)]
+    #[command(subcommand, hide = true)]
     Preset(InOurWords<PresetVerb>),
     /// Run an MPI program and record the calls of all its ranks.
     #[cfg(unix)]
     Record(InOurWords<RecordArgs>),
     /// Compile C with mpicc so that the program tells which memory it accesses.
     #[cfg(unix)]
+    #[command(hide = true)]
     Cc(InOurWords<CompileArgs>),
     /// Compile Fortran with mpifort so that the program tells which memory it accesses.
     #[cfg(unix)]
+    #[command(hide = true)]
     Fc(InOurWords<CompileArgs>),
     /// Compile with any compiler so that the program tells which memory it accesses.
     #[cfg(unix)]
@@ -147,6 +187,7 @@ pub enum Verb {
     /// Find what to improve in a recorded program, and what each change would gain on a machine and network.
     Advise(Box<InOurWords<AdviseArgs>>),
     /// List the rules of advice, or explain one.
+    #[command(hide = true)]
     Explain(InOurWords<ExplainArgs>),
     /// Show what a recorded program or a schedule holds, or write it in another format.
     #[command(subcommand)]
@@ -157,8 +198,13 @@ pub enum Verb {
     Validate(InOurWords<ValidateArgs>),
     /// Measure what a simulated message costs on this machine: time, memory, growth with the number of nodes.
     Bench(InOurWords<BenchArgs>),
+    /// Generate what other programs read: the schema of scenario files, completion scripts, manual pages.
+    #[command(subcommand)]
+    Generate(InOurWords<GenerateVerb>),
     /// Print a completion script for a shell.
+    #[command(hide = true)]
     Completions(InOurWords<CompletionsArgs>),
     /// Print the manual page, or write those of all verbs into a folder.
+    #[command(hide = true)]
     Man(InOurWords<ManArgs>),
 }

@@ -5,7 +5,6 @@
 
 use std::io;
 use std::num::{NonZeroU32, NonZeroU64};
-use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,11 +12,11 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use super::files::unknown;
+use super::files::outputs;
 use super::listing::Listing;
 use super::options::{self, Format, Offer, OutputArgs};
 use super::progress::StepsMonitor;
-use super::{End, Failure, Voice, complain, extension, interrupt, print_with, process};
+use super::{End, Failure, Voice, complain, interrupt, print_with, process};
 use hayase::diagnostic::{Diagnostic, closest, failure};
 use hayase::report::{BENCHMARK_SCHEMA, Benchmark, BenchmarkRow, Measurement};
 use hayase_bench::{Length, Load, Tier, growth, loads, machine};
@@ -83,22 +82,12 @@ const REPEATS: (u32, u32) = (5, 3);
 /// How often the parent looks whether a run is done.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Csv,
-    Json,
-    Markdown,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "csv" => Ok(Self::Csv),
-            "json" => Ok(Self::Json),
-            "md" => Ok(Self::Markdown),
-            _ => Err(unknown(path, "x.csv, x.json or x.md")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Csv: "x.csv",
+        Json: "x.json",
+        Markdown: "x.md",
     }
 }
 

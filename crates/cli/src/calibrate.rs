@@ -1,13 +1,13 @@
 //! `hayase calibrate`: parameters of LogGPS from measured round trips.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::files::{self, unknown};
+use super::files::{self, outputs};
 use super::options::{Offer, OutputArgs};
 use super::typed::up_to;
-use super::{End, Failure, Voice, extension, progress};
+use super::{End, Failure, Voice, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::node::calibrate::{self, Options};
 use hayase::units::Bytes;
@@ -52,22 +52,12 @@ pub struct CalibrateArgs {
     pub out: OutputArgs,
 }
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Machine,
-    Json,
-    Picture,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "toml" => Ok(Self::Machine),
-            "json" => Ok(Self::Json),
-            "svg" => Ok(Self::Picture),
-            _ => Err(unknown(path, "x.toml (the machine), x.json or x.svg")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Machine: "x.toml",
+        Json: "x.json",
+        Picture: "x.svg",
     }
 }
 

@@ -2,17 +2,17 @@
 
 use std::io::Write;
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::files::{named, unknown};
+use super::files::outputs;
 use super::lists::{rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, RunsMonitor};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
-use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, extension, interrupt, pictures};
+use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, interrupt, pictures};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::fabric::LinkRole;
 use hayase::faults::part;
@@ -118,28 +118,15 @@ pub struct CompareArgs {
     pub out: OutputArgs,
 }
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Kind {
-    Chart,
-    Faults,
-    Csv,
-    Jobs,
-    Json,
-    Markdown,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "svg" if named(path, "faults") => Ok(Self::Faults),
-            "svg" => Ok(Self::Chart),
-            "csv" if named(path, "jobs") => Ok(Self::Jobs),
-            "csv" => Ok(Self::Csv),
-            "json" => Ok(Self::Json),
-            "md" => Ok(Self::Markdown),
-            _ => Err(unknown(path, "x.svg, x.csv, x.json or x.md")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Faults: "faults.svg",
+        Chart: "x.svg",
+        Jobs: "jobs.csv",
+        Csv: "x.csv",
+        Json: "x.json",
+        Markdown: "x.md",
     }
 }
 

@@ -103,10 +103,11 @@ impl Opened {
 /// is opened.
 pub fn open<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagnostic>) -> Result<Vec<(K, Opened)>, Failure> {
     check_names(paths, &kind)?;
-    if let Some(mistake) = twice(paths) {
+    let places: Vec<PathBuf> = paths.iter().map(|path| parts(path).1.to_owned()).collect();
+    if let Some(mistake) = twice(&places) {
         return Err(mistake.into());
     }
-    paths.iter().map(|path| Ok((kind(path)?, Opened::new(path)?))).collect()
+    paths.iter().zip(places).map(|(path, place)| Ok((kind(path)?, Opened::new(&place)?))).collect()
 }
 
 /// The mistake of giving two outputs the same name, however it is spelled.
@@ -153,9 +154,90 @@ pub fn extension(path: &Path) -> String {
     path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// True if a word is in the file's name, whatever its case: by itself, with what is no letter before and behind it, so
-/// that `run-7-messages2.csv` has `messages` in it and `mytrace.json` no `trace`. Folders and the extension do not count.
+/// Splits `KIND=FILE` into the kind that is asked for and the file; other paths have no kind.
+pub fn parts(path: &Path) -> (Option<&str>, &Path) {
+    let named = path.to_str().and_then(|text| text.split_once('='));
+    match named.filter(|(kind, _)| !kind.is_empty() && kind.chars().all(|c| c.is_ascii_lowercase())) {
+        Some((kind, file)) => (Some(kind), Path::new(file)),
+        None => (None, path),
+    }
+}
+
+/// Declares the outputs of a verb: each kind with the names that ask for it, `WORD.EXTENSION` for files with the word in
+/// their name (or before it, `WORD=FILE`), `x.EXTENSION` for all others. Of several words in a name the first here counts.
+macro_rules! outputs {
+    ($(#[$about:meta])* $visibility:vis enum $Kind:ident { $($kind:ident: $($name:literal)|+),* $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        $visibility enum $Kind {
+            $($kind),*
+        }
+
+        impl $Kind {
+            /// Returns what a file of this name holds.
+            $visibility fn of(path: &std::path::Path) -> Result<Self, hayase::diagnostic::Diagnostic> {
+                $crate::files::kind_of(path, &[$($(($name, Self::$kind)),+),*])
+            }
+        }
+    };
+}
+pub(crate) use outputs;
+
+/// Returns the kind of the first of these names ([`outputs`]) that a path fits.
+pub fn kind_of<K: Copy + PartialEq>(path: &Path, names: &[(&str, K)]) -> Result<K, Diagnostic> {
+    let (asked, file) = parts(path);
+    let extension = extension(file);
+    let of_extension: Vec<(&str, K)> = names
+        .iter()
+        .copied()
+        .filter(|(name, _)| name.split_once('.').is_some_and(|(_, end)| end == extension))
+        .collect();
+    if of_extension.is_empty() {
+        return Err(unknown(path, &listed(names)));
+    }
+    let is_asked = |name: &str| {
+        let word = name.split('.').next().unwrap_or_default();
+        word != "x" && named(path, word)
+    };
+    let is_usual = |name: &str| name.starts_with("x.") && asked.is_none_or(|word| word == usual_word(&extension));
+    let mut found = of_extension.iter().find(|(name, _)| is_asked(name));
+    found = found.or_else(|| of_extension.iter().find(|(name, _)| is_usual(name)));
+    if let Some((_, kind)) = found {
+        return Ok(*kind);
+    }
+    let message = match asked {
+        Some(word) => format!("no output of this kind is called `{word}` (`{}`)", path.display()),
+        None => format!("the name `{}` does not say which {} to write", path.display(), usual_word(&extension)),
+    };
+    Err(Diagnostic::new("unknown-output", message).help(format!("write {}", listed(&of_extension))))
+}
+
+/// Returns the word for what a file holds whose name says no more than its extension.
+fn usual_word(extension: &str) -> &'static str {
+    match extension {
+        "svg" => "picture",
+        "csv" => "table",
+        _ => "report",
+    }
+}
+
+/// Returns the first name of each kind: `x.json, links.csv or x.svg`.
+fn listed<K: PartialEq>(names: &[(&str, K)]) -> String {
+    let is_first = |place: usize| !names[..place].iter().any(|(_, kind)| *kind == names[place].1);
+    let first: Vec<&str> = (0..names.len()).filter(|&place| is_first(place)).map(|place| names[place].0).collect();
+    match first.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => first.concat(),
+    }
+}
+
+/// True if `KIND=FILE` asks for this kind or, without a kind, if the word is in the file's name, whatever its case: by
+/// itself, with what is no letter before and behind it, so that `run-7-messages2.csv` has `messages` in it and
+/// `mytrace.json` no `trace`. Folders and the extension do not count.
 pub fn named(path: &Path, word: &str) -> bool {
+    if let (Some(kind), _) = parts(path) {
+        return kind == word;
+    }
     let Some(stem) = path.file_stem() else { return false };
     stem.to_string_lossy().to_lowercase().split(|c: char| !c.is_alphabetic()).any(|part| part == word)
 }
@@ -185,6 +267,23 @@ mod tests {
     fn only_the_name_itself_says_what_a_file_holds() {
         assert!(named(Path::new("My-Messages.csv"), "messages"));
         assert!(!named(Path::new("messages/links.csv"), "messages"));
+    }
+
+    #[test]
+    fn a_kind_before_the_name_is_the_one_that_counts() {
+        let names = [("timeline.svg", "timeline"), ("noise.svg", "noise"), ("x.svg", "loads"), ("links.csv", "links")];
+        let found = |name: &str| kind_of(Path::new(name), &names);
+        assert_eq!(found("noise=timeline.svg"), Ok("noise"));
+        assert_eq!(found("picture=noise.svg"), Ok("loads"));
+        assert_eq!(found("./noise=timeline.svg"), Ok("timeline"));
+        assert_eq!(parts(Path::new("noise=a/b=c.svg")), (Some("noise"), Path::new("a/b=c.svg")));
+        assert_eq!(parts(Path::new("a/b=c.svg")), (None, Path::new("a/b=c.svg")));
+        assert_eq!(found("noise-timeline.svg"), Ok("timeline"));
+        let error = found("matrix=x.svg").unwrap_err();
+        assert_eq!(error.message, "no output of this kind is called `matrix` (`matrix=x.svg`)");
+        assert_eq!(error.help.as_deref(), Some("write timeline.svg, noise.svg or x.svg"));
+        assert_eq!(found("x.csv").unwrap_err().message, "the name `x.csv` does not say which table to write");
+        assert!(found("noise=x.png").unwrap_err().message.contains("called `.png`"));
     }
 
     #[test]

@@ -4,12 +4,12 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::files::{Opened, named, unknown};
+use super::files::{Opened, outputs};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::RunMonitor;
 use super::seeds::over;
 use super::window::WindowArgs;
-use super::{End, Failure, Voice, complain, deadlock, extension, files, interrupt, noise, pictures};
+use super::{End, Failure, Voice, complain, deadlock, files, interrupt, noise, pictures};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
 use hayase::report::{JobsLink, JobsReport, MessageRecord, Status};
@@ -23,42 +23,20 @@ const TIMELINE: usize = 100_000;
 /// What names of files have that hold who delays whom.
 pub const INTERFERENCE: &str = "interference";
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Report,
-    Jobs,
-    Messages,
-    Links,
-    Picture,
-    Noise,
-    NoiseTable,
-    Loads,
-    Timeline,
-    Interference,
-    InterferencePicture,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "json" => Ok(Self::Report),
-            "svg" if named(path, "noise") => Ok(Self::Noise),
-            "csv" if named(path, "noise") => Ok(Self::NoiseTable),
-            "svg" if named(path, INTERFERENCE) => Ok(Self::InterferencePicture),
-            "csv" if named(path, INTERFERENCE) => Ok(Self::Interference),
-            "svg" if named(path, "timeline") => Ok(Self::Timeline),
-            "svg" if named(path, "loads") => Ok(Self::Loads),
-            "svg" => Ok(Self::Picture),
-            "csv" if named(path, "messages") => Ok(Self::Messages),
-            "csv" if named(path, "links") => Ok(Self::Links),
-            "csv" => Ok(Self::Jobs),
-            _ => Err(unknown(
-                path,
-                "x.json, x.csv, messages.csv, links.csv, interference.csv, x.svg, loads.svg, timeline.svg or \
-                 interference.svg",
-            )),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Report: "x.json",
+        Noise: "noise.svg",
+        NoiseTable: "noise.csv",
+        InterferencePicture: "interference.svg",
+        Interference: "interference.csv",
+        Timeline: "timeline.svg",
+        Loads: "loads.svg",
+        Picture: "x.svg",
+        Messages: "messages.csv",
+        Links: "links.csv",
+        Jobs: "x.csv",
     }
 }
 

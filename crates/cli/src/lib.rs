@@ -10,6 +10,7 @@ mod args;
 mod asked;
 mod bench;
 mod calibrate;
+mod catalog;
 mod caveats;
 mod check;
 mod compare;
@@ -75,7 +76,6 @@ pub use check::in_words;
 pub(crate) use end::{End, Failure, reason};
 pub(crate) use files::extension;
 use hayase::diagnostic::{self, Invalid};
-use hayase::scenario as scenarios;
 pub use inside::{Answer, Ended};
 pub(crate) use voice::{Voice, complain, print, print_with, show};
 
@@ -130,7 +130,10 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::MeasureAgent(args) => measure::agent(args),
         Verb::Check(args) => check::check(args, voice),
         Verb::Init(args) => init::init(args, voice),
-        Verb::Schema => print_with(|w| w.write_all(scenarios::schema().as_bytes())).map(|()| End::Done),
+        Verb::List(verb) => catalog::list(verb, voice),
+        Verb::Show(args) => catalog::show(args, voice),
+        Verb::Generate(verb) => man::generate(verb, Cli::command(), voice),
+        Verb::Schema => man::schema(),
         Verb::Topology(verb) => topology::topology(verb, voice),
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
         Verb::Machine(verb) => machine::machine(verb, voice),
@@ -203,6 +206,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn every_verb_that_is_seen_is_in_one_group() {
+        let command = Cli::command();
+        let mut seen: Vec<&str> =
+            command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name).collect();
+        let mut grouped: Vec<&str> = args::GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        seen.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(seen, grouped);
+    }
+
     /// All verbs, those below others too, with what is typed.
     fn verbs(command: &clap::Command, name: &str) -> Vec<(String, clap::Command)> {
         let below = command.get_subcommands().flat_map(|verb| verbs(verb, &format!("{name} {}", verb.get_name())));
@@ -229,7 +243,7 @@ mod tests {
         ];
         // What these write is all that they are for, and lists are what `compare` compares.
         let own = |verb: &str, option: &str| match option {
-            "output" => ["record", "man", "trace convert", "program extend", "sweep"].contains(&verb),
+            "output" => ["record", "man", "generate man", "trace convert", "program extend", "sweep"].contains(&verb),
             "machine" | "transport" => verb == "compare",
             "routing" => ["accuracy", "compare", "throughput", "topology compare", "topology routes"].contains(&verb),
             "size" | "jitter" => verb == "accuracy",
@@ -276,6 +290,12 @@ mod tests {
             "calibrate",
             "measure communication",
             "check",
+            "list topologies",
+            "list patterns",
+            "list machines",
+            "list presets",
+            "list rules",
+            "show",
             "topology list",
             "topology show",
             "topology compare",

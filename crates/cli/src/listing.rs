@@ -1,20 +1,18 @@
 //! Rows with named columns, as CSV and JSON.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use clap::Args;
 use serde_json::{Map, Value};
 
 use super::end::Failure;
-use super::files::{extension, unknown};
+use super::files::outputs;
 use super::options::{Format, Offer, OutputArgs};
 use super::voice::{print_with, show};
-use hayase::diagnostic::Diagnostic;
 use hayase_output::table::{Answer, Grid};
 
 /// `hayase topology list` and others that list what has a name.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Files (-o), by name:
   x.csv    a line for each
@@ -25,23 +23,11 @@ pub struct ListArgs {
     pub out: OutputArgs,
 }
 
-/// What a file of rows holds, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// A header, and a line for each row.
-    Csv,
-    /// A list with an object for each row.
-    Json,
-}
-
-impl Kind {
-    /// By its extension.
-    pub fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "csv" => Ok(Self::Csv),
-            "json" => Ok(Self::Json),
-            _ => Err(unknown(path, "x.csv or x.json")),
-        }
+outputs! {
+    /// What a file of rows holds, by its name.
+    pub enum Kind {
+        Csv: "x.csv",
+        Json: "x.json",
     }
 }
 

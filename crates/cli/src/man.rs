@@ -2,13 +2,25 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Command, ValueHint};
+use clap::{Args, Command, Subcommand, ValueHint};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::files::Opened;
 use super::{End, Failure, Voice, print_with};
+use hayase::scenario as scenarios;
 use hayase_output::table::count;
+
+/// `hayase generate`.
+#[derive(Subcommand, Debug)]
+pub enum GenerateVerb {
+    /// Print the JSON schema of scenario files, for editors.
+    Schema,
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write those of all verbs into a folder.
+    Man(ManArgs),
+}
 
 /// `hayase completions`.
 #[derive(Args, Debug)]
@@ -33,6 +45,21 @@ pub struct ManArgs {
     /// Write the pages of the program and all its verbs into this folder, which must exist.
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
+}
+
+/// Generates what other programs read.
+pub fn generate(verb: &GenerateVerb, command: Command, voice: Voice) -> Result<End, Failure> {
+    match verb {
+        GenerateVerb::Schema => schema(),
+        GenerateVerb::Completions(args) => completions(args, command),
+        GenerateVerb::Man(args) => man(args, command, voice),
+    }
+}
+
+/// Prints the JSON schema of scenario files.
+pub fn schema() -> Result<End, Failure> {
+    print_with(|w| w.write_all(scenarios::schema().as_bytes()))?;
+    Ok(End::Done)
 }
 
 /// Prints a completion script.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueHint};
 
+use super::files::outputs;
 use super::options::{Offer, OutputArgs};
 use super::typed::up_to;
 use super::{End, Failure, Voice, extension, files, interrupt, process, progress};
@@ -97,24 +98,13 @@ pub struct AgentArgs {
     pub libraries: Vec<String>,
 }
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Data,
-    Json,
-    Measurements,
-    Picture,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "comm" => Ok(Self::Data),
-            "json" => Ok(Self::Json),
-            "csv" => Ok(Self::Measurements),
-            "svg" => Ok(Self::Picture),
-            _ => Err(files::unknown(path, "x.comm (the data set), x.json, x.csv or x.svg")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Data: "x.comm",
+        Json: "x.json",
+        Measurements: "x.csv",
+        Picture: "x.svg",
     }
 }
 

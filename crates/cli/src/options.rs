@@ -22,8 +22,8 @@ const MOST_THREADS: usize = 16;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// Also write this file; its name says what (see below; may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Also write this file; its name, or KIND=FILE, says what (see below; may be repeated).
+    #[arg(short, long, value_name = "[KIND=]FILE", value_hint = ValueHint::FilePath)]
     pub output: Vec<PathBuf>,
     /// What is printed: table, json, or csv where the result is one table.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Table, hide_possible_values = true)]
@@ -92,8 +92,8 @@ impl OutputArgs {
 
     /// The first file that holds this.
     pub fn file_of<K: PartialEq>(&self, offer: &Offer<K>, wanted: K) -> Option<&Path> {
-        let paths = self.output.iter().map(PathBuf::as_path);
-        paths.into_iter().find(|path| (offer.kind)(path).is_ok_and(|kind| kind == wanted))
+        let found = self.output.iter().find(|path| (offer.kind)(path).is_ok_and(|kind| kind == wanted));
+        found.map(|path| files::parts(path).1)
     }
 
     /// Prints a result of a verb without CSV.

@@ -1,13 +1,11 @@
 //! `hayase rates`: how fast the messages of the first step would be, all of them under way at once.
 
-use std::path::Path;
-
 use clap::Args;
 
-use super::files::unknown;
+use super::files::outputs;
 use super::options::{Offer, OutputArgs};
 use super::scenario::ScenarioArgs;
-use super::{End, Failure, Voice, extension, pictures, progress};
+use super::{End, Failure, Voice, pictures, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::transport::TransportSpec;
 use hayase_output::{csv, json, table};
@@ -40,22 +38,12 @@ pub struct RatesArgs {
     pub out: OutputArgs,
 }
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Csv,
-    Json,
-    Picture,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "csv" => Ok(Self::Csv),
-            "json" => Ok(Self::Json),
-            "svg" => Ok(Self::Picture),
-            _ => Err(unknown(path, "x.csv, x.json or x.svg")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Csv: "x.csv",
+        Json: "x.json",
+        Picture: "x.svg",
     }
 }
 

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::files::{self, Opened, named, unknown};
+use super::files::{self, Opened, outputs};
 use super::options::{Offer, OutputArgs};
 use super::progress::{self, RunMonitor};
 use super::regions;
 use super::seeds::{over, seeds};
 use super::trace::TraceArgs;
 use super::window::WindowArgs;
-use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, noise, pictures};
+use super::{End, Failure, Voice, caveats, complain, deadlock, interrupt, noise, pictures};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::ids::RankId;
@@ -35,54 +35,21 @@ use hayase_output::{csv, json, svg, table};
 pub mod args;
 use args::{PlayedOn, ReplayArgs};
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Report,
-    Trace,
-    Ranks,
-    Activities,
-    Messages,
-    Path,
-    MatrixTable,
-    Matrix,
-    Timeline,
-    Breakdown,
-    Noise,
-    NoiseTable,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "json" if named(path, "trace") || named(path, "perfetto") => Ok(Self::Trace),
-            "json" => Ok(Self::Report),
-            "csv" if named(path, "activities") => Ok(Self::Activities),
-            "csv" if named(path, "messages") => Ok(Self::Messages),
-            "csv" if named(path, "ranks") => Ok(Self::Ranks),
-            "csv" if named(path, "matrix") => Ok(Self::MatrixTable),
-            "csv" if named(path, "path") => Ok(Self::Path),
-            "csv" if named(path, "noise") => Ok(Self::NoiseTable),
-            "svg" if named(path, "noise") => Ok(Self::Noise),
-            "svg" if named(path, "breakdown") => Ok(Self::Breakdown),
-            "svg" if named(path, "timeline") => Ok(Self::Timeline),
-            "svg" if named(path, "matrix") => Ok(Self::Matrix),
-            "svg" => {
-                let message = format!("the name `{}` does not say which picture to draw", path.display());
-                Err(Diagnostic::new("unknown-output", message)
-                    .help("an SVG file with `timeline`, `breakdown` or `matrix` in its name holds these"))
-            }
-            "csv" => {
-                let message = format!("the name `{}` does not say which table to write", path.display());
-                Err(Diagnostic::new("unknown-output", message).help(
-                    "a CSV file with `ranks`, `activities`, `messages`, `path` or `matrix` in its name holds these",
-                ))
-            }
-            _ => Err(unknown(
-                path,
-                "x.json, trace.json, ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv, matrix.svg, breakdown.svg or timeline.svg",
-            )),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Trace: "trace.json" | "perfetto.json",
+        Report: "x.json",
+        Activities: "activities.csv",
+        Messages: "messages.csv",
+        Ranks: "ranks.csv",
+        MatrixTable: "matrix.csv",
+        Path: "path.csv",
+        NoiseTable: "noise.csv",
+        Noise: "noise.svg",
+        Breakdown: "breakdown.svg",
+        Timeline: "timeline.svg",
+        Matrix: "matrix.svg",
     }
 }
 

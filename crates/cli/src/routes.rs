@@ -1,14 +1,12 @@
 //! `hayase topology routes`: the forwarding tables of a routing rule.
 
-use std::path::Path;
-
 use clap::Args;
 use serde_json::json;
 
-use super::files::unknown;
+use super::files::outputs;
 use super::options::{Format, Offer, OutputArgs};
-use super::{End, Failure, Voice, extension, print_with, progress, typed};
-use hayase::diagnostic::{Diagnostic, Invalid, Sources};
+use super::{End, Failure, Voice, print_with, progress, typed};
+use hayase::diagnostic::{Invalid, Sources};
 use hayase::ids::{IdVec, LinkId, NodeId};
 use hayase::routing::Forwarding;
 use hayase::scenario::{Loader, RoutedFabric};
@@ -55,20 +53,11 @@ pub struct RoutesArgs {
     pub out: OutputArgs,
 }
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Tables,
-    Json,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "csv" => Ok(Self::Tables),
-            "json" => Ok(Self::Json),
-            _ => Err(unknown(path, "x.csv or x.json")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Tables: "x.csv",
+        Json: "x.json",
     }
 }
 

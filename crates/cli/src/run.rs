@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 
 use super::caveats::Strictness;
-use super::files::{Opened, named, unknown};
+use super::files::{Opened, named, outputs};
 use super::master_slave;
 use super::options::{Offer, OutputArgs};
 use super::progress::{self, RunMonitor};
@@ -15,8 +15,8 @@ use super::scenario::ScenarioArgs;
 use super::seeds::{SeedsArgs, over, seeds};
 use super::window::WindowArgs;
 use super::{
-    End, Failure, Voice, accuracy, caveats, complain, deadlock, estimate, extension, interrupt, jobs, noise, pictures,
-    predict, regions, replay,
+    End, Failure, Voice, accuracy, caveats, complain, deadlock, estimate, interrupt, jobs, noise, pictures, predict,
+    regions, replay,
 };
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
@@ -95,45 +95,19 @@ pub struct RunArgs {
 /// Messages of a timeline at most: more of them are no longer seen apart, and are all kept until the end.
 const TIMELINE: u64 = 100_000;
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Report,
-    Messages,
-    Links,
-    Ranks,
-    Activities,
-    Path,
-    Loads,
-    Timeline,
-    Noise,
-    NoiseTable,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "json" => Ok(Self::Report),
-            "svg" if named(path, "timeline") => Ok(Self::Timeline),
-            "svg" if named(path, "noise") => Ok(Self::Noise),
-            "svg" => Ok(Self::Loads),
-            "csv" if named(path, "messages") => Ok(Self::Messages),
-            "csv" if named(path, "links") => Ok(Self::Links),
-            "csv" if named(path, "noise") => Ok(Self::NoiseTable),
-            "csv" if named(path, "ranks") => Ok(Self::Ranks),
-            "csv" if named(path, "activities") => Ok(Self::Activities),
-            "csv" if named(path, "path") => Ok(Self::Path),
-            "csv" => {
-                let message = format!("the name `{}` does not say which table to write", path.display());
-                Err(Diagnostic::new("unknown-output", message).help(
-                    "a CSV file with `messages`, `links`, `ranks`, `activities` or `path` in its name holds these",
-                ))
-            }
-            _ => Err(unknown(
-                path,
-                "x.json, messages.csv, links.csv, ranks.csv, activities.csv, path.csv, x.svg or timeline.svg",
-            )),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Report: "x.json",
+        Timeline: "timeline.svg",
+        Noise: "noise.svg",
+        Loads: "x.svg",
+        Messages: "messages.csv",
+        Links: "links.csv",
+        NoiseTable: "noise.csv",
+        Ranks: "ranks.csv",
+        Activities: "activities.csv",
+        Path: "path.csv",
     }
 }
 

@@ -1,9 +1,8 @@
 //! A text of the library, as a verb shows it.
 
 use std::io::Write;
-use std::path::Path;
 
-use super::files::{extension, unknown};
+use super::files::outputs;
 use super::options::{Format, Offer, OutputArgs};
 use super::{Failure, print, print_with};
 use hayase::diagnostic::Diagnostic;
@@ -15,20 +14,11 @@ Files (-o), by name:
   x.toml   the text, as it is printed
   x.json   the same as JSON";
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Text,
-    Json,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "toml" => Ok(Self::Text),
-            "json" => Ok(Self::Json),
-            _ => Err(unknown(path, "x.toml or x.json")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Text: "x.toml",
+        Json: "x.json",
     }
 }
 

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use super::files::unknown;
+use super::files::outputs;
 use super::listing::{ListArgs, Listing};
 use super::options::{Format, Offer, OutputArgs};
 use super::scenario::TextArgs;
-use super::{End, Failure, Voice, extension, pictures, print_with, progress, topology_compare};
-use hayase::diagnostic::{Diagnostic, Invalid};
+use super::{End, Failure, Voice, pictures, print_with, progress, topology_compare};
+use hayase::diagnostic::Invalid;
 use hayase::fabric::{Fabric, LinkRole};
 use hayase::ids::VertexId;
 use hayase::report::FaultsReport;
@@ -72,24 +71,13 @@ pub struct TopologyShowArgs {
     pub out: OutputArgs,
 }
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Drawing,
-    Dot,
-    Json,
-    Links,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "svg" => Ok(Self::Drawing),
-            "dot" | "gv" => Ok(Self::Dot),
-            "json" => Ok(Self::Json),
-            "csv" => Ok(Self::Links),
-            _ => Err(unknown(path, "x.svg, x.dot, x.json or x.csv")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Drawing: "x.svg",
+        Dot: "x.dot" | "x.gv",
+        Json: "x.json",
+        Links: "x.csv",
     }
 }
 

@@ -1,20 +1,18 @@
 //! `hayase topology compare`: the figures of fabrics side by side.
 
 use std::num::NonZeroU32;
-use std::path::Path;
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
-use super::files::{note_input, unknown};
+use super::files::{note_input, outputs};
 use super::listing::Listing;
 use super::lists::rejoined;
 use super::options::{Offer, OutputArgs};
 use super::progress::{self, StepsMonitor};
 use super::scenario::TextArgs;
-use super::{End, Failure, Voice, extension, typed};
-use hayase::diagnostic::Diagnostic;
+use super::{End, Failure, Voice, typed};
 use hayase::scenario::Loader;
 use hayase::sweep::fabrics::{
     self, FabricFigures, Layout, Prices, Questions, SCHEMA, SIMULATED_SIZE, SIMULATED_WINDOW,
@@ -104,22 +102,12 @@ fn part(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "a part below all of them is expected: 1% or 0.01".to_owned())
 }
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Bars,
-    Csv,
-    Json,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "svg" => Ok(Self::Bars),
-            "csv" => Ok(Self::Csv),
-            "json" => Ok(Self::Json),
-            _ => Err(unknown(path, "x.svg, x.csv or x.json")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Bars: "x.svg",
+        Csv: "x.csv",
+        Json: "x.json",
     }
 }
 

@@ -55,7 +55,7 @@ pub fn command(words: &[OsString]) -> Command {
         command = args::of_one_verb(verb);
     } else if !command.get_subcommands().any(|verb| words.iter().any(|word| word == verb.get_name())) {
         // What is said of a verb or an option that is none looks at all of them.
-        command = Cli::command();
+        command = args::grouped(Cli::command());
     }
     let colour = words.iter().enumerate().find_map(|(i, word)| match word.to_str()? {
         "--color" => words.get(i + 1).and_then(|value| value.to_str()),

@@ -6,7 +6,7 @@ use super::forecast::{End, Forecast, Known, PARTS, Sample, Whole};
 use crate::ids::{IdVec, RankId, WakeId};
 use crate::units::Time;
 use crate::workload::pattern::PatternPlayer;
-use crate::workload::{Blocked, Load, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// Steps before the first look, and by how much more there are at each further one.
 const FIRST: usize = 200;
@@ -88,7 +88,7 @@ impl<'a> Pilot<'a> {
     }
 
     /// Counts what has arrived; a sample is taken whenever as many messages have as there are ranks.
-    fn count(&mut self, now: Time, messages: &[Send]) {
+    fn count(&mut self, now: Time, messages: &[SendRequest]) {
         for message in messages {
             self.delivered[message.id.src] += 1;
         }
@@ -161,7 +161,7 @@ impl Workload for Pilot<'_> {
         self.player.begin(requests);
     }
 
-    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         self.now = now;
         // Once ranks run out of messages, they are no measure of a step any more.
         if self.cut.is_some() {
@@ -177,7 +177,7 @@ impl Workload for Pilot<'_> {
         self.player.delivered(now, messages, requests);
     }
 
-    fn departed(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn departed(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         self.player.departed(now, messages, requests);
     }
 

@@ -20,7 +20,9 @@ use crate::units::Time;
 pub struct Delays {
     /// By link \[B/s\].
     capacities: Vec<f64>,
-    /// By link \[s\]; without what messages under way have lost on the bottlenecks that they have.
+    /// Capacity of every link, where they all have the same and have kept it \[B/s\].
+    even: Option<f64>,
+    /// By link \[s\].
     lost: Vec<f64>,
     flows: Vec<Held>,
     /// Flows that go at the time of the next [`Meter::settle`].
@@ -36,68 +38,63 @@ struct Held {
     loses: f64,
     /// Time from which on it loses that \[s\].
     since: f64,
-    /// What it lost on its bottleneck before that \[s\].
-    lost: f64,
     /// Its bottleneck.
     by: u32,
-}
-
-impl Held {
-    /// Notes what it has lost up to now.
-    fn wait(&mut self, now: f64) {
-        self.lost += (now - self.since) * self.loses;
-        self.since = now;
-    }
 }
 
 impl Delays {
     /// Creates a meter for links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
-        Self { lost: vec![0.0; capacities.len()], capacities, flows: Vec::new(), left: Vec::new() }
+        let even = capacities.first().copied().filter(|first| capacities.iter().all(|capacity| capacity == first));
+        Self { lost: vec![0.0; capacities.len()], capacities, even, flows: Vec::new(), left: Vec::new() }
+    }
+
+    /// Returns the rate of a message alone on these links, by parts and up to a limit \[B/s\].
+    fn alone(&self, links: &[u32], parts: &[f64], limit: f64) -> f64 {
+        match (self.even, parts) {
+            (Some(capacity), []) => capacity.min(limit),
+            (None, []) => links.iter().map(|&link| self.capacity(link)).fold(limit, f64::min),
+            _ => links.iter().zip(parts).map(|(&link, part)| self.capacity(link) / part).fold(limit, f64::min),
+        }
     }
 }
 
 impl Meter for Delays {
     const IS_ON: bool = true;
 
+    #[inline]
     fn start(&mut self, flow: u32, links: &[u32], parts: &[f64], Terms { limit, .. }: Terms) {
-        let alone = match parts {
-            [] => links.iter().map(|&link| self.capacity(link)).fold(limit, f64::min),
-            parts => links.iter().zip(parts).map(|(&link, part)| self.capacity(link) / part).fold(limit, f64::min),
-        };
+        let held = Held { alone: self.alone(links, parts, limit).recip(), by: links[0], ..Held::default() };
         if self.flows.len() <= flow as usize {
             self.flows.resize(flow as usize + 1, Held::default());
         }
-        self.flows[flow as usize] = Held { alone: alone.recip(), by: links[0], ..Held::default() };
+        self.flows[flow as usize] = held;
     }
 
+    #[inline]
     fn leave(&mut self, flow: u32) {
-        self.left.push(std::mem::take(&mut self.flows[flow as usize]));
+        self.left.push(self.flows[flow as usize]);
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.capacities[link as usize] = capacity;
+        self.even = None;
     }
 
     fn settle(&mut self, now: Time, changes: &[Change], bottleneck: impl Fn(u32, u32) -> Option<u32>) {
         let now = now.seconds();
         let Self { lost, flows, left, .. } = self;
-        for mut held in left.drain(..) {
-            held.wait(now);
-            lost[held.by as usize] += held.lost;
+        for held in left.drain(..) {
+            lost[held.by as usize] += (now - held.since) * held.loses;
         }
         for change in changes {
             let held = &mut flows[change.flow as usize];
-            held.wait(now);
+            lost[held.by as usize] += (now - held.since) * held.loses;
+            held.since = now;
             held.loses = 1.0 - change.new * held.alone;
-            let by = if held.loses > ROUNDING { bottleneck(change.flow, held.by) } else { None };
-            match by {
+            match if held.loses > ROUNDING { bottleneck(change.flow, held.by) } else { None } {
+                Some(by) => held.by = by,
                 None => held.loses = 0.0,
-                Some(by) if by == held.by => {}
-                Some(by) => {
-                    lost[held.by as usize] += std::mem::take(&mut held.lost);
-                    held.by = by;
-                }
             }
         }
     }
@@ -107,8 +104,6 @@ impl Meter for Delays {
     }
 
     fn delays(&self) -> Option<Vec<f64>> {
-        let mut delays = self.lost.clone();
-        self.flows.iter().for_each(|held| delays[held.by as usize] += held.lost);
-        Some(delays)
+        Some(self.lost.clone())
     }
 }

@@ -39,7 +39,7 @@ use super::{Metered, Parties};
 use crate::fabric::{Fabric, Grid};
 use crate::placement::Placement;
 use crate::routing::Router;
-use crate::sharing::{Among, EqualShare, MaxMin, MaxMinSpec, Redistribute, RedistributeSpec, SharingSpec, Solver};
+use crate::sharing::{EqualShare, MaxMin, MaxMinSpec, Redistribute, SharingSpec, Solver};
 use crate::workload::Load;
 
 /// Nodes along a dimension, on average, from which on groups are faster on a torus or mesh of two dimensions (measured
@@ -128,8 +128,8 @@ pub fn flow_transport(
             let flows = Flows::dense(MaxMin::new, fabric, router, one_at_a_time);
             Built::Other(Box::new(flows.with_delays(fabric, factor)))
         }
-        (SharingSpec::Redistribute(RedistributeSpec { threshold, among: Among::All }), Metered::Nothing) => {
-            let policy = |capacities| Redistribute::new(capacities, **threshold);
+        (SharingSpec::Redistribute(spec), Metered::Nothing) => {
+            let policy = |capacities| Redistribute::new(capacities, *spec.threshold);
             Built::Other(Box::new(Flows::dense(policy, fabric, router, one_at_a_time)))
         }
         _ => boxed(Flows::new(fabric, router, sharing, one_at_a_time)),

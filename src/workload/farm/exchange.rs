@@ -18,7 +18,7 @@ use super::outcome::{Outcome, Turn, TurnLog, Waiting, WorkerUse};
 use crate::ids::{MessageId, RankId, WakeId};
 use crate::noise::{Processors, Work};
 use crate::units::Time;
-use crate::workload::{Blocked, Load, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// The rank of the master.
 const MASTER: RankId = RankId(0);
@@ -171,7 +171,7 @@ impl<L: TurnLog> Workload for Exchange<'_, L> {
         self.serve(Time::ZERO, requests);
     }
 
-    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         for message in messages {
             if message.dst == MASTER {
                 self.mail.push_back((now, message.id.src.0 - 1));
@@ -201,13 +201,13 @@ impl<L: TurnLog> Workload for Exchange<'_, L> {
         if rank != MASTER {
             let bytes = self.has[rank.0 as usize - 1].map_or(0, |(chunk, _)| chunk.size.output);
             let id = self.next_id(rank);
-            requests.sends.push(Send { id, dst: MASTER, bytes });
+            requests.sends.push(SendRequest { id, dst: MASTER, bytes });
             return;
         }
         self.clock = now;
         if let State::Working(Some((worker, chunk))) = self.state {
             let id = self.next_id(MASTER);
-            requests.sends.push(Send { id, dst: RankId(worker + 1), bytes: chunk.size.input });
+            requests.sends.push(SendRequest { id, dst: RankId(worker + 1), bytes: chunk.size.input });
             let (first, tasks) = (chunk.first, chunk.tasks);
             let given = now;
             let turn = Turn { worker, first, tasks, given, start: now, end: now, back: Time::NEVER };

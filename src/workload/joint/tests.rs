@@ -15,17 +15,17 @@ impl Workload for Told<'_> {
     }
     fn begin(&mut self, requests: &mut Requests) {
         let id = MessageId { src: RankId(0), index: 0 };
-        requests.sends.push(Send { id, dst: RankId(1), bytes: 7 });
+        requests.sends.push(SendRequest { id, dst: RankId(1), bytes: 7 });
         requests.wakes.push((Time::from_ps(5.0), WakeId(9)));
     }
-    fn delivered(&mut self, now: Time, messages: &[Send], _: &mut Requests) {
-        let of = |send: &Send| (send.id.src.0, send.id.index, send.dst.0);
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], _: &mut Requests) {
+        let of = |send: &SendRequest| (send.id.src.0, send.id.index, send.dst.0);
         self.0.borrow_mut().push(format!("{} {:?}", now.ps(), messages.iter().map(of).collect::<Vec<_>>()));
     }
     fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
         self.0.borrow_mut().push(format!("{} wake {}", now.ps(), wake.0));
         let id = MessageId { src: RankId(1), index: 0 };
-        requests.sends.push(Send { id, dst: RankId(0), bytes: 7 });
+        requests.sends.push(SendRequest { id, dst: RankId(0), bytes: 7 });
     }
     fn blocked(&self) -> Vec<Blocked> {
         Vec::new()
@@ -49,7 +49,7 @@ fn a_part_sees_its_own_numbers_and_its_own_time_each_time_that_it_is_done() {
     // A fabric on which a message takes 10 ps; what happens first is taken first.
     let mut requests = Requests::default();
     joint.begin(&mut requests);
-    let mut events: Vec<(f64, Result<Send, WakeId>)> = Vec::new();
+    let mut events: Vec<(f64, Result<SendRequest, WakeId>)> = Vec::new();
     let mut now = 0.0;
     let mut numbers = Vec::new();
     loop {
@@ -88,7 +88,7 @@ fn work_that_takes_no_time_does_not_go_on_for_ever() {
             0
         }
         fn begin(&mut self, _: &mut Requests) {}
-        fn delivered(&mut self, _: Time, _: &[Send], _: &mut Requests) {}
+        fn delivered(&mut self, _: Time, _: &[SendRequest], _: &mut Requests) {}
         fn woke(&mut self, _: Time, _: WakeId, _: &mut Requests) {}
         fn blocked(&self) -> Vec<Blocked> {
             Vec::new()

@@ -7,7 +7,7 @@ use super::{After, Injection, Message, Needs, Pattern, start_offsets};
 use crate::ids::{Id, IdVec, MessageId, RankId, WakeId};
 use crate::noise::{Processors, Work};
 use crate::units::Time;
-use crate::workload::{Blocked, Load, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// A pattern being played.
 ///
@@ -228,7 +228,7 @@ impl PatternPlayer {
         let index = rank.next;
         rank.next += 1;
         rank.under_way += 1;
-        requests.sends.push(Send { id: MessageId { src: id, index }, dst: message.dst, bytes: message.bytes });
+        requests.sends.push(SendRequest { id: MessageId { src: id, index }, dst: message.dst, bytes: message.bytes });
     }
 
     /// What keeps this rank from sending this message, its window and delay apart.
@@ -407,7 +407,7 @@ impl Workload for PatternPlayer {
     }
 
     #[inline]
-    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         if self.is_free {
             // Nothing waits for what has arrived but its sender. (Mostly one message arrives at a time.)
             if let [message] = messages {
@@ -447,7 +447,7 @@ impl Workload for PatternPlayer {
         self.advance_barrier(now, requests);
     }
 
-    fn departed(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+    fn departed(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         if self.injection != Injection::Left {
             return;
         }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use hayase::fabric::Fabric;
 use hayase::ids::{FlowId, LinkId, MessageId, RankId, WakeId};
-use hayase::sharing::{Among, RedistributeSpec, SharingSpec};
+use hayase::sharing::SharingSpec;
 use hayase::transport::{Flows, Transport};
 use hayase::units::Time;
-use hayase::workload::{Blocked, Requests, Send, Workload};
+use hayase::workload::{Blocked, Requests, SendRequest, Workload};
 
 use super::oracle::Problem;
 
@@ -79,9 +79,6 @@ impl<'a> Audit<'a> {
         let expected = match self.sharing {
             SharingSpec::MaxMin(_) => problem.max_min(),
             SharingSpec::EqualShare(_) => problem.equal_share(),
-            SharingSpec::Redistribute(RedistributeSpec { among: Among::Growing, .. }) => {
-                problem.redistribute_growing(THRESHOLD)
-            }
             SharingSpec::Redistribute(_) => problem.redistribute(THRESHOLD),
             SharingSpec::Blocking(_) => unreachable!("its rates are those of queues"),
         };
@@ -169,7 +166,7 @@ impl Workload for Script {
         }
     }
 
-    fn delivered(&mut self, now: Time, messages: &[Send], _: &mut Requests) {
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], _: &mut Requests) {
         self.delivered.extend(messages.iter().map(|send| (send.id, now)));
     }
 
@@ -178,7 +175,7 @@ impl Workload for Script {
         let index = self.next[rank.0 as usize];
         let lines = &self.lines[rank.0 as usize];
         let Line { dst, bytes, .. } = lines[index as usize];
-        requests.sends.push(Send { id: MessageId { src: rank, index }, dst: RankId(dst), bytes });
+        requests.sends.push(SendRequest { id: MessageId { src: rank, index }, dst: RankId(dst), bytes });
         self.next[rank.0 as usize] += 1;
         if let Some(line) = lines.get(index as usize + 1) {
             requests.wakes.push((now + Time::from_ps(line.gap), wake));

@@ -17,7 +17,7 @@ use hayase::fabric::{Fabric, FabricBuilder, Irregular, RouteTable};
 use hayase::ids::{LinkId, NodeId};
 use hayase::placement::Placement;
 use hayase::routing::{Router, RoutingSpec};
-use hayase::sharing::{Among, EqualShareSpec, MaxMinSpec, RedistributeSpec, Sharing, SharingSpec};
+use hayase::sharing::{EqualShareSpec, MaxMinSpec, RedistributeSpec, Sharing, SharingSpec};
 use hayase::topology::TopologySpec;
 use hayase::transport::Flows;
 use hayase::units::{Bandwidth, Time};
@@ -34,8 +34,7 @@ fn sharings() -> impl Strategy<Value = SharingSpec> {
     select(vec![
         SharingSpec::MaxMin(MaxMinSpec::default()),
         SharingSpec::EqualShare(EqualShareSpec {}),
-        SharingSpec::Redistribute(RedistributeSpec { threshold: THRESHOLD.into(), among: Among::All }),
-        SharingSpec::Redistribute(RedistributeSpec { threshold: THRESHOLD.into(), among: Among::Growing }),
+        SharingSpec::Redistribute(RedistributeSpec { threshold: THRESHOLD.into() }),
     ])
 }
 
@@ -286,9 +285,6 @@ proptest! {
             let expected = match spec {
                 SharingSpec::MaxMin(_) => problem.max_min(),
                 SharingSpec::EqualShare(_) => problem.equal_share(),
-                SharingSpec::Redistribute(RedistributeSpec { among: Among::Growing, .. }) => {
-                    problem.redistribute_growing(THRESHOLD)
-                }
                 SharingSpec::Redistribute(_) => problem.redistribute(THRESHOLD),
                 SharingSpec::Blocking(_) => unreachable!("its rates are those of queues"),
             };

@@ -4,7 +4,6 @@
 pub mod args;
 mod found;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use hayase_advice::model::{Change, ScenarioChange};
@@ -12,11 +11,11 @@ use hayase_advice_page::{Level, PageData};
 use hayase_trace::callers::CALLED_FROM;
 use serde_json::Value;
 
-use super::files::{self, unknown};
+use super::files::{self, outputs};
 use super::listing::Listing;
 use super::options::Offer;
 use super::progress::{self, Stop};
-use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, lines, replay};
+use super::{End, Failure, Voice, caveats, complain, deadlock, interrupt, lines, replay};
 use args::{AdviseArgs, ExplainArgs};
 use found::Found;
 use hayase::atomic_file::AtomicFile;
@@ -31,25 +30,13 @@ use hayase_gain::rules::{self, Base};
 use hayase_gain::{Judge, Ranked, page, text};
 use hayase_output::{json, table};
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Page,
-    Sarif,
-    Json,
-    Placement,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "html" | "htm" => Ok(Self::Page),
-            "sarif" => Ok(Self::Sarif),
-            "json" if files::named(path, "sarif") => Ok(Self::Sarif),
-            "json" => Ok(Self::Json),
-            "csv" if files::named(path, "placement") => Ok(Self::Placement),
-            _ => Err(unknown(path, "x.html, x.sarif, x.json or placement.csv")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Page: "x.html" | "x.htm",
+        Sarif: "x.sarif" | "sarif.json",
+        Json: "x.json",
+        Placement: "placement.csv",
     }
 }
 

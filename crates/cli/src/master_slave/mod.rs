@@ -6,11 +6,11 @@ mod plan;
 
 use std::path::Path;
 
-use super::files::{self, named, unknown};
+use super::files::{self, outputs};
 use super::options::{Offer, OutputArgs};
 use super::progress::RunsMonitor;
 use super::seeds::seeds;
-use super::{End, Failure, Voice, complain, extension, interrupt, noise};
+use super::{End, Failure, Voice, complain, interrupt, noise};
 use args::{MasterSlaveArgs, MasterSlaveVerb};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::report::{FarmReport, Head};
@@ -18,24 +18,13 @@ use hayase::scenario::Farm;
 use hayase::sweep::{Control, not_done};
 use hayase_output::{csv, json, svg, table};
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Json,
-    Csv,
-    Chart,
-    Gantt,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "json" => Ok(Self::Json),
-            "csv" => Ok(Self::Csv),
-            "svg" if named(path, "gantt") => Ok(Self::Gantt),
-            "svg" => Ok(Self::Chart),
-            _ => Err(unknown(path, "x.json, x.csv, x.svg or gantt.svg")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Json: "x.json",
+        Csv: "x.csv",
+        Gantt: "gantt.svg",
+        Chart: "x.svg",
     }
 }
 

@@ -1,34 +1,22 @@
 //! `hayase master-slave plan`: how sure a prediction is, and what to execute next.
 
-use std::path::Path;
-
 use super::args::PlanArgs;
 use super::loader::loader;
-use crate::files::unknown;
+use crate::files::outputs;
 use crate::options::Offer;
 use crate::range;
-use crate::{End, Failure, Voice, extension};
-use hayase::diagnostic::Diagnostic;
+use crate::{End, Failure, Voice};
 use hayase::report::{IntervalPrediction, PlanReport};
 use hayase::scenario::FarmPlan;
 use hayase::units::Time;
 use hayase::workload::farm::plan::{Played, RATE};
 use hayase_output::{csv, json, table};
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Json,
-    Csv,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "json" => Ok(Self::Json),
-            "csv" => Ok(Self::Csv),
-            _ => Err(unknown(path, "x.csv or x.json")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Csv: "x.csv",
+        Json: "x.json",
     }
 }
 

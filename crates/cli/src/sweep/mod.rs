@@ -7,7 +7,7 @@ mod views;
 
 use std::path::{Path, PathBuf};
 
-use super::files::{Opened, same_file, text, twice};
+use super::files::{Opened, parts, same_file, text, twice};
 use super::progress::{self, PointsMonitor};
 use super::{End, Failure, Voice, asked, extension, interrupt, options, print, show};
 use hayase::diagnostic::{Diagnostic, Invalid};
@@ -78,7 +78,7 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
         }
     }
     for (path, kind) in args.merge.iter().chain(&views).map(|path| (path, Kind::of(path))) {
-        write(path, kind?, &plan, needed()?, args, voice)?;
+        write(parts(path).1, kind?, &plan, needed()?, args, voice)?;
     }
     if args.best.is_some() || args.sensitivity || args.crossings.is_some() {
         let means = plan::means(&plan, needed()?).map_err(store)?;
@@ -120,7 +120,8 @@ fn outputs(args: &SweepArgs) -> Result<(Option<&Path>, Vec<PathBuf>), Failure> {
     if let Some(path) = folder.filter(|path| path.is_file()) {
         diagnostics.push(not_a_folder(path, &args.plan));
     }
-    diagnostics.extend(twice(args.merge.iter().chain(&views)));
+    let places: Vec<PathBuf> = args.merge.iter().chain(&views).map(|path| parts(path).1.to_owned()).collect();
+    diagnostics.extend(twice(&places));
     let is_pareto = |path: &&PathBuf| Kind::of(path).is_ok_and(|kind| kind == Kind::Pareto);
     let pareto = args.merge.iter().chain(&views).find(is_pareto);
     if let (Some(path), None) = (pareto, &args.cost) {
@@ -149,7 +150,7 @@ fn not_a_folder(path: &Path, plan: &Path) -> Diagnostic {
 
 /// Writes rows or a picture.
 fn write(path: &Path, kind: Kind, plan: &Plan, folder: &Path, args: &SweepArgs, voice: Voice) -> Result<(), Failure> {
-    let Kind::Rows(columns) = kind else {
+    let Some(columns) = kind.columns() else {
         let picture = views::picture(kind, plan, folder, args.cost.as_deref(), args.crossings.as_ref())?;
         return Opened::new(path)?.write(text(&picture));
     };

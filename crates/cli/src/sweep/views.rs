@@ -2,32 +2,33 @@
 
 use std::path::Path;
 
-use super::super::files::{self, unknown};
-use super::super::{Failure, extension};
+use super::super::Failure;
+use super::super::files::outputs;
 use super::failure::store;
 use hayase::diagnostic::Diagnostic;
 use hayase::plan::{self, Columns, Crossing, Means, Plan};
 use hayase_output::svg;
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    Rows(Columns),
-    Lines,
-    Heat,
-    Pareto,
+outputs! {
+    /// What a file holds, by its name.
+    pub(super) enum Kind {
+        Csv: "x.csv",
+        Json: "x.json",
+        Parquet: "x.parquet",
+        Heat: "heat.svg",
+        Pareto: "pareto.svg",
+        Lines: "lines.svg" | "x.svg",
+    }
 }
 
 impl Kind {
-    pub fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "csv" => Ok(Self::Rows(Columns::Csv)),
-            "json" => Ok(Self::Rows(Columns::Json)),
-            "svg" if files::named(path, "heat") => Ok(Self::Heat),
-            "svg" if files::named(path, "pareto") => Ok(Self::Pareto),
-            "svg" => Ok(Self::Lines),
-            "parquet" => Ok(Self::Rows(Columns::Parquet)),
-            _ => Err(unknown(path, "x.csv, x.json, x.parquet, lines.svg, heat.svg or pareto.svg")),
+    /// Returns how rows are written; nothing for a picture.
+    pub fn columns(self) -> Option<Columns> {
+        match self {
+            Self::Csv => Some(Columns::Csv),
+            Self::Json => Some(Columns::Json),
+            Self::Parquet => Some(Columns::Parquet),
+            Self::Heat | Self::Pareto | Self::Lines => None,
         }
     }
 }

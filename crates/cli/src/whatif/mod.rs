@@ -3,9 +3,7 @@
 pub mod args;
 mod vary;
 
-use std::path::Path;
-
-use super::files::{self, unknown};
+use super::files::{self, outputs};
 use super::options::Offer;
 use super::progress::{self, RunsMonitor};
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, predict, regions, replay};
@@ -21,22 +19,12 @@ use hayase::workload::program::Wildcards;
 use hayase::workload::trace::Options;
 use hayase_output::{csv, json, svg, table};
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Json,
-    Csv,
-    Chart,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match extension(path).as_str() {
-            "json" => Ok(Self::Json),
-            "csv" => Ok(Self::Csv),
-            "svg" => Ok(Self::Chart),
-            _ => Err(unknown(path, "x.svg, x.csv or x.json")),
-        }
+outputs! {
+    /// What a file holds, by its name.
+    enum Kind {
+        Chart: "x.svg",
+        Csv: "x.csv",
+        Json: "x.json",
     }
 }
 

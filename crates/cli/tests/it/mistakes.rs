@@ -134,7 +134,7 @@ error[unknown-output]: no output of this kind is called `.dot` (`x.dot`)
     desk.hayase("run -t torus-4x4 -p ring -o y.csv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error[unknown-output]: the name `y.csv` does not say which table to write
  |
- = help: a CSV file with `messages`, `links`, `ranks`, `activities` or `path` in its name holds these
+ = help: write messages.csv, links.csv, noise.csv, ranks.csv, activities.csv or path.csv
 
 "#]]);
     assert!(desk.names().is_empty());

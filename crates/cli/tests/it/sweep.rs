@@ -61,13 +61,17 @@ fn killed_five_times_and_resumed_the_merged_bytes_are_those_of_an_undisturbed_ru
     let (_, error, code) = hayase(&desk, "sweep plan.toml -o whole");
     assert_eq!(code, 0, "{error}");
     assert_eq!(hayase(&desk, "sweep plan.toml -o whole --merge whole.csv --merge whole.json").2, 0);
-    for _ in 0..5 {
+    let mut killed = 0;
+    while killed < 5 {
         let before = rows(&desk, "out/0-of-1.jsonl");
         let mut child = start(&desk, "sweep plan.toml -o out -j 2");
         until_more(&desk, "out/0-of-1.jsonl", before + 5);
         child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(rows(&desk, "out/0-of-1.jsonl") < 480, "too quick to be killed");
+        killed += u32::from(!child.wait().unwrap().success());
+        // On a machine that was faster than the kill, from the beginning.
+        if rows(&desk, "out/0-of-1.jsonl") > 470 {
+            fs::remove_dir_all(desk.path().join("out")).unwrap();
+        }
     }
     // And a line that is torn for certain.
     let path = desk.path().join("out/0-of-1.jsonl");

@@ -13,7 +13,7 @@ use hayase::fabric::Fabric;
 use hayase::ids::{Id, IdVec, LinkId, NodeId};
 use hayase::placement::{BlockSpec, PlacementSpec, RoundRobinSpec};
 use hayase::routing::{Path, Router};
-use hayase::system::Network;
+use hayase::system::NetworkParts;
 use hayase::units::Bytes;
 
 /// Routes that a search looks up, at most.
@@ -46,7 +46,7 @@ exist. A batch system may give other nodes the next time.
 
 /// Looks for one.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
-    let Some(Network { fabric, router, placement, .. }) = judge.replay.network() else {
+    let Some(NetworkParts { fabric, router, placement, .. }) = judge.replay.network().map(|network| &**network) else {
         return Vec::new();
     };
     let pairs: Vec<(u32, u32, f64)> = base
@@ -271,7 +271,7 @@ mod tests {
         }
         let program = std::sync::Arc::new(program.build().unwrap());
         let replay = loader.load_program(ProgramWork::new(program, "none")).unwrap();
-        let Network { fabric, router, .. } = replay.network().unwrap();
+        let NetworkParts { fabric, router, .. } = &**replay.network().unwrap();
         let pairs = [(0, 2, 100.0), (1, 3, 100.0)];
         let mut search = Search::new(fabric, &**router, &pairs, vec![0, 1, 2, 3]);
         assert_eq!(search.way(), 4.0);

@@ -172,7 +172,7 @@ fn the_first_job_too_many_is_told_soon() {
         write!(text, "[[job]]\nname = \"j{number}\"\nranks = 1\nworkload = \"ring\"\n").unwrap();
     }
     let desk = Desk::new().file("jobs.toml", &text);
-    let answer = super::answer_within(desk.path(), &words("run jobs.toml"), MEMORY, std::time::Duration::from_secs(20));
+    let answer = super::answer_within(desk.path(), &words("run jobs.toml"), MEMORY, 20);
     assert_eq!(answer.code, Some(2), "{}", answer.stderr);
     assert!(answer.stderr.contains("j54") && answer.stderr.contains("jobs.toml"), "{}", answer.stderr);
 }

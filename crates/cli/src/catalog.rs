@@ -1,0 +1,95 @@
+//! `hayase list` and `hayase show`: all that has a name, whatever its kind.
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+
+use super::advise::args::ExplainArgs;
+use super::listing::ListArgs;
+use super::machine::{self, MachineShowArgs, MachineVerb};
+use super::options::OutputArgs;
+use super::pattern::{self, PatternShowArgs, PatternVerb};
+use super::preset::{self, PresetShowArgs, PresetVerb};
+use super::scenario::TextArgs;
+use super::topology::{self, TopologyShowArgs, TopologyVerb};
+use super::{End, Failure, Voice, advise};
+use hayase::diagnostic::{Diagnostic, closest};
+use hayase::scenario::library::Shelf;
+use hayase_advice::rules;
+
+/// `hayase list`.
+#[derive(Subcommand, Clone, Debug)]
+pub enum ListVerb {
+    /// Topologies: fabrics with their size and bandwidth.
+    #[command(alias = "topology")]
+    Topologies(ListArgs),
+    /// Patterns: who sends what to whom.
+    #[command(alias = "pattern")]
+    Patterns(ListArgs),
+    /// Machines: measured parameters of nodes and networks.
+    #[command(alias = "machine")]
+    Machines(ListArgs),
+    /// Presets: settings of publications.
+    #[command(alias = "preset")]
+    Presets(ListArgs),
+    /// Rules of advice.
+    #[command(alias = "rule")]
+    Rules(ListArgs),
+}
+
+/// `hayase show`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  hayase show torus-8x8 -o torus.svg
+  hayase show all-to-all-pairwise
+  hayase show myrinet
+  hayase show A001
+
+`hayase topology show` and `hayase pattern show` have more options.")]
+pub struct ShowArgs {
+    /// The name of a topology, pattern, machine, preset or rule of advice (`hayase list KIND`), or a file with a topology.
+    #[arg(value_name = "NAME|FILE")]
+    pub name: String,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
+
+/// Lists what has a name of one kind.
+pub fn list(verb: &ListVerb, voice: Voice) -> Result<End, Failure> {
+    match verb.clone() {
+        ListVerb::Topologies(args) => topology::topology(&TopologyVerb::List(args), voice),
+        ListVerb::Patterns(args) => pattern::pattern(&PatternVerb::List(args), voice),
+        ListVerb::Machines(args) => machine::machine(&MachineVerb::List(args), voice),
+        ListVerb::Presets(args) => preset::preset(&PresetVerb::List(args), voice),
+        ListVerb::Rules(ListArgs { out }) => advise::explain(&ExplainArgs { rule: None, out }),
+    }
+}
+
+/// Shows what has a name, of the first kind that knows it.
+pub fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
+    let ShowArgs { name, out } = args.clone();
+    let knows = |shelf: Shelf| shelf.names().any(|known| known == name);
+    if knows(Shelf::Patterns) {
+        let (topology, ranks, rank, steps, seed) = (None, None, None, None, None);
+        let args = PatternShowArgs { name, topology, ranks, rank, steps, seed, texts: TextArgs::default(), out };
+        pattern::pattern(&PatternVerb::Show(args), voice)
+    } else if knows(Shelf::Machines) {
+        machine::machine(&MachineVerb::Show(MachineShowArgs { name, out }), voice)
+    } else if knows(Shelf::Presets) {
+        preset::preset(&PresetVerb::Show(PresetShowArgs { name, out }), voice)
+    } else if rules::find(&name).is_some() {
+        advise::explain(&ExplainArgs { rule: Some(name), out })
+    } else if knows(Shelf::Topologies) || name.contains(':') || Path::new(&name).exists() {
+        let args = TopologyShowArgs { name, faults: None, seed: None, texts: TextArgs::default(), out };
+        topology::topology(&TopologyVerb::Show(args), voice)
+    } else {
+        let shelves = [Shelf::Topologies, Shelf::Patterns, Shelf::Machines, Shelf::Presets];
+        let near = closest(&name, shelves.into_iter().flat_map(Shelf::names));
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let message = format!("nothing is called `{name}`, and there is no such file");
+        let help = near + "`hayase list topologies`, `patterns`, `machines`, `presets` or `rules` shows all";
+        Err(Diagnostic::new("unknown-name", message).help(help).into())
+    }
+}
