@@ -1,7 +1,7 @@
 //! Plays a configuration of CAMINOS and prints its cycles, with two parts more than CAMINOS has: `Listed`, a pattern that is
 //! a list of messages, and `OneRoute`, the routes of Hayase.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::{env, fs};
 
 use caminos_lib::config_parser::{self, ConfigurationValue, Token};
@@ -60,7 +60,8 @@ impl Quantifiable for Listed {
 }
 
 /// One route for each pair: on a dragonfly inside the group to the cable, over it and on, in a second channel behind it; on
-/// a fat-tree D-mod-k.
+/// a mesh and a torus x then y, on a torus all along a ring in a second channel where the route crosses the link that closes
+/// the ring; on a fat-tree D-mod-k.
 #[derive(Debug)]
 struct OneRoute {
     /// Of a fat-tree: ports to each side.
@@ -74,6 +75,19 @@ impl OneRoute {
 }
 
 impl Routing for OneRoute {
+    /// Keeps the first switch, which says what crosses the ends of rings.
+    fn initialize_routing_info(
+        &self,
+        info: &RefCell<RoutingInfo>,
+        _topology: &dyn Topology,
+        at: usize,
+        _target: usize,
+        _server: Option<usize>,
+        _rng: &mut StdRng,
+    ) {
+        info.borrow_mut().visited_routers = Some(vec![at]);
+    }
+
     fn next(
         &self,
         info: &RoutingInfo,
@@ -115,6 +129,18 @@ impl Routing for OneRoute {
                 switches(&|next| group(next) == group(at) && leaves(next))
             };
             return only(found[0], usize::from(info.hops > 0 && group(at) == group(target)));
+        }
+        if let Some(grid) = topology.cartesian_data() {
+            let first = info.visited_routers.as_ref().expect("the first switch")[0];
+            let [from, here, to] = [first, at, target].map(|switch| grid.unpack(switch));
+            let axis = (0..here.len()).find(|&axis| here[axis] != to[axis]).expect("another switch");
+            let side = grid.sides[axis];
+            let forward = match topology.neighbour(0, 2 * axis).0 {
+                Location::None => to[axis] > here[axis],
+                _ => (to[axis] + side - here[axis]) % side <= side / 2,
+            };
+            let crosses = forward != (to[axis] > from[axis]);
+            return only(2 * axis + usize::from(forward), usize::from(crosses));
         }
         let (up, down) = topology.up_down_distance(at, target).expect("a fat-tree");
         let nearer = |(u, d): (usize, usize)| (u < up && d <= down) || (u <= up && d < down);
