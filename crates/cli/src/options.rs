@@ -23,7 +23,7 @@ const MOST_THREADS: usize = 16;
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// Also write this file; its name, or KIND=FILE, says what (see below; may be repeated).
-    #[arg(short, long, value_name = "[KIND=]FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Vec<PathBuf>,
     /// What is printed: table, json, or csv where the result is one table.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Table, hide_possible_values = true)]

@@ -120,7 +120,7 @@ fn files_have_what_is_printed_and_an_unknown_extension_lists_those_that_work() {
     for (words, known) in [
         (
             "run -t ./fabric.toml -p ring",
-            "x.json, messages.csv, links.csv, ranks.csv, activities.csv, path.csv, x.svg or timeline.svg",
+            "x.json, timeline.svg, noise.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv or path.csv",
         ),
         ("rates -t ./fabric.toml -p ring", "x.csv, x.json or x.svg"),
         ("check fabric.toml", "x.csv or x.json"),

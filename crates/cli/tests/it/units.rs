@@ -219,7 +219,7 @@ fn stopped(desk: &Desk, words: &str, until: impl Fn(&str) -> bool) -> (String, O
 #[test]
 fn an_interrupted_comparison_shows_what_was_run() {
     let desk = Desk::new();
-    let words = "compare -t torus-8x8 -p all-to-all-pairwise,ring --placement random,regular --seeds 100000 -j 2 --progress always -o c.csv \
+    let words = "compare -t torus-8x8 -p all-to-all-pairwise,ring --placement random,regular --seeds 25000 -j 2 --progress always -o c.csv \
                  -o c.json -o c.svg -o c.md";
     let (text, code) = stopped(&desk, words, |line| line.contains("runs done") && !line.contains(" 0 of"));
     assert_eq!(code, Some(130), "{text}");
