@@ -220,9 +220,15 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
             page.canvas.text(at, top + CHART.1 + 12.0, 9.0, Anchor::Middle, text, "");
         }
         for (line, &choice) in lines.iter().enumerate().filter(|(line, _)| high > 9.0 || line % 2 == 0) {
-            let y = top + high * ((lines.len() - 1 - line) as f64 + 0.5) + 3.0;
-            let text = fit(&names_of_lines[choice], 9.0, LEFT + 4.0);
-            page.canvas.text(label, y, 9.0, Anchor::End, &text, "");
+            let mut name = wrap(&names_of_lines[choice], 9.0, LEFT + 4.0);
+            if 10.0 * name.len() as f64 > high {
+                name = vec![fit(&names_of_lines[choice], 9.0, LEFT + 4.0)];
+            }
+            let y =
+                top + high * ((lines.len() - 1 - line) as f64 + 0.5) + 3.0 - 5.0 * name.len().saturating_sub(1) as f64;
+            for (line, text) in name.iter().enumerate() {
+                page.canvas.text(label, y + 10.0 * line as f64, 9.0, Anchor::End, text, "");
+            }
         }
         let grey = format!(r#"fill="{GREY}""#);
         let caption = format!("{}; upwards: {}", means.keys[over].name, means.keys[of].name);
