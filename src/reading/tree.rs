@@ -50,6 +50,16 @@ pub(crate) enum Kind {
 }
 
 impl Tree {
+    /// Makes this the place of the value and of all values in it.
+    fn move_to(&mut self, at: Span) {
+        self.span = at;
+        match &mut self.kind {
+            Kind::List(items) => items.iter_mut().for_each(|item| item.move_to(at)),
+            Kind::Table(table) => move_to(table, at),
+            _ => {}
+        }
+    }
+
     /// The table that this is, if it is one.
     pub fn table(&self) -> Option<&Table> {
         match &self.kind {
@@ -149,6 +159,14 @@ pub(crate) fn merge_tables(table: &mut Table, later: Table) {
 pub(crate) fn parse(text: &str, base: usize) -> (Table, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     (owned_table(table.get_ref(), base), errors.iter().map(|error| syntax(error, text, base)).collect())
+}
+
+/// Makes this the place of all that is in a table.
+pub(crate) fn move_to(table: &mut Table, at: Span) {
+    for entry in table.values_mut() {
+        entry.key = at;
+        entry.value.move_to(at);
+    }
 }
 
 /// Reads a single value.

@@ -178,6 +178,22 @@ fn note_misfits(misfits: Vec<(Part, Diagnostic)>, sections: &Sections, diagnosti
     }
 }
 
+/// Refuses sections that are about a fabric where there is none.
+pub(super) fn check_without_topology(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let tables = [
+        ("routing", sections.routing.span()),
+        ("placement", sections.placement.span()),
+        ("sharing", sections.sharing.span()),
+        ("transport", sections.transport.span()),
+        ("faults", sections.faults.span()),
+    ];
+    for (name, at) in tables.into_iter().filter_map(|(name, at)| Some((name, at?))) {
+        let message = format!("without a topology there is nothing that `{name}` could be about");
+        diagnostics
+            .push(Diagnostic::new("wrong-choice", message).at(at).help("name a topology with -t, or leave it out"));
+    }
+}
+
 /// What is wrong with how messages move, whatever the fabric.
 pub(super) fn check_transport(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     note_misfits(of_moves(sections.sharing.get(), sections.transport.get()), sections, diagnostics);

@@ -102,18 +102,7 @@ fn check_sections(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
         build::check_packets(sections, diagnostics);
         return build::check_transport(sections, diagnostics);
     }
-    let tables = [
-        ("routing", sections.routing.span()),
-        ("placement", sections.placement.span()),
-        ("sharing", sections.sharing.span()),
-        ("transport", sections.transport.span()),
-        ("faults", sections.faults.span()),
-    ];
-    for (name, at) in tables.into_iter().filter_map(|(name, at)| Some((name, at?))) {
-        let message = format!("without a topology there is nothing that `{name}` could be about");
-        diagnostics
-            .push(Diagnostic::new("wrong-choice", message).at(at).help("name a topology with -t, or leave it out"));
-    }
+    build::check_without_topology(sections, diagnostics);
 }
 
 /// A farm that a scenario names, on what the scenario says.

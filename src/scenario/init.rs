@@ -14,13 +14,11 @@ const WIDTH: usize = 110;
 /// what `hayase init` prints. Options that are not set stand behind `#`.
 ///
 /// # Errors
-/// Unknown names, and mistakes in files.
+/// Every mistake of the scenario.
 pub fn init(topology: &str, pattern: &str) -> Result<String, Invalid> {
-    let texts = Loader::new().topology(topology).pattern(pattern).gather();
-    if !texts.diagnostics.is_empty() {
-        return Err(Invalid { diagnostics: texts.diagnostics, sources: texts.sources });
-    }
-    let Texts { table, sources, .. } = texts;
+    let loader = Loader::new().topology(topology).pattern(pattern);
+    loader.clone().load_all()?;
+    let Texts { table, sources, .. } = loader.gather();
     let mut page = Page { text: String::new(), sources: &sources };
     page.comment(&format!(
         "A scenario for Hayase: {topology} under {pattern}. Run it with `hayase run FILE`; `--set KEY=VALUE` overrides \

@@ -271,7 +271,7 @@ fn work(
             // Its calls alone: the fabric is that of all jobs.
             let mut alone = own.clone();
             (alone.topology, alone.routing, alone.transport) = (Section::Absent, Section::Absent, Section::Absent);
-            alone.faults = Section::Absent;
+            (alone.sharing, alone.faults) = (Section::Absent, Section::Absent);
             let read = program_load::of_workload(&alone, links, program, sources.clone(), Vec::new());
             let scenario = loaded(read, sources, diagnostics)?;
             Some(Task::Program(Box::new(scenario.work().clone())))

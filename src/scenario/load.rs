@@ -4,7 +4,7 @@ use super::links::Links;
 use super::loader::Texts;
 use super::read::{self, Section, Sections};
 use super::{Loaded, Loader, RoutedFabric, Scenario, build, farm_load, job_load, program_load};
-use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
 use crate::node::NodeSpec;
 use crate::simulation::{PatternWork, ProgramWork, Simulated};
 use crate::workload::farm::FarmSpec;
@@ -30,6 +30,27 @@ pub(super) enum Needs {
     Table(&'static str),
     /// Nothing: whoever asks sees for himself.
     Nothing,
+}
+
+impl Texts {
+    /// Drops what only follows from a mistake of the syntax: anything else on the same line.
+    fn only_first_mistakes(&mut self) {
+        if self.broken.is_empty() {
+            return;
+        }
+        let line = |span: Span| self.sources.place(span).map(|place| (place.file, place.line));
+        let broken: Vec<_> = self.broken.iter().map(|span| line(*span)).collect();
+        let mut seen = Vec::new();
+        self.diagnostics.retain(|diagnostic| {
+            let place = diagnostic.place(&self.sources).map(|place| (place.file, place.line));
+            if place.is_none() || !broken.contains(&place) {
+                return true;
+            }
+            let first = diagnostic.code == "syntax" && !seen.contains(&place);
+            seen.push(place);
+            first
+        });
+    }
 }
 
 impl Understood {

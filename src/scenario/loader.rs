@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::library::{self, Shelf};
 use super::links::Links;
 use super::overlay::{CHOICES, choice, empty_choice, is_path, leaf, one, overlay};
@@ -282,10 +284,12 @@ pub(super) struct Texts {
     pub whole: Vec<&'static str>,
     /// Whether a preset was asked for, so that those which files name do not count.
     preset_is_given: bool,
+    /// The tables of patterns of the library that were named, by name.
+    known: FxHashMap<String, Table>,
     /// The names of jobs that flags have brought.
     given_jobs: Vec<String>,
     /// Where TOML itself was not understood.
-    broken: Vec<Span>,
+    pub broken: Vec<Span>,
     /// Whether a text is missing or was not understood, so that nothing can be said to be missing.
     pub incomplete: bool,
 }
@@ -485,6 +489,12 @@ impl Texts {
             let message = format!("`{name}` is named by a text that it names itself");
             return self.lost(Diagnostic::new("endless-naming", message), Some(at));
         }
+        if let Some(known) = self.known.get(name).filter(|_| shelf == Shelf::Patterns) {
+            // Many jobs have one pattern, whose mistakes are shown where it is named.
+            let mut table = known.clone();
+            tree::move_to(&mut table, at);
+            return Some(table);
+        }
         let key = shelf.table();
         let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
         let path = self.sources.resolve(&Located::new(name.to_owned(), at));
@@ -547,6 +557,10 @@ impl Texts {
             return self.lost(diagnostic, Some(at));
         }
         table.retain(|other, _| shelf.is_about(other));
+        let mut kinds = table.get(key).and_then(|entry| entry.value.table()).into_iter().flat_map(Table::keys);
+        if shelf == Shelf::Patterns && shelf.get(name).is_some() && !kinds.any(|kind| known::is_program(kind)) {
+            self.known.insert(name.to_owned(), table.clone());
+        }
         match shelf {
             Shelf::Topologies => self.links.topology(name, &mut table),
             Shelf::Machines => self.links.machine(name),
@@ -679,21 +693,5 @@ impl Texts {
             return Table::new();
         }
         self.expanded(table, 0)
-    }
-
-    /// Drops what only follows from a mistake of the syntax: anything else on the same line.
-    pub(super) fn only_first_mistakes(&mut self) {
-        let line = |span: Span| self.sources.place(span).map(|place| (place.file, place.line));
-        let broken: Vec<_> = self.broken.iter().map(|span| line(*span)).collect();
-        let mut seen = Vec::new();
-        self.diagnostics.retain(|diagnostic| {
-            let place = diagnostic.place(&self.sources).map(|place| (place.file, place.line));
-            if place.is_none() || !broken.contains(&place) {
-                return true;
-            }
-            let first = diagnostic.code == "syntax" && !seen.contains(&place);
-            seen.push(place);
-            first
-        });
     }
 }

@@ -207,15 +207,6 @@ pub(super) fn system(
     {
         diagnostics.push(network_of_its_own(&node).at(*at));
     }
-    if let (Section::Absent, Section::Is(_, at)) = (&sections.topology, &sections.transport) {
-        let message = "a transport needs a fabric to move messages over";
-        let help = "name one with -t; without a fabric messages take the node model's own latency and gaps";
-        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help(help));
-    }
-    if let (Section::Absent, Section::Is(_, at)) = (&sections.topology, &sections.faults) {
-        let message = "links and switches are those of a fabric, and there is none";
-        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help("name one with -t"));
-    }
     let system = match &sections.topology {
         Section::Is(..) => {
             build::check_transport(sections, diagnostics);
@@ -225,7 +216,10 @@ pub(super) fn system(
             build::check_all_routes(system.network()?, sections, diagnostics);
             system
         }
-        Section::Absent => System::built(None, Default::default(), build::seed(sections)),
+        Section::Absent => {
+            build::check_without_topology(sections, diagnostics);
+            System::built(None, Default::default(), build::seed(sections))
+        }
         Section::Broken => return None,
     };
     let own_links = system.network().and_then(|network| links.comparison(&network.fabric, &sections.link));

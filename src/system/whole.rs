@@ -359,6 +359,12 @@ impl System {
         };
         let mut value = serde_json::to_value(file).unwrap_or_default();
         drop_nulls(&mut value);
+        if let Some(packet) = value.pointer_mut("/transport/packet").and_then(Value::as_object_mut)
+            && packet.contains_key("packets-per-message")
+        {
+            // A size beside it is refused.
+            packet.remove("packet-size");
+        }
         self.enclose_files(&mut value);
         value
     }

@@ -222,6 +222,29 @@ def test_a_topology_that_was_looked_at_can_be_pickled_and_copied() -> None:
     assert len(table["id"]) == torus.links == 96 and (table["bandwidth"] == 1e9).all()
 
 
+def test_routes_of_a_topology_are_a_table() -> None:
+    torus = hayase.Topology("torus-4x4")
+    table = torus.route_table()
+    assert len(table["src"]) == len(table["path"]) == 16 * 15 and (table["src"] != table["dst"]).all()
+    # Of a ring of four the others are 1, 2 and 1 away; twice that, over 15 others, and two links of the ends.
+    assert table["hops"].mean() == pytest.approx(2 * 16 / 15 + 2)
+    links = torus.link_table()
+    for src, dst, path in zip(table["src"], table["dst"], table["path"]):
+        ends = [links["from"][path[0]], *links["to"][path]]
+        assert (ends[0], ends[-1]) == (str(src), str(dst)) and (links["to"][path[:-1]] == links["from"][path[1:]]).all()
+    one = torus.route_table([(0, 5), (3, 3)], routing="up-down")
+    assert one["hops"].tolist() == [4, 0] and len(one["path"][1]) == 0
+    assert len(torus.route_table(numpy.empty((0, 2), dtype=int))["src"]) == 0
+    with pytest.raises(ValueError, match="no node 16"):
+        torus.route_table([(0, 16)])
+    with pytest.raises(ValueError, match="rows of two nodes"):
+        torus.route_table([0, 1])
+    with pytest.raises(ValueError, match="chooses"):
+        torus.route_table(routing="min-adaptive")
+    with pytest.raises(hayase.ScenarioError, match="no-such"):
+        torus.route_table(routing="no-such")
+
+
 def test_seeds_are_a_table_with_an_interval() -> None:
     run = hayase.run("fat-tree-54", "all-to-all-simple-spread", placement="random", seeds=4, seed=3)
     assert run.seeds["seed"].tolist() == [3, 4, 5, 6] and run.seeds["makespan"][0] == run.makespan

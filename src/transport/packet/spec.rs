@@ -316,7 +316,8 @@ impl PacketSpec {
             let none = Diagnostic::new("wrong-value", "a message of no packets").at_value(packets);
             return Some(none.label("a number from 1 is expected").help("7 is close to small packets, 4 is quicker"));
         }
-        if *self.packet_size != Bytes::PACKET {
+        // (The default has no place.)
+        if *self.packet_size != Bytes::PACKET || self.packet_size.span().is_some() {
             let both = "both `packet-size` and `packets-per-message` say how large packets are";
             let both = Diagnostic::new("unused-option", both).at_value(&self.packet_size);
             return Some(both.label("of no use beside packets-per-message").help("leave one of them out"));

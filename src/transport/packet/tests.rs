@@ -401,6 +401,7 @@ fn packets_per_message_are_of_the_mean_message_and_buffers_hold_few() {
     for (text, wanted) in [
         ("packets-per-message = 0", "no packets"),
         ("packets-per-message = 7\npacket-size = \"4 KiB\"", "both"),
+        ("packets-per-message = 7\npacket-size = \"1500 B\"", "both"),
         ("model = \"iq\"\npackets-per-message = 7\nhead-latency = \"1 us\"", "go on before"),
     ] {
         let mistakes = toml::from_str::<PacketSpec>(text).unwrap().check();

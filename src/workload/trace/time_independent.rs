@@ -248,16 +248,30 @@ impl Words<'_, '_> {
         Ok(value as i32)
     }
 
-    /// Bytes of an element of the type that is named next, if one is.
-    fn element(&mut self, default: u64) -> u64 {
-        let Some((_, word)) = self.words.get(self.next) else { return default };
-        self.next += 1;
-        match whole(word) {
+    /// Returns the bytes of an element of the type that is named next, or the default where none is.
+    fn element(&mut self, default: u64) -> Result<u64, Diagnostic> {
+        let Some((_, word)) = self.words.get(self.next) else { return Ok(default) };
+        let element = match signed(word).ok_or_else(|| self.bad("the number of a type"))? {
             // Double, int, char, short, long, float, byte.
-            Some(code @ 0..=6) => [8, 4, 1, 2, 8, 4, 1][code as usize],
+            code @ 0..=6 => [8, 4, 1, 2, 8, 4, 1][code as usize],
             // Of every other type a trace has the bytes already.
             _ => 1,
-        }
+        };
+        self.next += 1;
+        Ok(element)
+    }
+
+    /// Passes over up to this number of words.
+    fn skip(&mut self, most: usize) {
+        self.next += most.min(self.left());
+    }
+
+    /// Refuses words behind those of the action.
+    fn ended(&self, action: &str) -> Result<(), Diagnostic> {
+        let Some((first, _)) = self.words.get(self.next) else { return Ok(()) };
+        let last = self.words.last().map_or(first.end, |(range, _)| range.end);
+        let message = format!("`{action}` has no more words than those before `{}`", self.line.show(first.clone()));
+        Err(self.line.mistake(first.start..last, "bad-action", message).help("leave out what is too much"))
     }
 }
 
@@ -288,6 +302,7 @@ impl Replay {
         let words = Words { line, words: words.collect(), next: 0 };
         let mut action = Action { me, world: self.world, old: self.old, name: &name, name_at, rank, words, work: 0.0 };
         let event = action.event(self.flop_rate)?;
+        action.words.ended(&name)?;
         let work = action.work;
         if let Some(mut event) = event {
             let computed = rank.computed.round();
@@ -325,6 +340,7 @@ impl Action<'_, '_> {
         match self.name {
             "init" => {
                 self.rank.default_element = if self.words.left() > 0 { 8 } else { 1 };
+                self.words.skip(1);
                 return Ok(Some(event));
             }
             "finalize" => event.call = Call::Finalize,
@@ -336,7 +352,10 @@ impl Action<'_, '_> {
                 self.work = self.words.amount("a number of seconds")? * flop_rate;
                 return Ok(None);
             }
-            "location" | "comm_size" | "comm_split" | "comm_dup" | "migrate" => return Ok(None),
+            "location" | "comm_size" | "comm_split" | "comm_dup" | "migrate" => {
+                self.words.skip(usize::MAX);
+                return Ok(None);
+            }
             "send" | "ssend" | "isend" | "issend" | "recv" | "irecv" => self.message(&mut event)?,
             "sendrecv" => {
                 event.call = Call::Sendrecv;
@@ -344,9 +363,9 @@ impl Action<'_, '_> {
                 event.peer = self.words.rank(self.world)?;
                 let received = self.words.amount("an amount of data")?;
                 event.peer2 = self.words.rank(self.world)?;
-                let element = self.words.element(self.rank.default_element);
+                let element = self.words.element(self.rank.default_element)?;
                 event.bytes = bytes(sent, element);
-                event.bytes2 = bytes(received, self.words.element(element));
+                event.bytes2 = bytes(received, self.words.element(element)?);
             }
             "wait" | "test" | "waitall" => {
                 event.call = if self.name == "waitall" { Call::Waitall } else { Call::Wait };
@@ -399,7 +418,7 @@ impl Action<'_, '_> {
             }
         }
         let count = self.words.amount("an amount of data")?;
-        event.bytes = bytes(count, self.words.element(self.rank.default_element));
+        event.bytes = bytes(count, self.words.element(self.rank.default_element)?);
         if event.call.makes_request() {
             self.rank.made += 1;
             event.requests.push(self.rank.made);
@@ -414,6 +433,8 @@ impl Action<'_, '_> {
     fn awaited(&mut self) -> Result<Vec<u64>, Diagnostic> {
         let open = &self.rank.open;
         if self.name == "waitall" {
+            // (SMPI writes how many there are.)
+            self.words.skip(1);
             return Ok(open.iter().map(|open| open.0).collect());
         }
         if self.words.left() == 0 {
@@ -462,14 +483,14 @@ impl Action<'_, '_> {
                 event.call = Call::Bcast;
                 let count = words.amount(DATA)?;
                 event.peer = root(words)?;
-                event.bytes = bytes(count, words.element(default));
+                event.bytes = bytes(count, words.element(default)?);
             }
             "reduce" | "ireduce" => {
                 event.call = Call::Reduce;
                 let count = words.amount(DATA)?;
                 self.work = words.amount(WORK)?;
                 event.peer = root(words)?;
-                event.bytes = bytes(count, words.element(default));
+                event.bytes = bytes(count, words.element(default)?);
             }
             "allreduce" | "iallreduce" | "scan" | "iscan" | "exscan" | "iexscan" => {
                 event.call = match self.name.trim_start_matches('i') {
@@ -479,7 +500,7 @@ impl Action<'_, '_> {
                 };
                 let count = words.amount(DATA)?;
                 self.work = words.amount(WORK)?;
-                event.bytes = bytes(count, words.element(default));
+                event.bytes = bytes(count, words.element(default)?);
             }
             "alltoall" | "ialltoall" | "allgather" | "iallgather" | "gather" | "igather" | "scatter" | "iscatter" => {
                 let name = self.name.trim_start_matches('i');
@@ -490,11 +511,13 @@ impl Action<'_, '_> {
                     "gather" => (Call::Gather, root(words)?),
                     _ => (Call::Scatter, root(words)?),
                 };
-                let element = words.element(default);
+                let element = words.element(default)?;
                 event.bytes = match event.call {
-                    Call::Scatter => bytes(received, words.element(element)),
+                    Call::Scatter => bytes(received, words.element(element)?),
                     _ => bytes(sent, element),
                 };
+                // (The other type, where it was not needed.)
+                words.skip(usize::from(event.call != Call::Scatter));
             }
             "gatherv" | "igatherv" | "allgatherv" | "iallgatherv" => {
                 let own = words.amount(DATA)?;
@@ -503,10 +526,17 @@ impl Action<'_, '_> {
                     "gatherv" => (Call::Gatherv, root(words)?),
                     _ => (Call::Allgatherv, Event::NOBODY),
                 };
-                let element = words.element(default);
+                let is_all = event.call == Call::Allgatherv;
+                // Types and places of the parts are optional, each by itself.
+                let without_types = is_all && (3..=ranks as usize).contains(&words.left());
+                let element = if without_types { default } else { words.element(default)? };
+                words.skip(usize::from(!without_types));
+                if is_all && words.left() > 0 {
+                    each(words)?;
+                }
                 event.bytes = bytes(own, element);
                 // Of a gatherv only the root knows them.
-                if event.call == Call::Allgatherv || event.peer == self.me as i32 {
+                if is_all || event.peer == self.me as i32 {
                     event.counts2 = scaled(&counts, element);
                 }
             }
@@ -515,7 +545,8 @@ impl Action<'_, '_> {
                 let counts = each(words)?;
                 let own = words.amount(DATA)?;
                 event.peer = root(words)?;
-                let element = words.element(default);
+                let element = words.element(default)?;
+                words.skip(1);
                 event.bytes2 = bytes(own, element);
                 if event.peer == self.me as i32 {
                     event.counts = scaled(&counts, element);
@@ -527,15 +558,15 @@ impl Action<'_, '_> {
                 let sent = each(words)?;
                 words.amount(DATA)?;
                 let received = each(words)?;
-                let element = words.element(default);
+                let element = words.element(default)?;
                 event.counts = scaled(&sent, element);
-                event.counts2 = scaled(&received, words.element(element));
+                event.counts2 = scaled(&received, words.element(element)?);
             }
             "reducescatter" | "ireducescatter" => {
                 event.call = Call::ReduceScatter;
                 let counts = each(words)?;
                 self.work = words.amount(WORK)?;
-                event.counts = scaled(&counts, words.element(default));
+                event.counts = scaled(&counts, words.element(default)?);
             }
             unknown => {
                 let message = format!("unknown action `{unknown}`");

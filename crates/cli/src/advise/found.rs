@@ -56,6 +56,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         _converted: None,
     };
     if Generator::is_meant(&text) && !args.input.trace.exists() {
+        of_recordings(args, "is a program by rule", true)?;
         let ProgramWork { program, name, .. } = replay::program(&args.input, &args.on, None, voice)?;
         return Ok(schedule(program, name));
     }
@@ -65,6 +66,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     let trace = args.input.open(&sources).map_err(|diagnostic| read(vec![diagnostic]))?;
     let name = trace.name().to_owned();
     if matches!(trace.format(), Format::Goal | Format::GoalBinary) {
+        of_recordings(args, "is a schedule", true)?;
         let mut program = trace.program(options).map_err(read)?;
         regions.in_program(&mut program, voice)?;
         return Ok(schedule(Arc::new(program), name));
@@ -99,6 +101,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         let source = recorded_in(&folder);
         return Ok(Found { name, program, run: Some(run), folder, source, _converted: None });
     }
+    of_recordings(args, "is no folder of one", false)?;
     let folder = std::env::temp_dir().join(format!("hayase-advise-{}", std::process::id()));
     let unwritable = |error: std::io::Error| {
         Diagnostic::new("unwritable", format!("cannot write into `{}`: {}", folder.display(), reason(&error)))
@@ -121,6 +124,14 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     let program = Arc::new(program.with_caveats(caveats));
     let run = RunFiles::open(&folder).map_err(failed)?;
     Ok(Found { name, program, run: Some(run), folder, source: None, _converted: Some(converted) })
+}
+
+/// Refuses options of recorded runs for a run that `is` none; one without calls has no `source` either.
+fn of_recordings(args: &AdviseArgs, is: &str, without_source: bool) -> Result<(), Failure> {
+    let given = [("--times", args.times.is_some()), ("--source", without_source && !args.source.is_empty())];
+    let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let message = format!("{option} is of a recording, and `{}` {is}", args.input.trace.display());
+    Err(Diagnostic::new("wrong-choice", message).help("leave it out, or record the program: `hayase record`").into())
 }
 
 /// What a call is compared by: its kind, its place in the program, and of a message the partner and the size.

@@ -55,6 +55,40 @@ fn options_that_do_nothing_together_are_refused() {
 }
 
 #[test]
+fn what_a_verb_would_not_look_at_is_refused() {
+    let goal = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n";
+    let ti = "0 init\n1 init\n0 send 1 7 8 6 9\n1 recv 0 7 8 6\n0 finalize\n1 finalize\n";
+    let few = "topology = \"torus-4x4\"\nworkload = \"ring\"\n[transport.packet]\npackets-per-message = 7\n";
+    let desk = Desk::new()
+        .file("two.goal", goal)
+        .file("ti.txt", ti)
+        .file("both.toml", &format!("{few}packet-size = \"1500 B\"\n"))
+        .file("few.toml", few)
+        .file("empty.toml", "[topology.torus]\ndims = [0]\nbandwidth = \"1 GB/s\"\n");
+    for (words, told) in [
+        ("run both.toml", "both.toml:5:15"),
+        ("replay ti.txt", "ti.txt:3:16"),
+        ("replay two.goal --placement no/such.toml", "--placement:1:1"),
+        ("replay two.goal -m myrinet --sharing equal-share", "--sharing:1:1"),
+        ("whatif two.goal -m myrinet --placement random", "--placement:1:1"),
+        ("advise two.goal -m myrinet --routing ecmp", "--routing:1:1"),
+        ("advise two.goal -m myrinet --times run", "--times is of a recording, and `two.goal` is a schedule"),
+        ("advise two.goal -m myrinet --source .", "--source is of a recording, and `two.goal` is a schedule"),
+        ("advise linear:ranks=4 -m myrinet --source .", "--source is of a recording"),
+        ("advise ti.txt -m myrinet --times run", "ti.txt"),
+        ("init -t empty.toml", "empty.toml:2:"),
+        ("init -t torus-4x4 -p no/such.csv", "no/such.csv"),
+    ] {
+        refused(&desk, words, &[told]);
+    }
+    // What a report says of packets by message is no size as well.
+    assert_eq!(hayase(&desk, "run few.toml -q -o few.json").2, Some(0));
+    let (again, error, code) = hayase(&desk, "run few.json --format json");
+    assert_eq!(code, Some(0), "{error}");
+    assert_eq!(again.matches("packet-size").count(), 0);
+}
+
+#[test]
 fn a_comparison_has_a_limit_and_is_not_listed_before() {
     let values: Vec<String> = (1..=500).map(|value| format!("{value}KB")).collect();
     let values = values.join(",");
@@ -70,6 +104,12 @@ fn jobs_without_a_node_are_refused_with_the_first_of_them() {
     let jobs: String = (0..5000).map(job).collect();
     let desk = Desk::new().file("jobs.toml", &format!("topology = \"torus-4x4\"\n{jobs}"));
     refused(&desk, "run jobs.toml", &["job `j8` has 2 ranks, and 0 of the 16 nodes"]);
+    // A pattern that was named before is as if it were read again: what is wrong is at its own name.
+    let named = |name: &str| format!("[[job]]\nname = \"{name}\"\nworkload = \"all-to-all-bruck\"\n");
+    let two = format!("topology = \"torus-4x4\"\n{}ranks = 8\n{}ranks = 7\n", named("a"), named("b"));
+    assert_eq!(hayase(&Desk::new().file("two.toml", &two), "run two.toml -q").2, Some(0));
+    let wrong = format!("{two}[job.workload]\n");
+    refused(&Desk::new().file("wrong.toml", &wrong), "run wrong.toml", &["wrong.toml:10:"]);
     let desk = Desk::new().file("none.toml", "topology = \"torus-4x4\"\njob = []\n");
     refused(&desk, "run none.toml", &["none.toml:2:1", "there is no job"]);
     let load = "topology = \"torus-4x4\"\n[[job]]\nname = \"a\"\nworkload = \"ring\"\nload = \"10 %\"\n";

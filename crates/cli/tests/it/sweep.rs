@@ -297,6 +297,16 @@ fn what_came_out_is_drawn_listed_and_weighed() {
 }
 
 #[test]
+fn lines_have_a_gap_where_points_are_left_out() {
+    let grid = "[grid]\nsize = \"1 KB..16 KB:x2\"\npattern = [\"ring\", \"all-to-all-pairwise\"]\n";
+    for (skipped, lines) in [("", 2), ("[[skip]]\nsize = \"4 KB\"\n", 4)] {
+        let desk = Desk::new().file("plan.toml", &format!("topology = \"torus-4x4\"\n{grid}{skipped}"));
+        assert_eq!(hayase(&desk, "sweep plan.toml -q -o out -o lines.svg").2, 0);
+        assert_eq!(desk.read("lines.svg").matches("<polyline").count(), lines, "{skipped}");
+    }
+}
+
+#[test]
 fn rows_as_parquet_are_the_same_bytes_in_one_process_and_in_shards() {
     let plan = format!("{PLAN}[sweep]\nkeep = [\"messages\", \"contention\"]\n");
     let desk = desk().file("typed.toml", &plan);

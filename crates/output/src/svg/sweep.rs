@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::axis::{Axis, BYTES, BYTES_PER_SECOND, SECONDS};
-use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width};
+use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width, wrap};
 use super::chart::{Chart, Mark, Pen};
 use super::scale::LoadScale;
 use hayase::plan::{Crossing, MeanRow, Means, VariedKey};
@@ -35,6 +35,8 @@ const LEFT: f64 = 62.0;
 /// Room above each chart for its name, and below it for ticks and caption.
 const ABOVE: f64 = 40.0;
 const BELOW: f64 = 46.0;
+/// Height of a line of such a name.
+const LINE: f64 = 13.0;
 
 /// Why a picture cannot be drawn of a plan.
 pub type Undrawn = String;
@@ -75,7 +77,7 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
         return Err(too_many(&means.keys[of], PENS.len()));
     }
     let panels = panels(means, keys)?;
-    let mut page = Page::new(means, panels.len(), &subtitle(means, true));
+    let mut page = Page::new(means, keys, &panels, &subtitle(means, true));
     let lows = means.rows.iter().map(|row| (row.mean_s - row.half_s).max(row.mean_s / 2.0)).filter(|low| *low > 0.0);
     let highs = means.rows.iter().map(|row| row.mean_s + row.half_s);
     let across = number_axis(numbers, means.keys[over].unit);
@@ -87,12 +89,12 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
     if several {
         page.y = legend(&mut page.canvas, &means.keys[of], page.y);
     }
-    let mut columns: Vec<f64> = means.rows.iter().map(|row| numbers[row.choice[over]]).collect();
+    let mut columns = numbers.clone();
     columns.sort_by(f64::total_cmp);
     columns.dedup();
     for (i, (rest, rows)) in panels.iter().enumerate() {
         let named = means.rest(keys, rest);
-        let chart = page.chart(i, &named, across.clone(), up.clone());
+        let chart = page.chart(i, across.clone(), up.clone());
         // Said once in a row of charts.
         let caption = if i % COLUMNS == 0 { "mean makespan" } else { "" };
         chart.axes(&mut page.canvas, &means.keys[over].name, caption);
@@ -169,7 +171,7 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
         false => 0.5,
     };
     let scale = LoadScale::up_to(1.0);
-    let mut page = Page::new(means, panels.len(), &subtitle(means, false));
+    let mut page = Page::new(means, keys, &panels, &subtitle(means, false));
     let y = page.y;
     page.canvas.text(MARGIN, y + 10.0, 11.0, Anchor::Start, "mean makespan, logarithmic", "");
     for step in 0..64 {
@@ -192,9 +194,8 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
     let (columns, lines) = (order(&means.keys[over]), order(&means.keys[of]));
     let names_of_lines = told_apart(&means.keys[of].values, 9.0, LEFT + 4.0);
     let (wide, high) = (CHART.0 / columns.len() as f64, CHART.1 / lines.len() as f64);
-    for (i, (rest, rows)) in panels.iter().enumerate() {
-        let names = means.rest(keys, rest);
-        let Corner { left, top } = page.corner(i, &names);
+    for (i, (_, rows)) in panels.iter().enumerate() {
+        let Corner { left, top } = page.corner(i);
         let label = left - 6.0;
         let best = rows.iter().map(|row| row.mean_s).fold(f64::INFINITY, f64::min);
         for row in rows {
@@ -219,9 +220,15 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
             page.canvas.text(at, top + CHART.1 + 12.0, 9.0, Anchor::Middle, text, "");
         }
         for (line, &choice) in lines.iter().enumerate().filter(|(line, _)| high > 9.0 || line % 2 == 0) {
-            let y = top + high * ((lines.len() - 1 - line) as f64 + 0.5) + 3.0;
-            let text = fit(&names_of_lines[choice], 9.0, LEFT + 4.0);
-            page.canvas.text(label, y, 9.0, Anchor::End, &text, "");
+            let mut name = wrap(&names_of_lines[choice], 9.0, LEFT + 4.0);
+            if 10.0 * name.len() as f64 > high {
+                name = vec![fit(&names_of_lines[choice], 9.0, LEFT + 4.0)];
+            }
+            let y =
+                top + high * ((lines.len() - 1 - line) as f64 + 0.5) + 3.0 - 5.0 * name.len().saturating_sub(1) as f64;
+            for (line, text) in name.iter().enumerate() {
+                page.canvas.text(label, y + 10.0 * line as f64, 9.0, Anchor::End, text, "");
+            }
         }
         let grey = format!(r#"fill="{GREY}""#);
         let caption = format!("{}; upwards: {}", means.keys[over].name, means.keys[of].name);
@@ -364,7 +371,9 @@ struct Page {
     canvas: Canvas,
     width: f64,
     y: f64,
-    rows: usize,
+    /// The lines of the name of each chart, and the room for the most of them.
+    names: Vec<Vec<String>>,
+    above: f64,
     title: String,
 }
 
@@ -374,32 +383,41 @@ struct Corner {
 }
 
 impl Page {
-    fn new(means: &Means, panels: usize, subtitle: &str) -> Self {
-        let columns = panels.clamp(1, COLUMNS);
+    fn new(means: &Means, keys: [usize; 2], panels: &Panels<'_>, subtitle: &str) -> Self {
+        let name = |rest: &[usize]| -> Vec<String> {
+            let names = means.rest(keys, rest).into_iter().map(|(key, value)| format!("{key} {value}"));
+            wrap(&names.collect::<Vec<_>>().join(", "), 11.0, CHART.0)
+        };
+        let names: Vec<Vec<String>> = panels.iter().map(|(rest, _)| name(rest)).collect();
+        let most = names.iter().map(Vec::len).max().unwrap_or(0);
+        let above = ABOVE + LINE * most.saturating_sub(1) as f64;
+        let columns = panels.len().clamp(1, COLUMNS);
         let width = MARGIN * 2.0 + (LEFT + CHART.0 + 24.0) * columns as f64;
         let mut canvas = Canvas::new();
         let y = canvas.heading(&means.plan, subtitle, width);
-        Self { canvas, width, y, rows: panels.div_ceil(COLUMNS), title: means.plan.clone() }
+        Self { canvas, width, y, names, above, title: means.plan.clone() }
     }
 
     /// Where the chart of this number has its upper left corner; its name is drawn above.
-    fn corner(&mut self, i: usize, names: &[(String, String)]) -> Corner {
+    fn corner(&mut self, i: usize) -> Corner {
         let (row, column) = (i / COLUMNS, i % COLUMNS);
         let left = MARGIN + LEFT + (LEFT + CHART.0 + 24.0) * column as f64;
-        let top = self.y + ABOVE + (ABOVE + CHART.1 + BELOW) * row as f64;
-        let names: Vec<String> = names.iter().map(|(key, value)| format!("{key} {value}")).collect();
-        let text = fit(&names.join(", "), 11.0, CHART.0);
-        self.canvas.text(left, top - 28.0, 11.0, Anchor::Start, &text, r#"font-weight="bold""#);
+        let top = self.y + self.above + (self.above + CHART.1 + BELOW) * row as f64;
+        for (line, text) in self.names[i].iter().rev().enumerate() {
+            let y = top - 28.0 - LINE * line as f64;
+            self.canvas.text(left, y, 11.0, Anchor::Start, text, r#"font-weight="bold""#);
+        }
         Corner { left, top }
     }
 
-    fn chart(&mut self, i: usize, names: &[(String, String)], across: Axis, up: Axis) -> Chart {
-        let Corner { left, top } = self.corner(i, names);
+    fn chart(&mut self, i: usize, across: Axis, up: Axis) -> Chart {
+        let Corner { left, top } = self.corner(i);
         Chart { left, top, width: CHART.0, height: CHART.1, across, up }
     }
 
     fn finish(self) -> String {
-        let height = self.y + (ABOVE + CHART.1 + BELOW) * self.rows as f64 + MARGIN;
+        let rows = self.names.len().div_ceil(COLUMNS);
+        let height = self.y + (self.above + CHART.1 + BELOW) * rows as f64 + MARGIN;
         self.canvas.finish(self.width, height, &self.title)
     }
 }

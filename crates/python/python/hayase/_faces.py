@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from hayase._graph import Kind
+    from hayase._scenario import Part
 
 
 def attached(kind: str, ending: str, text: str | bytes) -> tuple[str, bytes]:
@@ -143,6 +144,43 @@ class TopologyFace:
         texts = dict(zip(header, zip(*rows))) if rows else {name: () for name in header}
         kinds = {"bandwidth": float, "latency": float}
         return {name: np.array(column, dtype=kinds.get(name, str)) for name, column in texts.items()}
+
+    def route_table(
+        self, pairs: ArrayLike | None = None, *, routing: str | Mapping[str, Any] | Part | None = None
+    ) -> dict[str, Any]:
+        """The routes of pairs of nodes as columns: `src`, `dst`, `hops` and `path`, as arrays.
+
+        pairs: rows of two nodes (default: each node with each other one).
+        routing: the rule (default: what is usual for the fabric). A rule that chooses when a message starts has no one
+            route for each pair, and is refused.
+
+        `path` has an array for each pair: the links from source to destination, as rows of `link_table()`. Without a
+        route `hops` is -1.
+
+        >>> torus = Topology("torus-4x4")
+        >>> table = torus.route_table([(0, 5)])
+        >>> int(table["hops"][0]), torus.link_table()["to"][table["path"][0]].tolist()
+        (4, ['(0,0)', '(1,0)', '(1,1)', '5'])
+        """
+        import numpy as np
+
+        fabric = self._fabric
+        if routing is not None:
+            from hayase._scenario import Scenario
+
+            fabric = _hayase.Fabric(Scenario(self, routing=routing)._texts())  # type: ignore[arg-type]
+        asked = None
+        if pairs is not None:
+            rows = np.asarray(pairs)
+            if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu" or (rows < 0).any():
+                raise ValueError("pairs are rows of two nodes, by their numbers: [(0, 5), (3, 1)]")
+            asked = (rows[:, 0].tolist(), rows[:, 1].tolist())
+        table, links = fabric.routes(asked)
+        columns: dict[str, Any] = {name: table[name] for name in table.columns}
+        path = np.empty(len(table), dtype=object)
+        for row, end in enumerate(np.cumsum(np.maximum(columns["hops"], 0)).tolist()):
+            path[row] = links["link"][end - max(int(columns["hops"][row]), 0) : end]
+        return {**columns, "path": path}
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draws it: nodes, switches and cables."""

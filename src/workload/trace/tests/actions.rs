@@ -70,6 +70,21 @@ fn a_list_of_files_is_followed_from_its_folder() {
 }
 
 #[test]
+fn optional_words_of_actions_are_read_to_the_end() {
+    // Sizes, root, both types; counts, both types and places; counts and places alone.
+    let lines = |rank: u32| {
+        format!(
+            "{rank} init\n{rank} gather 8 8 0 6 6\n{rank} alltoall 8 8 6 6\n{rank} allgatherv 8 8 8 8 6 6 0 8 16\n\
+             {rank} allgatherv 1 1 1 1 0 1 2\n{rank} waitall 0\n{rank} finalize\n"
+        )
+    };
+    let program = actions(&[("t.txt", &(0..3).map(lines).collect::<String>())]).unwrap();
+    let counts: Vec<_> = program.collectives.iter().map(|collective| collective.counts.clone()).collect();
+    let each = |bytes: u64| Counts::Each([bytes; 3].into());
+    assert_eq!(counts, [Counts::Same(8), Counts::Same(8), each(8), each(1)]);
+}
+
+#[test]
 fn mistakes_in_actions_have_file_line_and_column() {
     for (text, what) in [
         ("0 init\n0 frobnicate\n", "t.txt:2:3: unknown action `frobnicate`"),
@@ -85,6 +100,12 @@ fn mistakes_in_actions_have_file_line_and_column() {
         ("0 init\n0\n", "t.txt:2:1: the line ends where an action is expected"),
         ("0 init\n0 bcast 1 1\n", "`1` is not a rank"),
         ("0 init\n0 alltoallv 1 1 1\n", "the line ends where a count for each rank is expected"),
+        ("0 init\n0 compute 5 6 7\n", "t.txt:2:13: `compute` has no more words than those before `6`"),
+        ("0 init\n0 barrier x\n", "t.txt:2:11: `barrier` has no more words than those before `x`"),
+        ("0 init\n0 bcast 8 0 6 6\n", "t.txt:2:15: `bcast` has no more words"),
+        ("0 init\n0 allreduce 8 1 x\n", "t.txt:2:17: `x` is not the number of a type"),
+        ("0 init\n0 allgatherv 8 8 0 0 0 0\n", "t.txt:2:24: `allgatherv` has no more words"),
+        ("0 init 0 0\n", "t.txt:1:10: `init` has no more words"),
         ("", "holds no actions"),
         ("no/such/file\n", "there is no file `no/such/file`"),
     ] {

@@ -95,7 +95,7 @@ def comparison(report: Report, ax: Axes | None = None) -> Axes:
     style.legend(ax, columns=2)
     style.title(
         ax,
-        style.short(str(report.get("title", "comparison")), 58),
+        str(report.get("title", "comparison")),
         f"the best {_MOST_BARS} of {left + _MOST_BARS}" if left > 0 else f"{len(rows)} combinations, the best first",
     )
     return ax

@@ -94,7 +94,7 @@ def breakdown(report: Report, table: Rows | None, ax: Axes | None = None) -> Axe
     style.grid(ax, "y")
     style.legend(ax)
     setting = ", ".join(str(report[key]) for key in ("node", "network") if report.get(key))
-    style.title(ax, style.short(_name(report), 60), f"where the time of ranks goes{'; ' if setting else ''}{setting}")
+    style.title(ax, _name(report), f"where the time of ranks goes{'; ' if setting else ''}{setting}")
     return ax
 
 
@@ -135,7 +135,7 @@ def timeline(report: Report, activities: Rows, path: Rows | None, ax: Axes | Non
     ax.set_xlabel(f"time [{second}]")
     ax.set_ylabel("rank")
     style.legend(ax)
-    style.title(ax, style.short(_name(report), 60), "what ranks do when")
+    style.title(ax, _name(report), "what ranks do when")
     return ax
 
 
@@ -194,7 +194,7 @@ def path(report: Report, ax: Axes | None = None) -> Axes:
     )
     ax.set_xlabel(f"time on the critical path [{unit}]")
     steps, changes = report["critical_path"]["steps"], report["critical_path"]["changes"]
-    style.title(ax, style.short(_name(report), 60), f"critical path: {steps} steps, {changes} changes of rank")
+    style.title(ax, _name(report), f"critical path: {steps} steps, {changes} changes of rank")
     return ax
 
 
@@ -226,7 +226,7 @@ def noise(report: Report, ax: Axes | None = None) -> Axes:
     style.legend(ax)
     style.title(
         ax,
-        style.short(_name(report), 60),
+        _name(report),
         f"slow ranks cost {show(told['cost_s'])}: {told['slowdown']:.4g} times the makespan without",
     )
     return ax
@@ -264,22 +264,29 @@ def farm(report: Report, ax: Axes | None = None) -> Axes:
                 marker=".",
                 label="lower bound",
             )
-            for row, x, y in zip(group, workers, times):
-                ax.annotate(
-                    f"{100 * row['efficiency']:.3g} %", (x, y), (4, 6), textcoords="offset points", fontsize="small"
-                )
     if len({row["workers"] for row in rows}) > 2:
         _logarithmic(ax, "x", sorted({row["workers"] for row in rows}))
     ax.set_ylim(0, 1.1 * max(row["time_s"] for row in rows) / tick)
     ax.margins(x=0.08)
+    if len(by_value) == 1:
+        ax.get_xlim()  # so that places on the axes are known
+        free = 0.0
+        for row in sorted(rows, key=lambda row: row["workers"]):
+            at = (row["workers"], row["time_s"] / tick)
+            place = ax.transData.transform(at)[0]
+            if place >= free:
+                text = f"{100 * row['efficiency']:.3g} %"
+                ax.annotate(text, at, (4, 6), textcoords="offset points", fontsize="small")
+                # (A digit of this size is about 6 points wide.)
+                free = place + 6.0 * len(text) * ax.figure.dpi / 72
     ax.set_xlabel("workers")
     ax.set_ylabel(f"time [{second}]")
     style.grid(ax, "y")
     style.legend(ax)
     style.title(
         ax,
-        style.short(str(report["tasks"]), 60),
-        style.short(str(report["setting"]), 70) + ("; figures: efficiency" if len(by_value) == 1 else ""),
+        str(report["tasks"]),
+        str(report["setting"]) + ("; figures: efficiency" if len(by_value) == 1 else ""),
     )
     return ax
 
@@ -290,8 +297,12 @@ def _logarithmic(ax: Axes, which: str, values: list[float]) -> None:
 
     axis = ax.xaxis if which == "x" else ax.yaxis
     (ax.set_xscale if which == "x" else ax.set_yscale)("log")
-    step = max(1, -(-len(values) // 10))
-    axis.set_major_locator(FixedLocator(values[::step]))
+    apart = (values[-1] / values[0]) ** (1 / 12)
+    ticks = values[:1]
+    for value in values:
+        if value >= apart * ticks[-1]:
+            ticks.append(value)
+    axis.set_major_locator(FixedLocator(ticks))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(lambda value, _: f"{value:g}")
 
@@ -333,7 +344,7 @@ def whatif(report: Report, ax: Axes | None = None) -> Axes:
     ax.set_xlim(min(0.0, min(changes)) * 1.3 - 3, max(0.0, max(changes)) * 1.3 + 3)
     ax.set_xlabel(f"change of the time, {show(report['makespan_s'])} with nothing changed [%]")
     style.grid(ax, "x")
-    style.title(ax, style.short(_name(report), 60), "each parameter halved (hatched, light) and doubled")
+    style.title(ax, _name(report), "each parameter halved (hatched, light) and doubled")
     return ax
 
 
@@ -364,7 +375,7 @@ def _over_parameters(report: Report, varied: list[dict[str, Any]], ax: Axes | No
     ax.set_ylabel(f"time [{second}]")
     style.grid(ax, "y")
     style.legend(ax)
-    style.title(ax, style.short(_name(report), 60), "what-if")
+    style.title(ax, _name(report), "what-if")
     return ax
 
 
@@ -392,5 +403,5 @@ def advice(report: Report, ax: Axes | None = None) -> Axes:
         hatches=["" if sure else "///" for sure in proven],
     )
     ax.set_xlabel(f"saved time [{unit}]")
-    style.title(ax, style.short(_name(report), 60), "what each change would save, simulated; hatched: to be checked")
+    style.title(ax, _name(report), "what each change would save, simulated; hatched: to be checked")
     return ax

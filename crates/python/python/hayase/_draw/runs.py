@@ -34,7 +34,7 @@ _BOUNDS = {
 def _title(ax: Axes, report: Report, what: str) -> None:
     fabric = str(report.get("fabric", "")).partition(" (")[0]
     said = " on ".join(part for part in (str(report.get("workload", "")), fabric) if part)
-    style.title(ax, style.short(said, 60), what)
+    style.title(ax, said, what)
 
 
 def bounds(report: Report, ax: Axes | None = None) -> Axes:
@@ -250,7 +250,7 @@ def jobs(report: Report, ax: Axes | None = None) -> Axes:
     style.legend(ax)
     style.title(
         ax,
-        style.short(f"{len(rows)} jobs on {str(report.get('fabric', '')).partition(' (')[0]}", 60),
+        f"{len(rows)} jobs on {str(report.get('fabric', '')).partition(' (')[0]}",
         f"makespan {show(report['makespan_s'])}",
     )
     return ax
@@ -366,7 +366,7 @@ def throughput(report: Report, ax: Axes | None = None) -> Axes:
     style.legend(ax, columns=3)
     style.title(
         ax,
-        style.short(f"{report['traffic']} traffic on {str(report['fabric']).partition(' (')[0]}", 60),
+        f"{report['traffic']} traffic on {str(report['fabric']).partition(' (')[0]}",
         f"every node can use {100 * report['throughput']:.3g} % of its bandwidth; routing {report['routing']}",
     )
     return ax

@@ -55,11 +55,16 @@ def grid(ax: Axes, along: str) -> None:
 
 
 def title(ax: Axes, text: str, below: str = "") -> None:
-    """What the picture is of, and in small letters what is the same for all of it."""
-    ax.set_title(text, loc="left", pad=19 if below else 6, fontsize="large")
-    if below:
+    """What the picture is of, and in small letters what is the same for all of it, in lines broken between words."""
+    import textwrap
+
+    small = textwrap.wrap(below, 88)
+    above = 6 + 13 * len(small)
+    ax.set_title("\n".join(textwrap.wrap(text, 62)), loc="left", pad=above, fontsize="large")
+    if small:
+        lines = "\n".join(small)
         ax.annotate(
-            below, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize="small", color=RULE
+            lines, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize="small", color=RULE
         )
 
 
