@@ -13,54 +13,44 @@ links hold it back. Results go to standard output, everything else to standard e
 
 Usage: hayase [OPTIONS] <COMMAND>
 
-Commands:
+Simulate:
   run           Simulate one scenario and report what came out
+  rates         Show how fast each message of the first step would be
+  throughput    Count the loads of steady traffic
+
+Compare:
   compare       Simulate many combinations side by side, best first
-  accuracy      Hold models of messages against packets over many cases: how far each is off, and
-                what it costs
-  sweep         Run thousands of points of a plan; what is done is kept and never run again
-  rates         Show how fast each message of the first step would be, all of them under way at once
-  throughput    Count the loads of steady traffic: how much of their bandwidth all nodes can use,
-                and which link holds them back
+  sweep         Run thousands of points of a plan
+  whatif        Vary parameters of nodes and network, one at a time
+  accuracy      Hold models of messages against packets over many cases
+
+Fabrics:
+  list          List what has a name
+  show          Show what has a name, or a fabric in a file
+  topology      Show, draw and compare fabrics, or write their forwarding tables
+
+Programs:
+  replay        Play a recorded program on other nodes or another network
   predict       Predict how long a program takes, from data sets that were measured once
+  master-slave  Predict a master/slave program from a few executed tasks
   program       Make, show and extend program data and computation data
-  replay        Play a recorded program on other nodes or another network: how long it takes, and
-                where its time goes
-  whatif        Vary parameters of nodes and network, one at a time: which of them matter, and what
-                any network could bring
+  trace         Show what a recorded program or a schedule holds, or write it in another format
   calibrate     Find the LogGPS parameters of a machine from measured round trips
   measure       Measure what a real network does, as a data set
-  check         Check files without running anything: scenarios, topologies, patterns, data sets
-  init          Write a commented scenario to start from
-  schema        Print the JSON schema of scenario files, for editors
-  topology      List the named topologies, show one, or compare some
-  pattern       List the named patterns, or show one
-  machine       List the named machines, or show one
-  preset        List the named presets, or show one
+
+Record and advise:
   record        Run an MPI program and record the calls of all its ranks
-  cc            Compile C with mpicc so that the program tells which memory it accesses
-  fc            Compile Fortran with mpifort so that the program tells which memory it accesses
   wrap          Compile with any compiler so that the program tells which memory it accesses
-  advise        Find what to improve in a recorded program, and what each change would gain on a
-                machine and network
-  explain       List the rules of advice, or explain one
-  trace         Show what a recorded program or a schedule holds, or write it in another format
-  master-slave  Predict a master/slave program from a few executed tasks
+  advise        Find what to improve in a recorded program, and what each change would gain on a machine and network
+
+More:
+  init          Write a commented scenario to start from
+  check         Check files without running anything
   validate      Check the simulator against closed forms, other simulators and published figures
-  bench         Measure what a simulated message costs on this machine: time, memory, growth with
-                the number of nodes
-  completions   Print a completion script for a shell
-  man           Print the manual page, or write those of all verbs into a folder
-  help          Print this message or the help of the given subcommand(s)
+  bench         Measure what a simulated message costs on this machine
+  generate      Generate what other programs read
 
 Options:
-  -h, --help
-          Print help (see a summary with '-h')
-
-  -V, --version
-          Print version
-
-General options:
   -q, --quiet
           Say nothing but results and errors
 
@@ -75,6 +65,12 @@ General options:
           
           [default: auto]
 
+  -h, --help
+          Print help (see a summary with '-h')
+
+  -V, --version
+          Print version
+
 Examples:
   hayase run -t fat-tree-54 -p all-to-all-simple-spread
       how long one all-to-all takes on 54 nodes, what bounds it, which links are busiest
@@ -85,7 +81,7 @@ Examples:
       a commented scenario to edit, and its run
   hayase replay gaussian-elimination:n=256 -m myrinet
       how long a parallel program takes on a machine, and where its time goes
-  hayase topology list; hayase pattern list
+  hayase list topologies; hayase list patterns
       the fabrics and workloads that have a name
 
 Exit codes:
@@ -177,7 +173,8 @@ Scenario:
   [SCENARIO]                   A scenario file (TOML), or a JSON report whose scenario is run again
 
 Output:
-  -o, --output <FILE>      Also write this file; its name says what (see below; may be repeated)
+  -o, --output <FILE>      Also write this file; its name, or KIND=FILE, says what (see below; may
+                           be repeated)
       --format <FORMAT>    What is printed: table, json, or csv where the result is one table
                            [default: table]
   -j, --threads <N>        Threads to use (default: one for each core)
