@@ -132,7 +132,9 @@ impl Network {
     ) -> Outcome {
         match self.transport_for(self.load_of(&*workload), metered) {
             Built::EqualShare(mut flows) => self.run(workload, &mut flows, observer, watch),
+            Built::EqualShareDelays(mut flows) => self.run(workload, &mut flows, observer, watch),
             Built::MaxMin(mut flows) => self.run(workload, &mut flows, observer, watch),
+            Built::MaxMinDelays(mut flows) => self.run(workload, &mut flows, observer, watch),
             Built::Other(mut transport) => {
                 let workload: &mut dyn Workload = workload;
                 self.run(workload, &mut *transport, observer, watch)

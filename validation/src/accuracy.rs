@@ -6,14 +6,14 @@ use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::PatternWork;
 use hayase::sweep::accuracy::known_of;
 
-/// Named fabrics that are made another size by an assignment, so that the map has neither.
-const FABRICS: [(&str, &str); 6] = [
-    ("torus-8x8", "topology.torus.dims=[6, 6]"),
-    ("torus-8x8", "topology.torus.dims=[4, 9]"),
-    ("mesh-16x16", "topology.mesh.dims=[6, 7]"),
-    ("fat-tree-54", "topology.fat-tree.p=2"),
-    ("fat-tree-54", "topology.fat-tree={down=[4, 9], up=[1, 4]}"),
-    ("crossbar-64", "topology.crossbar.nodes=30"),
+/// Fabrics that the map does not have.
+const FABRICS: [&str; 6] = [
+    "torus:dims=[6,6],bandwidth=1 GB/s",
+    "torus:dims=[4,9],bandwidth=1 GB/s",
+    "mesh:dims=[6,7],bandwidth=1 GB/s",
+    "fat-tree:p=2,bandwidth=1 GB/s",
+    "fat-tree:down=[4,9],up=[1,4],bandwidth=1 GB/s",
+    "crossbar:nodes=30,bandwidth=1 GB/s",
 ];
 
 /// Patterns, and what makes them long enough to be a load.
@@ -50,10 +50,10 @@ fn ranges(context: &Context<'_>) -> Result<Outcome, Trouble> {
     }
     let found = context.side_by_side(parts, |(fabric, pattern, size, placement)| {
         let load = |key: &str, value: &str| -> Result<Scenario<PatternWork>, Trouble> {
-            let loader = Loader::new().topology(fabric.0).pattern(pattern.0).placement(placement).size(size);
-            let loader = loader.set("validation", fabric.1).set("validation", pattern.1).jitter("1.5 us");
+            let loader = Loader::new().topology(fabric).pattern(pattern.0).placement(placement).size(size);
+            let loader = loader.set("validation", pattern.1).jitter("1.5 us");
             let assignment = format!("{key}={value}");
-            let name = format!("{} {}, {}, {size}", fabric.0, fabric.1, pattern.0);
+            let name = format!("{fabric}, {}, {size}", pattern.0);
             loader.set("validation", &assignment).load_pattern().map_err(|invalid| format!("{name}: {invalid}"))
         };
         let packets = run(context, &load("transport", "packet:iq")?)?.report.head.makespan_s;
@@ -70,8 +70,7 @@ fn ranges(context: &Context<'_>) -> Result<Outcome, Trouble> {
             found.push((
                 holds,
                 format!(
-                    "{}, {}, {size}, {placement}, {sharing}: {:+.0} %, said {low:+.0} to {high:+.0} %",
-                    fabric.1,
+                    "{fabric}, {}, {size}, {placement}, {sharing}: {:+.0} %, said {low:+.0} to {high:+.0} %",
                     pattern.0,
                     100.0 * error
                 ),

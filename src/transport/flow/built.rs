@@ -1,6 +1,7 @@
 //! Transports by their own types.
 
 use super::Flows;
+use super::delays::Delays;
 use crate::sharing::{EqualShare, MaxMin};
 use crate::transport::Transport;
 
@@ -9,8 +10,12 @@ use crate::transport::Transport;
 pub enum Built {
     /// Flows under equal share.
     EqualShare(Flows<(), EqualShare>),
+    /// The same, with the time that is lost on each link.
+    EqualShareDelays(Flows<Delays, EqualShare>),
     /// Flows under exact max-min fairness.
     MaxMin(Flows<(), MaxMin>),
+    /// The same, with the time that is lost on each link.
+    MaxMinDelays(Flows<Delays, MaxMin>),
     /// Any other.
     Other(Box<dyn Transport>),
 }
@@ -20,7 +25,9 @@ impl Built {
     pub fn boxed(self) -> Box<dyn Transport> {
         match self {
             Self::EqualShare(flows) => Box::new(flows),
+            Self::EqualShareDelays(flows) => Box::new(flows),
             Self::MaxMin(flows) => Box::new(flows),
+            Self::MaxMinDelays(flows) => Box::new(flows),
             Self::Other(transport) => transport,
         }
     }

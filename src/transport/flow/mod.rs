@@ -119,14 +119,14 @@ pub fn flow_transport(
         }
         (SharingSpec::EqualShare(_), Metered::Links) => {
             let flows = Flows::dense(EqualShare::new, fabric, router, one_at_a_time);
-            Built::Other(Box::new(flows.with_delays(fabric, factor)))
+            Built::EqualShareDelays(flows.with_delays(fabric, factor))
         }
         (SharingSpec::MaxMin(_), Metered::Nothing) => {
             Built::MaxMin(Flows::dense(MaxMin::new, fabric, router, one_at_a_time))
         }
         (SharingSpec::MaxMin(_), Metered::Links) => {
             let flows = Flows::dense(MaxMin::new, fabric, router, one_at_a_time);
-            Built::Other(Box::new(flows.with_delays(fabric, factor)))
+            Built::MaxMinDelays(flows.with_delays(fabric, factor))
         }
         (SharingSpec::Redistribute(spec), Metered::Nothing) => {
             let policy = |capacities| Redistribute::new(capacities, *spec.threshold);
