@@ -109,7 +109,9 @@ pub fn steady(
             .help(format!("at most {} in all", SteadyOptions::MOST_MESSAGES)));
     }
     let until = UntilMeasured { done: &done, watch };
-    let sharing = by_groups(&network.sharing);
+    // Groups are of flows on one path, on links that stay as they are.
+    let may_group = !network.router.splits() && !fabric.limits_messages() && network.events().is_none();
+    let sharing = if may_group { by_groups(&network.sharing) } else { network.sharing.clone() };
     let parts = NetworkParts { placement: fabric.node_ids().collect(), sharing, ..network.parts() };
     let network = parts.build().map_err(|invalid| invalid.diagnostics[0].clone())?;
     let outcome = network.simulate(&mut traffic, &mut (), Some(&until));

@@ -12,7 +12,6 @@ use crate::engine::{Observer, Outcome, Simulation, Watch};
 use crate::fabric::Fabric;
 use crate::faults::Faults;
 use crate::ids::{LinkId, NodeId};
-use crate::placement::Placement;
 use crate::routing::{ChannelOrder, Choice, Router};
 use crate::sharing::{BlockingChannels, MaxMinSpec, SharingSpec, Solver};
 use crate::transport::packet::{DeadlockAvoidance, Model};
@@ -40,9 +39,9 @@ impl NetworkParts {
     /// Returns a network of these parts.
     ///
     /// # Errors
-    /// Values that are out of range, and parts that do not go together: a routing rule that splits messages under a
-    /// sharing policy or transport that moves them over one path, links that change under one that cannot follow, ranks
-    /// on nodes that are not there.
+    /// Values that are out of range, and parts that do not go together. A routing rule that splits messages needs a
+    /// sharing policy that knows several paths, and links that change need a transport that can follow. Ranks are on
+    /// nodes that are there.
     pub fn build(self) -> Result<Network, Invalid> {
         let moves = of_moves(Some(&self.sharing), Some(&self.transport));
         let found = moves.into_iter().chain(self.misfits());
@@ -54,6 +53,7 @@ impl NetworkParts {
     }
 
     /// Returns a network of parts that the caller has checked ([`Self::misfits`]).
+    #[cfg(feature = "simulator")]
     pub(crate) fn unchecked(self) -> Network {
         Network { parts: self }
     }
@@ -75,7 +75,8 @@ impl Network {
     }
 
     /// Returns the same with ranks on other nodes of its fabric.
-    pub(crate) fn with_placement(&self, placement: Placement) -> Self {
+    #[cfg(feature = "simulator")]
+    pub(crate) fn with_placement(&self, placement: crate::placement::Placement) -> Self {
         NetworkParts { placement, ..self.parts() }.unchecked()
     }
 

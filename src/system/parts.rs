@@ -19,15 +19,15 @@ pub struct NetworkParts {
     pub fabric: Arc<Fabric>,
     /// The routes; at the start, where links fail later.
     pub router: Arc<dyn Router>,
-    /// Where ranks are.
+    /// Node of each rank.
     pub placement: Placement,
-    /// How flows share links.
+    /// Sharing policy of flows.
     pub sharing: SharingSpec,
-    /// How messages move.
+    /// Transport of messages.
     pub transport: TransportSpec,
     /// The smallest step of simulated time; zero for none.
     pub resolution: Time,
-    /// What fails, if anything does; fabric and routes are those that it has at the start.
+    /// Faults, if there are any; fabric and routes are those that it has at the start.
     pub faults: Option<Arc<Faults>>,
 }
 
@@ -169,7 +169,7 @@ impl NetworkParts {
         Some((Part::Sharing, Diagnostic::new("unshared-links", message).label(reason).help(help)))
     }
 
-    /// Finds models of switches that do not go with the fabric: links that are known by their routes alone meet nowhere.
+    /// Finds models of switches that do not go with the fabric: links known by their routes alone meet nowhere.
     fn switches(&self) -> Misfits {
         let mut misfits = Misfits::new();
         let lacks_switches = || self.fabric.links().iter().any(|link| link.ends.is_none());

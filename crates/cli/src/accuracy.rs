@@ -119,7 +119,7 @@ pub struct AccuracyArgs {
 }
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Map: "x.svg",
         Csv: "x.csv",

@@ -95,16 +95,15 @@ pub(super) fn grouped(command: Command) -> Command {
     for (group, names) in GROUPS {
         verbs += &format!("{heading}{group}:{heading:#}\n");
         for name in names {
-            let about = command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
-            let about = about.unwrap_or_default();
+            let Some(verb) = command.find_subcommand(name) else { continue };
+            let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
             let clause = about.split([':', ';']).next().unwrap_or_default();
             verbs += &format!("  {literal}{name:<13}{literal:#} {clause}\n");
         }
         verbs.push('\n');
     }
-    let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}{heading}Options:{heading:#}\n{{options}}{{after-help}}"
-    );
+    let head = "{about-with-newline}\n{usage-heading} {usage}\n\n";
+    let template = format!("{head}{verbs}{heading}Options:{heading:#}\n{{options}}{{after-help}}");
     command.help_template(template)
 }
 
@@ -184,7 +183,7 @@ pub enum Verb {
     /// Compile with any compiler so that the program tells which memory it accesses.
     #[cfg(unix)]
     Wrap(InOurWords<WrapArgs>),
-    /// Find what to improve in a recorded program, and what each change would gain on a machine and network.
+    /// Find what to improve in a recorded program: what each change would gain on a machine and network.
     Advise(Box<InOurWords<AdviseArgs>>),
     /// List the rules of advice, or explain one.
     #[command(hide = true)]

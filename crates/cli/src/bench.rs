@@ -83,7 +83,7 @@ const REPEATS: (u32, u32) = (5, 3);
 const GLANCE: Duration = Duration::from_millis(10);
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Csv: "x.csv",
         Json: "x.json",

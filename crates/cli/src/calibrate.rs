@@ -53,7 +53,7 @@ pub struct CalibrateArgs {
 }
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Machine: "x.toml",
         Json: "x.json",

@@ -12,7 +12,7 @@ use super::pattern::{self, PatternShowArgs, PatternVerb};
 use super::preset::{self, PresetShowArgs, PresetVerb};
 use super::scenario::TextArgs;
 use super::topology::{self, TopologyShowArgs, TopologyVerb};
-use super::{End, Failure, Voice, advise};
+use super::{End, Failure, Voice, advise, extension};
 use hayase::diagnostic::{Diagnostic, closest};
 use hayase::scenario::library::Shelf;
 use hayase_advice::rules;
@@ -46,14 +46,31 @@ Examples:
   hayase show myrinet
   hayase show A001
 
+Files (-o), by name:
+  x.svg, x.dot, x.json, x.csv    of a topology: a drawing, its graph, its links
+  x.csv, x.json                  of a pattern or a rule: its rows
+  x.toml, x.json                 of a machine or a preset
+
 `hayase topology show` and `hayase pattern show` have more options.")]
 pub struct ShowArgs {
-    /// The name of a topology, pattern, machine, preset or rule of advice (`hayase list KIND`), or a file with a topology.
+    /// The name of a topology, pattern, machine, preset or rule of advice (`hayase list KIND`), or a file with a
+    /// topology or with messages.
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
-    /// Where results go.
+    /// Files, format and threads of results.
     #[command(flatten)]
     pub out: OutputArgs,
+}
+
+/// Returns true for a file of messages or with a [workload.*] table.
+fn has_messages(path: &Path) -> bool {
+    match extension(path).as_str() {
+        "csv" => path.exists(),
+        "toml" => {
+            std::fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line.starts_with("[workload")))
+        }
+        _ => false,
+    }
 }
 
 /// Lists what has a name of one kind.
@@ -70,8 +87,10 @@ pub fn list(verb: &ListVerb, voice: Voice) -> Result<End, Failure> {
 /// Shows what has a name, of the first kind that knows it.
 pub fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
     let ShowArgs { name, out } = args.clone();
-    let knows = |shelf: Shelf| shelf.names().any(|known| known == name);
-    if knows(Shelf::Patterns) {
+    // `uniform-random:messages=4` is a name with options.
+    let head = name.split(':').next().unwrap_or_default();
+    let knows = |shelf: Shelf| shelf.names().any(|known| known == head);
+    if knows(Shelf::Patterns) || has_messages(Path::new(&name)) {
         let (topology, ranks, rank, steps, seed) = (None, None, None, None, None);
         let args = PatternShowArgs { name, topology, ranks, rank, steps, seed, texts: TextArgs::default(), out };
         pattern::pattern(&PatternVerb::Show(args), voice)

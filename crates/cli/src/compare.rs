@@ -119,7 +119,7 @@ pub struct CompareArgs {
 }
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Faults: "faults.svg",
         Chart: "x.svg",

@@ -199,7 +199,8 @@ pub fn kind_of<K: Copy + PartialEq>(path: &Path, names: &[(&str, K)]) -> Result<
         let word = name.split('.').next().unwrap_or_default();
         word != "x" && named(path, word)
     };
-    let is_usual = |name: &str| name.starts_with("x.") && asked.is_none_or(|word| word == usual_word(&extension));
+    let is_plain = |word: &str| word == extension || ["report", "table", "picture"].contains(&word);
+    let is_usual = |name: &str| name.starts_with("x.") && asked.is_none_or(is_plain);
     let mut found = of_extension.iter().find(|(name, _)| is_asked(name));
     found = found.or_else(|| of_extension.iter().find(|(name, _)| is_usual(name)));
     if let Some((_, kind)) = found {
@@ -209,7 +210,8 @@ pub fn kind_of<K: Copy + PartialEq>(path: &Path, names: &[(&str, K)]) -> Result<
         Some(word) => format!("no output of this kind is called `{word}` (`{}`)", path.display()),
         None => format!("the name `{}` does not say which {} to write", path.display(), usual_word(&extension)),
     };
-    Err(Diagnostic::new("unknown-output", message).help(format!("write {}", listed(&of_extension))))
+    let literal = asked.map(|_| format!("; a file of this name is `./{}`", path.display())).unwrap_or_default();
+    Err(Diagnostic::new("unknown-output", message).help(format!("write {}{literal}", listed(&of_extension))))
 }
 
 /// Returns the word for what a file holds whose name says no more than its extension.
@@ -281,7 +283,10 @@ mod tests {
         assert_eq!(found("noise-timeline.svg"), Ok("timeline"));
         let error = found("matrix=x.svg").unwrap_err();
         assert_eq!(error.message, "no output of this kind is called `matrix` (`matrix=x.svg`)");
-        assert_eq!(error.help.as_deref(), Some("write timeline.svg, noise.svg or x.svg"));
+        assert_eq!(
+            error.help.as_deref(),
+            Some("write timeline.svg, noise.svg or x.svg; a file of this name is `./matrix=x.svg`")
+        );
         assert_eq!(found("x.csv").unwrap_err().message, "the name `x.csv` does not say which table to write");
         assert!(found("noise=x.png").unwrap_err().message.contains("called `.png`"));
     }

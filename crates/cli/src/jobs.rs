@@ -24,7 +24,7 @@ const TIMELINE: usize = 100_000;
 pub const INTERFERENCE: &str = "interference";
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Report: "x.json",
         Noise: "noise.svg",

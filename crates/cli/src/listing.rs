@@ -24,7 +24,7 @@ pub struct ListArgs {
 }
 
 outputs! {
-    /// What a file of rows holds, by its name.
+    /// Contents of a file of rows, by its name.
     pub enum Kind {
         Csv: "x.csv",
         Json: "x.json",

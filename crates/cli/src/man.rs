@@ -26,9 +26,9 @@ pub enum GenerateVerb {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  hayase completions bash > ~/.local/share/bash-completion/completions/hayase
-  hayase completions zsh > ~/.zfunc/_hayase
-  hayase completions fish > ~/.config/fish/completions/hayase.fish")]
+  hayase generate completions bash > ~/.local/share/bash-completion/completions/hayase
+  hayase generate completions zsh > ~/.zfunc/_hayase
+  hayase generate completions fish > ~/.config/fish/completions/hayase.fish")]
 pub struct CompletionsArgs {
     /// The shell: bash, elvish, fish, powershell or zsh.
     #[arg(value_name = "SHELL", hide_possible_values = true)]
@@ -39,8 +39,8 @@ pub struct CompletionsArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  hayase man | man -l -
-  hayase man -o ~/.local/share/man/man1")]
+  hayase generate man | man -l -
+  hayase generate man -o ~/.local/share/man/man1")]
 pub struct ManArgs {
     /// Write the pages of the program and all its verbs into this folder, which must exist.
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]

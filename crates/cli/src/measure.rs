@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueHint};
 use super::files::outputs;
 use super::options::{Offer, OutputArgs};
 use super::typed::up_to;
-use super::{End, Failure, Voice, extension, files, interrupt, process, progress};
+use super::{End, Failure, Voice, files, interrupt, process, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::prediction::communication::Origin;
 use hayase::units::Bytes;
@@ -99,7 +99,7 @@ pub struct AgentArgs {
 }
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Data: "x.comm",
         Json: "x.json",
@@ -109,7 +109,7 @@ outputs! {
 }
 
 fn machine_name(path: &Path) -> Result<(), Diagnostic> {
-    if extension(path) == "toml" { Ok(()) } else { Err(files::unknown(path, "x.toml (the machine)")) }
+    files::kind_of(path, &[("x.toml", ())])
 }
 
 /// Measures something.

@@ -39,7 +39,7 @@ pub struct RatesArgs {
 }
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Csv: "x.csv",
         Json: "x.json",

@@ -36,7 +36,7 @@ pub mod args;
 use args::{PlayedOn, ReplayArgs};
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Trace: "trace.json" | "perfetto.json",
         Report: "x.json",

@@ -54,7 +54,7 @@ pub struct RoutesArgs {
 }
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Tables: "x.csv",
         Json: "x.json",

@@ -96,7 +96,7 @@ pub struct RunArgs {
 const TIMELINE: u64 = 100_000;
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Report: "x.json",
         Timeline: "timeline.svg",

@@ -15,7 +15,7 @@ Files (-o), by name:
   x.json   the same as JSON";
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Text: "x.toml",
         Json: "x.json",

@@ -2,17 +2,16 @@
 //! simulation.
 
 use std::num::NonZeroU32;
-use std::path::Path;
 
 use clap::Args;
 use serde_json::json;
 
-use super::files::unknown;
+use super::files::outputs;
 use super::options::{Offer, OutputArgs};
 use super::progress::RunMonitor;
 use super::seeds::seeds;
 use super::typed;
-use super::{End, Failure, Voice, asked, extension, interrupt, progress};
+use super::{End, Failure, Voice, asked, interrupt, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use hayase::report::FaultsReport;
 use hayase::routing::Manner;
@@ -99,19 +98,16 @@ pub struct ThroughputArgs {
     pub out: OutputArgs,
 }
 
-/// What a file holds, by its name.
-#[derive(Clone, Copy, Debug)]
-struct Json;
-
-impl Json {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        if extension(path) == "json" { Ok(Self) } else { Err(unknown(path, "x.json")) }
+outputs! {
+    /// Contents of a file, by its name.
+    enum Kind {
+        Json: "x.json",
     }
 }
 
-const OFFER: Offer<Json> = Offer {
+const OFFER: Offer<Kind> = Offer {
     verb: "throughput",
-    kind: Json::of,
+    kind: Kind::of,
     json: Ok(()),
     csv: Err("a throughput is a few figures; take --format json"),
     threads: true,
@@ -197,7 +193,7 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     if let (Some(answer), Some(steady)) = (answer.as_object_mut(), &steady) {
         answer.insert("simulated".to_owned(), serde_json::to_value(steady).unwrap_or_default());
     }
-    for (Json, file) in args.out.open(&OFFER)? {
+    for (Kind::Json, file) in args.out.open(&OFFER)? {
         file.write(|w| json::write(&answer, w))?;
     }
     let title = format!("{}, {}, routing {}", network.fabric, args.traffic, network.routing.name());

@@ -72,7 +72,7 @@ pub struct TopologyShowArgs {
 }
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Drawing: "x.svg",
         Dot: "x.dot" | "x.gv",

@@ -103,7 +103,7 @@ fn part(text: &str) -> Result<f64, String> {
 }
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Bars: "x.svg",
         Csv: "x.csv",

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::files::{Opened, unknown};
+use super::files::{Opened, outputs, unknown};
 use super::options::Offer;
 use super::{End, Failure, Voice, caveats, complain, extension, progress};
 pub use args::TraceArgs;
@@ -155,13 +155,16 @@ impl ProgramInfo {
     }
 }
 
-fn json_file(path: &Path) -> Result<(), Diagnostic> {
-    if extension(path) == "json" { Ok(()) } else { Err(unknown(path, "x.json")) }
+outputs! {
+    /// Contents of a file, by its name.
+    enum Kind {
+        Json: "x.json",
+    }
 }
 
-const INFO: Offer<()> = Offer {
+const INFO: Offer<Kind> = Offer {
     verb: "trace info",
-    kind: json_file,
+    kind: Kind::of,
     json: Ok(()),
     csv: Err("what a trace holds is several tables; take --format json, or `hayase trace sites`"),
     threads: false,
@@ -217,7 +220,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
     };
     // Where there is nothing to show, the mistakes say enough.
     if has_calls || program.is_some() {
-        for ((), file) in files {
+        for (Kind::Json, file) in files {
             file.write(|w| json::write(&info, w))?;
         }
         args.out.print(|| page(&info, &tally), &info)?;

@@ -41,6 +41,15 @@ fn a_bottleneck_that_never_idles_gives_the_closed_form() {
 }
 
 #[test]
+fn messages_that_are_split_share_links_by_their_parts() {
+    // Over all groups at once, as packets do, by the same choice of policy as for one path.
+    let traffic = Traffic::Adversarial(1);
+    let split =
+        steady(&network(&dragonfly(2), "valiant-groups = { all-intermediates = true }"), &traffic, &options(4), None);
+    near(split.unwrap().throughput, 7.0 / 16.0, 0.05);
+}
+
+#[test]
 fn pairs_get_what_their_links_carry() {
     let network = network(&crossbar(6), "d-mod-k");
     for traffic in [Traffic::Permutation, Traffic::Bisection { both: false }] {

@@ -31,7 +31,7 @@ use hayase_gain::{Judge, Ranked, page, text};
 use hayase_output::{json, table};
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Page: "x.html" | "x.htm",
         Sarif: "x.sarif" | "sarif.json",

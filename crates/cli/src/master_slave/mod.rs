@@ -19,7 +19,7 @@ use hayase::sweep::{Control, not_done};
 use hayase_output::{csv, json, svg, table};
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Json: "x.json",
         Csv: "x.csv",

@@ -13,7 +13,7 @@ use hayase::workload::farm::plan::{Played, RATE};
 use hayase_output::{csv, json, table};
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Csv: "x.csv",
         Json: "x.json",

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::files::{Opened, unknown};
+use super::files::{Opened, kind_of, parts, unknown};
 use super::options::{Offer, no_file};
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, extension, progress};
@@ -33,6 +33,10 @@ enum Kind {
 }
 
 fn kind(path: &Path) -> Result<(Kind, bool), Diagnostic> {
+    let names = [("x.prog", 0), ("x.comp", 1), ("x.zst", 2)];
+    if parts(path).0.is_some() {
+        kind_of(path, &names)?;
+    }
     let compressed = extension(path) == "zst";
     let name = if compressed { path.with_extension("") } else { path.to_owned() };
     match extension(&name).as_str() {

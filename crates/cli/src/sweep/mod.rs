@@ -107,7 +107,8 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
 
 /// The folder, and the pictures: their names tell them apart.
 fn outputs(args: &SweepArgs) -> Result<(Option<&Path>, Vec<PathBuf>), Failure> {
-    let is_view = |path: &&PathBuf| ["svg", "csv", "json", "parquet"].contains(&extension(path).as_str());
+    let has_end = |path: &Path| ["svg", "csv", "json", "parquet"].contains(&extension(path).as_str());
+    let is_view = |path: &&PathBuf| has_end(path) || parts(path).0.is_some();
     let views: Vec<PathBuf> = args.output.iter().filter(is_view).cloned().collect();
     let mut folders = args.output.iter().filter(|path| !is_view(path));
     let folder = folders.next().map(PathBuf::as_path);

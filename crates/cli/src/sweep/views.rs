@@ -10,7 +10,7 @@ use hayase::plan::{self, Columns, Crossing, Means, Plan};
 use hayase_output::svg;
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     pub(super) enum Kind {
         Csv: "x.csv",
         Json: "x.json",

@@ -20,7 +20,7 @@ use hayase::workload::trace::Options;
 use hayase_output::{csv, json, svg, table};
 
 outputs! {
-    /// What a file holds, by its name.
+    /// Contents of a file, by its name.
     enum Kind {
         Chart: "x.svg",
         Csv: "x.csv",
