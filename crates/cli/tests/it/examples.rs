@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::Desk;
 
 /// Verbs whose examples start compilers, launchers or long measurements, or write into home folders.
-const NOT_HERE: [&str; 9] = ["cc", "fc", "wrap", "record", "measure", "bench", "validate", "completions", "man"];
+const NOT_HERE: [&str; 10] =
+    ["cc", "fc", "wrap", "record", "measure", "bench", "validate", "completions", "man", "generate"];
 /// How names of files end that are inputs.
 const FILES: [&str; 15] = [
     ".toml", ".csv", ".goal", ".xml", ".json", ".zst", ".tsv", ".prog", ".comp", ".comm", ".c", ".cc", ".f90", ".dat",

@@ -41,7 +41,7 @@ Programs:
 Record and advise:
   record        Run an MPI program and record the calls of all its ranks
   wrap          Compile with any compiler so that the program tells which memory it accesses
-  advise        Find what to improve in a recorded program, and what each change would gain on a machine and network
+  advise        Find what to improve in a recorded program
 
 More:
   init          Write a commented scenario to start from
