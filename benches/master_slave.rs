@@ -3,10 +3,8 @@
 //! `cargo bench -p hayase-benches --bench master_slave`. The tournament against the keyed queue is why there are two.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use hayase::farm::{Arrivals, Chunking, Costs, Dealer, ExponentialSpec, Keyed, Sizes, Tasks, Tournament, paper};
 use hayase::units::Time;
-use hayase::workload::farm::{
-    Arrivals, Chunking, Costs, Dealer, ExponentialSpec, Keyed, Sizes, Tasks, Tournament, paper,
-};
 
 const TASKS: u64 = 1 << 20;
 

@@ -20,7 +20,7 @@ use std::hint::black_box;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use hayase::workload::farm::generate::mandelbrot_iterations;
+use hayase::farm::generate::mandelbrot_iterations;
 
 /// The mean over so many batches counts.
 const BATCHES: u32 = 3;

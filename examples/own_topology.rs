@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use hayase::fabric::{Fabric, FabricBuilder, Irregular, LinkRole};
 use hayase::ids::{NodeId, VertexId};
+use hayase::pattern::{Injection, PatternPlayer};
 use hayase::record::Recorder;
 use hayase::sharing::{EqualShareSpec, SharingSpec};
 use hayase::units::{Bandwidth, Time};
-use hayase::workload::pattern::{Injection, PatternPlayer};
 use hayase::{Loader, Network, NetworkParts};
 
 /// So many switches in a ring, each with so many nodes, and a chord from each switch to the one opposite.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use hayase::Loader;
 use hayase::diagnostic::Diagnostic;
+use hayase::program::{Envelope, Op, Program, ProgramBuilder};
 use hayase::simulation::{ProgramWork, RunOptions};
 use hayase::units::Time;
-use hayase::workload::program::{Envelope, Op, Program, ProgramBuilder};
 
 /// So many rounds: each rank computes for 50 us while a block of 100 KB goes to the next and one comes from the one
 /// before.

@@ -30,56 +30,29 @@
 //! Without its default feature `simulator` the crate is the network alone, on one thread: from [`units`] to [`engine`],
 //! with the patterns, and few dependencies.
 
-pub mod atomic_file;
-pub mod diagnostic;
-pub mod divisor;
-pub mod engine;
-pub mod fabric;
-pub mod faults;
-pub mod ids;
-pub mod memory;
 #[cfg(feature = "simulator")]
-pub mod node;
-pub mod noise;
+pub mod farm;
 #[cfg(feature = "simulator")]
 pub mod parquet;
-pub mod placement;
 #[cfg(feature = "simulator")]
 pub mod plan;
 #[cfg(feature = "simulator")]
-pub mod player;
-pub mod portable;
-#[cfg(feature = "simulator")]
 pub mod prediction;
-pub(crate) mod prefetch;
-pub mod reading;
-pub mod record;
 #[cfg(feature = "simulator")]
 pub mod report;
-pub mod rng;
-pub mod routing;
 #[cfg(feature = "simulator")]
 pub mod scenario;
-pub mod sharing;
 #[cfg(feature = "simulator")]
 pub mod simulation;
 #[cfg(feature = "simulator")]
 pub mod sweep;
+#[cfg(feature = "simulator")]
 pub mod system;
-pub mod threads;
 #[cfg(feature = "simulator")]
-pub mod throughput;
-pub mod topology;
-pub mod transport;
-pub mod units;
-#[cfg(feature = "simulator")]
-pub mod wall_clock;
-pub mod workload;
+pub mod trace;
 
-#[cfg(feature = "simulator")]
-pub use diagnostic::Invalid;
-pub use engine::Observer;
-pub use fabric::Fabric;
+pub use hayase_core::*;
+
 #[cfg(feature = "simulator")]
 pub use report::Report;
 #[cfg(feature = "simulator")]
@@ -90,6 +63,3 @@ pub use simulation::{RunOptions, Work, simulate};
 pub use sweep::Sweep;
 #[cfg(feature = "simulator")]
 pub use system::System;
-pub use system::{Network, NetworkParts};
-pub use units::{Bytes, Time};
-pub use workload::Workload;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a CSV table by columns, as `src/reading/columns.rs` reads it: what is measured compresses better apart.
+"""Writes a CSV table by columns, as `crates/core/src/reading/columns.rs` reads it: what is measured compresses better apart.
 
     tools/npb_to_pattern.py cg.W.16.tsv.zst | tools/by_columns.py | zstd --ultra -22 --long=27 > patterns/npb-cg-W-16.csv.zst
 

@@ -18,10 +18,10 @@ use priority_queue::PriorityQueue;
 use crate::{ids, rng, units};
 
 // The queues are private to the rooms that use them.
-#[path = "../../src/engine/events.rs"]
+#[path = "../../crates/core/src/engine/events.rs"]
 #[allow(dead_code, unused_imports, reason = "not all of its events are pushed here, and its tests run elsewhere")]
 mod events;
-#[path = "../../src/transport/flow/finish_queue.rs"]
+#[path = "../../crates/core/src/transport/flow/finish_queue.rs"]
 #[allow(dead_code, unused_imports, reason = "its tests run elsewhere")]
 mod finish_queue;
 

@@ -86,7 +86,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
         at_first: store.len() as u64,
         store: Mutex::new(store),
         writer: Mutex::new(writer),
-        others: Mutex::new((others, crate::wall_clock::now(), 0)),
+        others: Mutex::new((others, crate::base::wall_clock::now(), 0)),
         recent: Recent { most: 2 * threads + 2, kept: Mutex::default() },
         ended: AtomicBool::new(false),
         error: Mutex::new(None),
@@ -284,7 +284,7 @@ impl<'a> Work<'a> {
             }
             store.begin(visit.id);
         }
-        let start = crate::wall_clock::now();
+        let start = crate::base::wall_clock::now();
         let keep = &self.plan.settings.keep;
         let became = match running.scenario() {
             Err(invalid) => Some(Became::of_mistakes(invalid, true)),
@@ -314,7 +314,7 @@ impl<'a> Work<'a> {
             let (others, looked, rows) = &mut *state;
             if looked.elapsed().as_secs_f64() >= 2.0 {
                 *rows = others.rows();
-                *looked = crate::wall_clock::now();
+                *looked = crate::base::wall_clock::now();
             }
             *rows
         };

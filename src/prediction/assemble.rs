@@ -7,12 +7,12 @@ use super::computation::{self, BlockMatches, ComputationData, Estimates, Machine
 use super::program::{self, Blocks, ProgramData, ranges, unfold};
 use crate::diagnostic::{At, Diagnostic, Located, Sources, Span};
 use crate::node::{Pairs, ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
+use crate::program::Program;
+use crate::program::caveats::Caveats;
+use crate::program::start_up::StartUp;
 use crate::reading::Input;
+use crate::system::{BlockTimes, ProgramDataSpec};
 use crate::units::Time;
-use crate::workload::caveats::Caveats;
-use crate::workload::program::Program;
-use crate::workload::program::start_up::StartUp;
-use crate::workload::{BlockTimes, ProgramDataSpec};
 
 /// A program with the times of its blocks, and how it was put together.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 //! | [`communication`] | `x.comm` | how long a message takes to be received, by its size | two processes on that network |
 //!
 //! Program data and computation data are two halves of one run: unfolding the one with the times of the other gives a
-//! [`Program`](crate::workload::program::Program) that every node model and every fabric can play. Ranks may take their
+//! [`Program`](crate::program::Program) that every node model and every fabric can play. Ranks may take their
 //! times from different machines, and loops may run longer than in the run that was recorded. [`assemble`](assemble())
 //! puts them together as a scenario says.
 //!

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::noise::CostOverSeeds;
 use super::{Bounds, ComparedJob, Estimated, KnownAccuracy, RankBy, SeedStatistics, WorstSlowdown};
+use crate::base::portable::student;
 use crate::faults::part;
-use crate::portable::student;
 
 /// The version of the form of [`Comparison`] in JSON.
 pub const SCHEMA: &str = "hayase-comparison-1";

@@ -18,7 +18,8 @@ pub mod whatif;
 
 use serde::Serialize;
 
-pub(crate) use crate::portable::student;
+pub(crate) use crate::base::portable::student;
+pub use crate::steady::Rate;
 pub use accuracy::{
     Accuracy, AccuracyCase, AccuracyRow, ErrorRange, KnownAccuracy, LeftOut, SCHEMA as ACCURACY_SCHEMA,
 };
@@ -372,21 +373,6 @@ pub struct Meta {
     pub peak_rss_bytes: Option<u64>,
     /// Version of this program.
     pub version: String,
-}
-
-/// The rate of one message, all those of a first step being under way.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Rate {
-    /// Sending rank.
-    pub src: u32,
-    /// Receiving rank.
-    pub dst: u32,
-    /// Its rate \[B/s\]; infinite (`null` in JSON) for a message that crosses no link.
-    #[serde(rename = "rate_Bps")]
-    pub rate_bps: f64,
-    /// The name of the link that holds it back, if one does; of several that do so equally, one.
-    pub bottleneck: Option<String>,
 }
 
 /// One delivered message.

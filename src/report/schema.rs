@@ -62,7 +62,7 @@ mod tests {
     use super::super::whatif::WhatIfReport;
     use super::super::{Accuracy, Comparison, FarmReport, JobsReport, Report};
     use super::Value;
-    use crate::throughput::Throughput;
+    use crate::steady::Throughput;
 
     #[test]
     fn the_schema_is_that_of_the_types() {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Head, Meta, Stopped};
-use crate::workload::caveats::Caveats;
+use crate::program::caveats::Caveats;
 
 /// The version of the form of [`WhatIfReport`] in JSON.
 pub const SCHEMA: &str = "hayase-whatif-1";

@@ -10,15 +10,16 @@ use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::Fabric;
 use crate::faults::{Faults, FaultsSpec};
 use crate::ids::{Id, NodeId, RankId};
+use crate::network::{Network, NetworkParts, Part, of_moves};
+use crate::pattern::{Ground, Pattern, PatternSpec};
 use crate::placement::{PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec, may_lack_routes};
 use crate::simulation::PatternWork;
-use crate::system::{Network, NetworkParts, Part, System, Written, of_moves};
-use crate::throughput::OnFabric;
+use crate::steady::OnFabric;
+use crate::system::WorkloadSpec;
+use crate::system::{System, Written};
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
-use crate::workload::WorkloadSpec;
-use crate::workload::pattern::{Ground, Pattern, PatternSpec};
 
 /// A fabric with its routes.
 #[derive(Clone, Debug)]

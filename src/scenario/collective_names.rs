@@ -1,7 +1,7 @@
 //! Names of collectives as patterns: `allreduce-reduce-bcast`, `bcast-open-mpi` ...
 
 use super::library::Named;
-use crate::workload::collectives::{Algorithm, Like, Operation};
+use crate::collective::{Algorithm, Like, Operation};
 
 /// A name for each algorithm of each operation, and one for what the rules of each library choose; but for those that a
 /// file has already.

@@ -6,14 +6,14 @@ use std::path::Path;
 use super::json;
 use super::known::{KEYS, OF_PLANS};
 use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
+use crate::farm::source;
 use crate::node::calibrate;
 use crate::placement;
 use crate::reading::Input;
 use crate::reading::csv::{self, Column, Row};
+use crate::system::ALONE;
 use crate::topology;
-use crate::workload::ALONE;
-use crate::workload::farm::source;
-use crate::workload::trace::Format;
+use crate::trace::Format;
 
 /// What a file holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

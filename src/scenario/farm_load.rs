@@ -11,14 +11,14 @@ use super::read::{Section, Sections};
 use super::slow::slowed;
 use super::{Farm, Loaded, Loader, Scenario, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
+use crate::farm::{
+    Costs, Executed, FarmSpec, Given, Machine, MasterSlaveSpec, MessageCost, Order, TaskGrid, Tasks, Workers,
+};
 use crate::node;
 use crate::simulation::{FarmWork, Simulated, arranged};
 use crate::system::System;
+use crate::system::WorkloadSpec;
 use crate::units::Time;
-use crate::workload::WorkloadSpec;
-use crate::workload::farm::{
-    Costs, Executed, FarmSpec, Given, Machine, MasterSlaveSpec, MessageCost, Order, TaskGrid, Tasks, Workers,
-};
 
 /// What a network is called, for people.
 fn network_in_words(spec: &MasterSlaveSpec, costs: &Costs, machine: Option<String>, on_fabric: bool) -> String {

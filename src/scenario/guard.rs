@@ -2,16 +2,16 @@
 
 use petgraph::Direction;
 
+use crate::base::memory;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
-use crate::memory;
+use crate::network::Network;
+use crate::pattern::Injection;
 use crate::routing::ChannelOrder;
 use crate::simulation::PatternWork;
-use crate::system::Network;
 use crate::transport::TransportSpec;
 use crate::transport::packet::{DeadlockAvoidance, MOST_PLACES, Model, PacketSpec, Queues, places};
 use crate::units::Bytes;
-use crate::workload::pattern::Injection;
 
 /// What is not asked about \[B\].
 const FITS_ANYWHERE: u64 = 16 << 20;

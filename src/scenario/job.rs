@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::read::Section;
 use crate::diagnostic::{Diagnostic, Located, Span};
 use crate::placement::PlacementSpec;
+use crate::system::WorkloadSpec;
 use crate::units::{Bytes, Time};
-use crate::workload::WorkloadSpec;
 use crate::workload::joint::Repeat;
 
 /// The size of a message of background traffic where none is given \[B\].

@@ -9,19 +9,20 @@ use super::read::{Section, Sections};
 use super::slow::slowed;
 use super::{Scenario, estimated, farm_load, guard, paths, program_load};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use crate::farm::FarmSpec;
+use crate::network::{Network, NetworkParts};
 use crate::node::NodeSpec;
+use crate::pattern::Ground;
 use crate::placement::{Joint, JointPart, Placement, PlacementSpec};
+use crate::program::collectives::CollectivesSpec;
 use crate::reading::nulls::drop_nulls;
 use crate::rng::seed_of_job;
 use crate::simulation::{Job, JobsWork, PatternWork, ProgramWork, Simulated, Task, calls_of};
-use crate::system::{Network, NetworkParts, System, Written, network_of_its_own};
-use crate::throughput::OnNodes;
+use crate::steady::OnNodes;
+use crate::system::{ProgramSpec, WorkloadSpec};
+use crate::system::{System, Written, network_of_its_own};
 use crate::units::{Time, grouped};
-use crate::workload::farm::FarmSpec;
 use crate::workload::joint::Repeat;
-use crate::workload::pattern::Ground;
-use crate::workload::program::collectives::CollectivesSpec;
-use crate::workload::{ProgramSpec, WorkloadSpec};
 
 /// A job that is built, and not yet placed.
 struct Built<'a> {

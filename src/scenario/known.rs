@@ -1,15 +1,15 @@
 //! The names by which the tables of a scenario are read, as the types that read them have them.
 
+use crate::farm::FarmSpec;
 use crate::node::NodeSpec;
+use crate::pattern::PatternSpec;
 use crate::placement::PlacementSpec;
 use crate::reading::names;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
+use crate::system::ProgramSpec;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
-use crate::workload::ProgramSpec;
-use crate::workload::farm::FarmSpec;
-use crate::workload::pattern::PatternSpec;
 
 /// The tables and keys that a scenario can have.
 pub const KEYS: [&str; 17] = [

@@ -162,8 +162,8 @@ fn latency_in_words(latency: Time) -> String {
 mod tests {
     use super::super::{Loader, Scenario};
     use crate::diagnostic::Invalid;
+    use crate::program::generate::Generator;
     use crate::simulation::ProgramWork;
-    use crate::workload::program::generate::Generator;
 
     const MACHINE: &str = "[node.ideal]\n[link]\nbandwidth = \"160 MB/s\"\nlatency = \"425 ns\"\n";
     const TREE: &str = "[topology.fat-tree]\np = 2\nbandwidth = \"2 GB/s\"\n";

@@ -5,11 +5,11 @@ use super::loader::Texts;
 use super::read::{self, Section, Sections};
 use super::{Loaded, Loader, RoutedFabric, Scenario, build, farm_load, job_load, program_load};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
+use crate::farm::FarmSpec;
 use crate::node::NodeSpec;
+use crate::pattern::Ground;
 use crate::simulation::{PatternWork, ProgramWork, Simulated};
-use crate::workload::farm::FarmSpec;
-use crate::workload::pattern::Ground;
-use crate::workload::{ALONE, WorkloadSpec};
+use crate::system::{ALONE, WorkloadSpec};
 
 /// The sections of the texts, as far as they were understood.
 pub(super) struct Understood {

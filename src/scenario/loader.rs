@@ -13,10 +13,10 @@ use super::with_options::WithOptions;
 use super::{jobs, json, known, read, slow, tasks};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
 use crate::placement::short;
+use crate::program::generate::Generator;
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
 use crate::topology::is_graph;
-use crate::workload::program::generate::Generator;
-use crate::workload::trace::Format;
+use crate::trace::Format;
 
 /// How deeply a text may name a text that names a text.
 const DEPTH: u32 = 8;

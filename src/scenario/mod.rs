@@ -36,10 +36,11 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::engine::Watch;
+use crate::farm::{FarmSpec, MasterSlaveSpec};
+use crate::network::Network;
 use crate::simulation::{FarmWork, JobsWork, PatternWork, ProgramWork, RunOptions, Simulated, Summary, Work};
-use crate::system::{Network, System};
-use crate::workload::WorkloadSpec;
-use crate::workload::farm::{FarmSpec, MasterSlaveSpec};
+use crate::system::System;
+use crate::system::WorkloadSpec;
 
 pub use build::{RoutedFabric, Workload};
 pub use contents::{Contents, Kind, contents};

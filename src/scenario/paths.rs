@@ -2,13 +2,13 @@
 
 use super::loader::Texts;
 use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::farm::{FarmSpec, TasksSpec};
+use crate::pattern::PatternSpec;
 use crate::placement::PlacementSpec;
 use crate::prediction::assemble::with_files;
 use crate::reading::tree::{Entry, Table, Tree};
 use crate::system::Written;
-use crate::workload::farm::{FarmSpec, TasksSpec};
-use crate::workload::pattern::PatternSpec;
-use crate::workload::{ProgramSpec, WorkloadSpec};
+use crate::system::{ProgramSpec, WorkloadSpec};
 
 /// Makes paths that are relative to the text that names them relative to the working directory: what is written in a
 /// report then holds for whoever runs the report again there. Files in memory are noted.

@@ -11,12 +11,12 @@ use super::{RoutedFabric, Scenario, build, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::node::NodeSpec;
 use crate::prediction::assemble;
+use crate::program::Program;
+use crate::program::collectives::CollectivesSpec;
+use crate::program::part::Part;
 use crate::simulation::{ProgramWork, Simulated, calls_of};
+use crate::system::{ProgramDataSpec, ProgramSpec, ReadProgram, WorkloadSpec};
 use crate::system::{System, network_of_its_own};
-use crate::workload::program::Program;
-use crate::workload::program::collectives::CollectivesSpec;
-use crate::workload::program::part::Part;
-use crate::workload::{ProgramDataSpec, ProgramSpec, ReadProgram, WorkloadSpec};
 
 /// A program that the scenario itself names, on what the scenario says.
 pub(super) fn of_workload(

@@ -19,16 +19,16 @@ use crate::faults::FaultsSpec;
 use crate::node::NodeSpec;
 use crate::noise::{NoiseSpec, StragglerSpec};
 use crate::placement::PlacementSpec;
+use crate::program::collectives::CollectivesSpec;
 use crate::reading::tree::{Entry, Kind, Step, Table, Tree};
 use crate::reading::typed::{Mismatch, What, typed};
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
 use crate::system::Target;
+use crate::system::WorkloadSpec;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
-use crate::workload::WorkloadSpec;
-use crate::workload::program::collectives::CollectivesSpec;
 
 /// No more mistakes than this are looked for in one section.
 const MOST: usize = 50;

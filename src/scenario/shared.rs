@@ -8,11 +8,11 @@ use super::build::{RoutedFabric, seed};
 use super::paths;
 use super::read::{Section, Sections};
 use crate::diagnostic::{Diagnostic, Sources};
+use crate::program::Program;
+use crate::program::start_up::StartUp;
 use crate::routing::RoutingSpec;
 use crate::system::Written;
-use crate::workload::program::Program;
-use crate::workload::program::start_up::StartUp;
-use crate::workload::{ProgramSpec, WorkloadSpec};
+use crate::system::{ProgramSpec, WorkloadSpec};
 
 /// Fabrics that are kept: each may take as much memory as all else of a run.
 const FABRICS: usize = 16;

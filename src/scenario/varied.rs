@@ -18,11 +18,11 @@ use super::{Loader, Scenario, build, jobs, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span, file_names};
 use crate::node::NodeSpec;
 use crate::placement::{PlacementSpec, RegularSpec};
+use crate::program::collectives::CollectivesSpec;
 use crate::reading::nulls::drop_nulls;
 use crate::reading::tree::{Entry, Kind, Table, Tree};
-use crate::workload::WorkloadSpec;
-use crate::workload::program::collectives::CollectivesSpec;
-use crate::workload::trace::{Format, Trace};
+use crate::system::WorkloadSpec;
+use crate::trace::{Format, Trace};
 
 /// Words of which the hashes of files are kept; more are forgotten and looked up again.
 const MOST_WORDS: usize = 100_000;

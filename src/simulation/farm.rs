@@ -7,17 +7,18 @@ use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processor
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Stop, Watch};
+use crate::farm;
+use crate::farm::exchange::Exchange;
+use crate::farm::{
+    Bounds, Costs, Dealer, FarmPoint, FarmSpec, MasterSlaveSpec, Masters, Order, Outcome, Tasks, Turn, TurnLog,
+    WorkerUse, Workers,
+};
 use crate::ids::RankId;
 use crate::noise::Added;
 use crate::report::{self, Estimated, FarmBounds, Prediction, Status, Utilisation, Waiting};
 use crate::system::System;
+use crate::system::WorkloadSpec;
 use crate::units::{Bandwidth, Time};
-use crate::workload::WorkloadSpec;
-use crate::workload::farm::exchange::Exchange;
-use crate::workload::farm::{
-    self, Bounds, Costs, Dealer, FarmPoint, FarmSpec, MasterSlaveSpec, Masters, Order, Outcome, Tasks, Turn, TurnLog,
-    WorkerUse, Workers,
-};
 
 /// A master that gives out tasks to workers in one way.
 #[derive(Clone, Debug)]
@@ -167,7 +168,7 @@ impl FarmWork {
         let dealer = Dealer::new(&self.tasks, policy.chunking, ranks - 1);
         let exchange = Exchange::new(dealer, &workers.factors, &self.costs, o, self.overlapped, log);
         let mut exchange = exchange.slowed(processors(system, ranks, added));
-        let ended = network.simulate(&mut exchange, &mut (), watch);
+        let ended = network.play(&mut exchange, watch);
         (ended.stop != Stop::Interrupted).then(|| exchange.outcome())
     }
 }
@@ -186,7 +187,7 @@ impl Simulated for FarmWork {
     }
 
     fn play(&self, system: &System, options: RunOptions<'_>) -> Result<FarmOutcome, Diagnostic> {
-        let start = crate::wall_clock::now();
+        let start = crate::base::wall_clock::now();
         let outcome = self.outcome(system, options.watch, options.added, &mut ());
         let point = FarmPoint { workers: self.slowed_workers(system), ..self.point.clone() };
         Ok(FarmOutcome {

@@ -1,9 +1,9 @@
 //! What each link carried of each of several jobs.
 
 use crate::ids::{Id, LinkId};
+use crate::network::Network;
 use crate::record::JobRecord;
 use crate::report::JobsLink;
-use crate::system::Network;
 use crate::units::Time;
 
 /// All links, by id; their utilisation is that over the makespan.

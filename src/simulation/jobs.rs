@@ -13,27 +13,29 @@ use super::simulated::{RunOptions, Simulated, Slowed, fits_noise, fits_places, w
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Flight, Outcome, Stop, Watch};
+use crate::farm::Dealer;
+use crate::farm::exchange::Exchange;
 use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
+use crate::network::Network;
 use crate::noise::Added;
+use crate::pattern::{Ground, PatternPlayer};
 use crate::player::{Observers, Play, Player};
+use crate::program::Program;
+use crate::program::collectives::Expander;
 use crate::record::JobsRecorder;
 use crate::report::{
     self, Bounds, Carried, FaultsReport, Head, JOBS_SCHEMA, JobReport, JobsLink, JobsReport, Meeting, MessageRecord,
     Meta, Status, Stopped,
 };
 use crate::rng::seed_of_job;
-use crate::system::{Network, System};
-use crate::throughput::{OnFabric, OnNodes};
+use crate::steady::{OnFabric, OnNodes};
+use crate::system::System;
+use crate::system::WorkloadSpec;
 use crate::transport::Metered;
 use crate::units::{Bandwidth, Time};
+use crate::workload::Blocked;
 use crate::workload::background::Background;
-use crate::workload::farm::Dealer;
-use crate::workload::farm::exchange::Exchange;
 use crate::workload::joint::{Joint, Make, Part, Repeat, Runs};
-use crate::workload::pattern::{Ground, PatternPlayer};
-use crate::workload::program::Program;
-use crate::workload::program::collectives::Expander;
-use crate::workload::{Blocked, WorkloadSpec};
 
 /// How many of the links on which jobs meet a report holds.
 const MOST_MEETINGS: usize = 10;
@@ -327,7 +329,7 @@ struct Playing<'a> {
 impl Playing<'_> {
     /// Runs them all, and where that is asked for each by itself.
     fn run(&self, options: RunOptions<'_>) -> JobsOutcome {
-        let start = crate::wall_clock::now();
+        let start = crate::base::wall_clock::now();
         let RunOptions { mut on_message, watch, alone, interference, link_use, added, .. } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
@@ -368,7 +370,7 @@ impl Playing<'_> {
             let mut joint = self.joint(&stages, None, added);
             let first = followed.as_ref().map(First);
             let watch = first.as_ref().map(|watch| watch as &dyn Watch);
-            outcome = self.network.simulate_metered(&mut joint, metered, &mut recorder, watch);
+            outcome = self.network.record_jobs(&mut joint, metered, &mut recorder, watch);
             runs = joint.runs();
         });
         recorder.settle(&self.network.fabric);
@@ -376,7 +378,7 @@ impl Playing<'_> {
             wall_s: start.elapsed().as_secs_f64(),
             events: outcome.events,
             packet_hops: outcome.facts.packet_hops,
-            peak_rss_bytes: crate::memory::peak(),
+            peak_rss_bytes: crate::base::memory::peak(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let mut report = self.report(&recorder, &runs, &alone, &outcome, meta);
@@ -400,7 +402,7 @@ impl Playing<'_> {
     fn alone(&self, job: usize, watch: Option<&dyn Watch>) -> Option<Time> {
         let stages = self.stages();
         let mut joint = self.joint(&stages, Some(job), None);
-        let outcome = self.network.simulate(&mut joint, &mut (), watch);
+        let outcome = self.network.play(&mut joint, watch);
         let runs = joint.runs();
         (outcome.stop == Stop::Done && runs[job].count > 0).then(|| runs[job].mean())
     }

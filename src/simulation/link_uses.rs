@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::engine::Outcome;
 use crate::fabric::{Fabric, FabricBuilder, Irregular};
 use crate::ids::{IdVec, LinkId, VertexId};
+use crate::network::Network;
 use crate::record::{LinkTimes, Recorder};
 use crate::report::{Delays, KindDelay, LinkUse};
-use crate::system::Network;
 use crate::transport::PortUse;
 use crate::units::Time;
 

@@ -5,7 +5,6 @@
 //! on is a [`System`]. Each kind of work says in its own file how it is played and what its report holds; whoever does
 //! not care which it is asks [`Work`].
 
-mod chain;
 mod estimate;
 mod farm;
 mod followed;
@@ -18,9 +17,7 @@ mod program;
 mod program_path;
 mod program_regions;
 mod ranks;
-mod rates;
 mod simulated;
-mod steady;
 mod summary;
 mod waits;
 
@@ -28,7 +25,7 @@ use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::Watch;
 use crate::report::{Bounds, Status};
 use crate::system::System;
-use crate::workload::WorkloadSpec;
+use crate::system::WorkloadSpec;
 
 pub(crate) use farm::arranged;
 pub use farm::{FarmOutcome, FarmWork};
@@ -38,7 +35,6 @@ pub use pattern::{PatternOutcome, PatternWork};
 pub(crate) use program::calls_of;
 pub use program::{KEPT, KEPT_RANKS, ProgramOutcome, ProgramWork};
 pub use simulated::{RunOptions, Simulated};
-pub use steady::{Steady, SteadyOptions, steady};
 pub use summary::Summary;
 
 /// Runs work on a system.

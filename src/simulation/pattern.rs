@@ -3,34 +3,35 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::chain;
 use super::estimate::{self, Pilot};
 use super::link_uses::LinkUses;
 use super::program::KEPT;
 use super::ranks::of_pattern;
-use super::rates;
 use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors, without_network};
 use super::summary::Summary;
 use super::waits::Waits;
 use crate::diagnostic::{Diagnostic, Sources};
-use crate::engine::{Because, Flight, Observer, Outcome, Progress, Steps, Stop, Watch};
+use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{IdVec, RankId};
+use crate::network::{Network, NetworkParts};
 use crate::noise::Added;
+use crate::pattern::{Injection, Pattern, PatternPlayer, PatternSpec, start_offsets};
 use crate::player::{Activity, Observers, OnActivity, OnTransfer, RankTimes, Transfer};
-use crate::record::{History, PathStep, PatternRanks, Recorder, critical_path};
+use crate::record::{History, PathStep, PatternRanks, Recorder, chain, critical_path};
 use crate::report::{
     self, Bounds, Estimate, Estimated, FaultsReport, Head, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status,
     Stopped,
 };
 use crate::routing::Manner;
 use crate::sharing::SharingSpec;
-use crate::system::{Network, NetworkParts, System};
-use crate::throughput::OnFabric;
+use crate::steady::OnFabric;
+use crate::steady::rates;
+use crate::system::System;
+use crate::system::WorkloadSpec;
 use crate::transport::{Channel, ContentionFreeSpec, Gridlock, Metered, TransportSpec};
 use crate::units::{Bandwidth, Time};
-use crate::workload::pattern::{Injection, Pattern, PatternPlayer, PatternSpec, start_offsets};
-use crate::workload::{Blocked, WorkloadSpec};
+use crate::workload::Blocked;
 
 /// How many of the most used links a report holds.
 const MOST_USED: usize = 10;
@@ -144,19 +145,20 @@ impl PatternWork {
     /// Those are the messages that the injection rule lets go at once: of each rank those of step 0, the first k under
     /// `window=k`, all of them under `all`. What they would wait for is left out of account.
     pub fn rates(&self, system: &System) -> Vec<Rate> {
-        system.network().map(|network| rates::rates(&*self.pattern, self.injection, network)).unwrap_or_default()
+        system.network().map(|network| rates(&*self.pattern, self.injection, network)).unwrap_or_default()
     }
 
-    /// Plays it for an observer alone: no report, bounds or critical path. `None` without a network.
+    /// Plays it for a function that sees each message when it has arrived: no report, bounds or critical path. `None`
+    /// without a network.
     pub(crate) fn watched(
         &self,
         system: &System,
-        observer: &mut impl Observer,
+        on_delivered: &mut dyn FnMut(Time, &Flight),
         watch: Option<&dyn Watch>,
     ) -> Option<Outcome> {
         let playing = self.on(system)?;
         let mut player = playing.player(None);
-        Some(playing.network.simulate_known(&mut player, Metered::Nothing, observer, watch))
+        Some(playing.network.play_pattern(&mut player, on_delivered, watch))
     }
 
     fn on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
@@ -264,7 +266,7 @@ struct Playing<'a> {
 impl Playing<'_> {
     /// Runs it.
     fn run(&self, work: &PatternWork, system: &System, options: RunOptions<'_>) -> PatternOutcome {
-        let start = crate::wall_clock::now();
+        let start = crate::base::wall_clock::now();
         let RunOptions { link_use, mut on_message, on_activity, on_transfer, late, keep, room, watch, added, .. } =
             options;
         let wants_messages = on_message.is_some();
@@ -306,7 +308,7 @@ impl Playing<'_> {
                         estimated = Some(came).filter(|_| outcome.stop == Stop::Done);
                         outcome
                     }
-                    (None, _) => self.network.simulate_known(&mut self.player(added), metered, &mut watched, watch),
+                    (None, _) => self.network.record_pattern(&mut self.player(added), metered, &mut watched, watch),
                 };
                 // Under a barrier only what messages do within a step needs events: the figures are those of the steps
                 // all the same, so that they do not depend on what is asked for.
@@ -332,7 +334,7 @@ impl Playing<'_> {
             wall_s: start.elapsed().as_secs_f64(),
             events: outcome.events,
             packet_hops: outcome.facts.packet_hops,
-            peak_rss_bytes: crate::memory::peak(),
+            peak_rss_bytes: crate::base::memory::peak(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let mut report = self.report(&recorder, &outcome, bounds, &links, meta);
@@ -383,7 +385,7 @@ impl Playing<'_> {
         let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark: None };
         let mut player =
             PatternRanks::new(self.player(added), self.pattern.clone(), self.injection, self.jitter, observers);
-        let outcome = self.network.simulate_metered(&mut player, metered, recorder, watch);
+        let outcome = self.network.record(&mut player, metered, recorder, watch);
         let openings;
         (seen.times, openings) = player.finish();
         seen.history.let_go_together(openings);
@@ -426,7 +428,7 @@ impl Playing<'_> {
             }
         };
         let mut pilot = Pilot::new(self.player(added), whole, wanted, &mut alike, &tell);
-        let outcome = self.network.simulate_metered(&mut pilot, metered, recorder, watch);
+        let outcome = self.network.record(&mut pilot, metered, recorder, watch);
         let estimated = match pilot.finish() {
             Ok((forecast, played)) => Estimated::By(estimate::reported(forecast, played, whole.messages, wanted)),
             Err(reason) => Estimated::Full(reason),
@@ -473,7 +475,7 @@ impl Playing<'_> {
         let NetworkParts { fabric, router, placement, .. } = &**self.network;
         let steps = Steps::new(fabric, &**router, placement, lockstep, because)?;
         let mut recorder = recorder();
-        let outcome = steps.run(&mut recorder, watch)?;
+        let outcome = steps.record(&mut recorder, watch)?;
         Some((recorder, outcome))
     }
 
@@ -565,7 +567,7 @@ impl Playing<'_> {
         }
         let whole = watch.map(|watch| Whole { watch, messages: self.pattern.messages() });
         let watch = whole.as_ref().map(|whole| whole as &dyn Watch);
-        let starts = chain::starts(&**self.pattern, self.jitter, self.system, self.network);
+        let starts = starts(&**self.pattern, self.jitter, self.system, self.network);
         if let Some((starts, work)) = starts.zip(self.pattern.lockstep())
             && let Some(last) = chain::of_steps(&work, self.injection, self.network, starts, watch)
         {
@@ -574,7 +576,7 @@ impl Playing<'_> {
         let mut player = self.player(None);
         let transport = TransportSpec::ContentionFree(ContentionFreeSpec {});
         let alone = NetworkParts { transport, resolution: Time::ZERO, ..self.network.parts() }.build().ok()?;
-        let outcome = alone.simulate(&mut player, &mut (), watch);
+        let outcome = alone.play(&mut player, watch);
         (outcome.stop == Stop::Done).then_some(outcome.makespan)
     }
 
@@ -592,7 +594,7 @@ impl Playing<'_> {
     /// When ranks start, where that is asked for and the chain of a rank is its messages, one after another.
     fn starts_of_rows(&self) -> Option<IdVec<RankId, Time>> {
         let is_asked = chain::is_in_rows(&**self.pattern, self.injection) && self.tells_path();
-        is_asked.then(|| chain::starts(&**self.pattern, self.jitter, self.system, self.network)).flatten()
+        is_asked.then(|| starts(&**self.pattern, self.jitter, self.system, self.network)).flatten()
     }
 
     /// The longest time that one rank takes for what it does one after the other: its late start, its delays and, where
@@ -678,4 +680,15 @@ fn ratio(a: f64, b: f64) -> f64 {
 /// `a / b`; `other` where b is nothing.
 fn ratio_or(a: f64, b: f64, other: f64) -> f64 {
     if b > 0.0 { a / b } else { other }
+}
+
+/// When ranks start, where messages have no delays, processors are as fast as they are, and a message alone takes
+/// latencies and its bytes over the narrowest link, by the one route of its pair.
+fn starts(pattern: &dyn Pattern, jitter: Time, system: &System, network: &Network) -> Option<IdVec<RankId, Time>> {
+    let is_plain =
+        network.transport.is_plain_flow() && !network.fabric.limits_messages() && network.router.choice().is_none();
+    let ranks = pattern.ranks();
+    let is_known = is_plain && !pattern.delays() && processors(system, ranks, None).is_none();
+    let start = start_offsets(system.seed(), jitter);
+    is_known.then(|| (0..ranks).map(|rank| start(RankId(rank))).collect())
 }

@@ -13,22 +13,25 @@ use super::{estimate, program_path};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Mishaps, Progress, Stop, Watch};
 use crate::ids::RankId;
+use crate::network::Network;
+use crate::pattern::{Ground, Pattern, PatternSpec};
 use crate::player::{
     Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
     Transfer, alone, rules,
 };
 use crate::prediction::{Origin, assemble};
+use crate::program::as_program;
+use crate::program::collectives::Expander;
+use crate::program::start_up::StartUp;
+use crate::program::{Mark, Op, Program, Wildcards};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
 use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
-use crate::system::{Network, System};
-use crate::throughput::OnFabric;
+use crate::steady::OnFabric;
+use crate::system::System;
+use crate::system::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec};
 use crate::units::Time;
-use crate::workload::pattern::{Ground, Pattern, PatternSpec};
-use crate::workload::program::collectives::Expander;
-use crate::workload::program::start_up::StartUp;
-use crate::workload::program::{Mark, Op, Program, Wildcards};
-use crate::workload::{BlockTimes, Blocked, ProgramDataSpec, ProgramSpec, WorkloadSpec, as_program};
+use crate::workload::Blocked;
 
 /// Activities and messages that are kept for the critical path where nobody asks for more.
 pub const KEPT: usize = 1_000_000;
@@ -268,7 +271,7 @@ pub(super) struct Playing<'a> {
 impl Playing<'_> {
     /// Plays it.
     fn run(self, options: RunOptions<'_>) -> ProgramOutcome {
-        let start = crate::wall_clock::now();
+        let start = crate::base::wall_clock::now();
         let Self { work, system } = self;
         let RunOptions { mut on_activity, mut on_transfer, mut on_mark, late, keep, room, until, watch, added, .. } =
             options;
@@ -358,7 +361,7 @@ impl Playing<'_> {
             wall_s: start.elapsed().as_secs_f64(),
             events: played.events,
             packet_hops: None,
-            peak_rss_bytes: crate::memory::peak(),
+            peak_rss_bytes: crate::base::memory::peak(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let mut history = history.into_inner();
@@ -508,7 +511,7 @@ impl Playing<'_> {
 
 /// Plays a program over a network.
 fn over(network: &Network, mut player: Player<'_>, watch: Option<&dyn Watch>) -> (Played, Option<Box<Mishaps>>) {
-    let outcome = network.simulate(&mut player, &mut (), watch);
+    let outcome = network.play(&mut player, watch);
     (player.ended(outcome.stop == Stop::Interrupted), outcome.mishaps)
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::program::Program;
 use crate::record::{PathKind, PathStep, PlayedRegion};
 use crate::report::replay::{CriticalPath, PathOperation, PathPart, PathRank};
 use crate::system::System;
 use crate::units::Time;
-use crate::workload::program::Program;
 
 /// Ranks and operations of the path that a report holds.
 const MOST: usize = 20;

@@ -44,9 +44,9 @@ impl Playing<'_> {
 mod tests {
     use super::*;
     use crate::ids::RankId;
+    use crate::program::{Collective, CollectiveCall, Counts, Envelope, Mark, Op, Program, ProgramBuilder};
     use crate::scenario::Loader;
     use crate::simulation::{ProgramWork, RunOptions};
-    use crate::workload::program::{Collective, CollectiveCall, Counts, Envelope, Mark, Op, Program, ProgramBuilder};
 
     /// Four ranks that compute, exchange with their neighbours and add up, ten times; each has the same number of
     /// operations.

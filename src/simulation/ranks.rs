@@ -3,12 +3,12 @@
 use super::program_path;
 use super::waits::Waits;
 use crate::ids::RankId;
+use crate::pattern::Pattern;
 use crate::player::{ActivityKind, RankTimes};
 use crate::record::{History, Lateness, PathKind, PathStep, lateness};
 use crate::report::RanksReport;
 use crate::report::replay::{Delayed, LateRank, RankReport, Spread};
 use crate::units::{Bytes, Time};
-use crate::workload::pattern::Pattern;
 
 /// Ranks of which a report says whom they delay, and how many of those.
 const DELAYING: usize = 5;

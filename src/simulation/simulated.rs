@@ -9,8 +9,8 @@ use crate::noise::{Added, Processors, Slow};
 use crate::player::{OnActivity, OnMark, OnTransfer};
 use crate::report::MessageRecord;
 use crate::system::System;
+use crate::system::WorkloadSpec;
 use crate::units::Time;
-use crate::workload::WorkloadSpec;
 
 /// What to observe of a run, beside what its report needs.
 #[derive(Default)]

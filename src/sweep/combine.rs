@@ -6,16 +6,16 @@ use rustc_hash::FxHashSet;
 
 use super::accuracy::known::known_of;
 use super::{Outcome, Point, Sweep};
+use crate::collective::Operation;
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
+use crate::pattern::PatternSpec;
 use crate::report::{
     Bounds, ComparedJob, ComparisonRow, Estimate, Estimated, FAULTS, JobReport, SeedStatistics, WorstSlowdown,
 };
 use crate::scenario::{Loader, Scenario};
 use crate::simulation::{Simulated, Work};
+use crate::system::{ProgramSpec, WorkloadSpec};
 use crate::units::grouped;
-use crate::workload::collectives::Operation;
-use crate::workload::pattern::PatternSpec;
-use crate::workload::{ProgramSpec, WorkloadSpec};
 
 /// Runs of a comparison at most: each combination is built before the first one runs.
 const MOST_RUNS: u64 = 100_000;

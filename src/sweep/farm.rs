@@ -6,11 +6,11 @@ use rayon::prelude::*;
 
 use super::{Control, SweepProgress};
 use crate::diagnostic::Invalid;
+use crate::farm::MasterSlaveSpec;
 use crate::report::{FARM_SCHEMA, FarmReport, Head, Meta, Prediction, SeedStatistics, Status, master_busy, saturation};
 use crate::scenario::{Farm, Scenario};
 use crate::simulation::{FarmOutcome, RunOptions};
 use crate::system::System;
-use crate::workload::farm::MasterSlaveSpec;
 
 impl Farm {
     /// Whether another seed can give another result.
@@ -29,7 +29,7 @@ impl Farm {
 
     /// Runs all points, on all cores.
     pub fn run(&self, control: Control<'_>) -> FarmReport {
-        let start = crate::wall_clock::now();
+        let start = crate::base::wall_clock::now();
         let done = AtomicUsize::new(0);
         let total = self.points.len();
         let (tasks, work, longest) = self.points.first().map_or_else(Default::default, |point| {
@@ -95,7 +95,7 @@ impl Farm {
                 wall_s: start.elapsed().as_secs_f64(),
                 events: tasks * total as u64,
                 packet_hops: None,
-                peak_rss_bytes: crate::memory::peak(),
+                peak_rss_bytes: crate::base::memory::peak(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
         }

@@ -6,10 +6,10 @@ use crate::node::{NodeSpec, ReceiveTime, ReceiveTimesSpec};
 use crate::player::{Observers, Play, Player, rules};
 use crate::prediction::computation::{ComputationData, Estimates, Machine, Take};
 use crate::prediction::program::{BlockName, Blocks, Folded, Timing, unfold};
+use crate::program::Program;
+use crate::program::collectives::{CollectivesSpec, Expander};
 use crate::report::variation::{BlockVariation, Variation};
 use crate::units::{Bytes, Time};
-use crate::workload::program::Program;
-use crate::workload::program::collectives::{CollectivesSpec, Expander};
 
 /// Blocks that are looked at one by one.
 const BLOCKS: usize = 5;

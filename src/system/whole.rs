@@ -6,21 +6,21 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::target::Target;
-use super::{Network, NetworkParts};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::faults::{Faults, FaultsSpec};
 use crate::ids::NodeId;
+use crate::network::{Network, NetworkParts};
 use crate::node::NodeSpec;
 use crate::noise::{Ground, NoiseSpec, NoiseTables, Slow, StragglerSpec};
 use crate::placement::{Joint, PlacementSpec};
+use crate::program::collectives::CollectivesSpec;
 use crate::reading::nulls::drop_nulls;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
+use crate::system::WorkloadSpec;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
-use crate::workload::WorkloadSpec;
-use crate::workload::program::collectives::CollectivesSpec;
 
 /// What work runs on: a network with ranks on it, or none where the nodes' own latencies and gaps are all there is;
 /// what a message costs at its ends; how collectives are done; and the seed of everything random.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use hayase::collective::{Algorithm, Call, Operation, Plan, rules};
+use hayase::program::{Collective, CollectiveCall, Counts, ProgramBuilder};
 use hayase::report::Status;
 use hayase::scenario::Loader;
 use hayase::scenario::library::Shelf;
 use hayase::simulation::{ProgramWork, RunOptions};
-use hayase::workload::collectives::{Algorithm, Call, Operation, Plan, rules};
-use hayase::workload::program::{Collective, CollectiveCall, Counts, ProgramBuilder};
 use insta::assert_snapshot;
 
 const RANKS: [u32; 9] = [1, 2, 3, 5, 7, 8, 12, 16, 17];
@@ -34,7 +34,7 @@ fn run(nodes: u32, workload: &str) -> (f64, u64, u64) {
 fn call_of(operation: Operation) -> Option<CollectiveCall> {
     let ops = CollectiveCall::ALL.into_iter().map(|call| {
         let one = Collective { call, comm: 0, root: 0, counts: Counts::Same(0) };
-        (hayase::workload::program::collectives::operation(&one), call)
+        (hayase::program::collectives::operation(&one), call)
     });
     ops.into_iter().find(|(one, _)| *one == operation).map(|(_, call)| call)
 }
@@ -71,7 +71,7 @@ fn a_collective_as_a_pattern_takes_the_time_of_the_same_in_a_program() {
                     let number = program.collective(Collective { call, comm: 0, root, counts });
                     for rank in 0..ranks {
                         let mut ops = program.sequence(rank);
-                        ops.push(hayase::workload::program::Op::collective(number));
+                        ops.push(hayase::program::Op::collective(number));
                         program.finish_rank(ops);
                     }
                     let by = format!("[collectives]\n{operation} = \"{algorithm}\"\n");
@@ -207,7 +207,7 @@ fn every_algorithm_of_every_operation_has_a_name() {
             let path = directory.path().join("same.toml");
             std::fs::write(&path, text).unwrap();
             let same = Loader::new().pattern(path.to_str().unwrap()).load_workload(&16).unwrap();
-            let messages = |pattern: &dyn hayase::workload::pattern::Pattern| {
+            let messages = |pattern: &dyn hayase::pattern::Pattern| {
                 let ranks = (0..pattern.ranks()).map(hayase::ids::RankId);
                 let all = ranks.flat_map(|rank| (0..pattern.sends(rank)).map(move |index| (rank, index)));
                 all.map(|(rank, index)| pattern.message(rank, index)).map(|m| (m.dst, m.step)).collect::<Vec<_>>()

@@ -285,9 +285,9 @@ fn a_profile_with_a_period_repeats() {
     use hayase::fabric::{FabricBuilder, Irregular, LinkRole, Timetable};
     use hayase::faults::{Faults, FaultsSpec};
     use hayase::ids::VertexId;
+    use hayase::network::NetworkParts;
     use hayase::routing::RoutingSpec;
     use hayase::simulation::simulate;
-    use hayase::system::NetworkParts;
     use hayase::units::{Bandwidth, Time};
     use std::sync::Arc;
 

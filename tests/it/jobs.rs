@@ -6,7 +6,7 @@ use hayase::report::{JobsReport, MessageRecord};
 use hayase::rng::Mix;
 use hayase::scenario::Loaded;
 use hayase::simulation::Outcome;
-use hayase::throughput::groups_of_nodes;
+use hayase::steady::groups_of_nodes;
 use hayase::{Loader, RunOptions};
 
 fn report(text: &str) -> JobsReport {

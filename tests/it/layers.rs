@@ -4,34 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rooms of `src`, lowest level first. A room uses only rooms of lower levels.
+/// The rooms of the simulator (`crates/core/src` and `src`), lowest level first. A room uses only rooms of lower levels.
 const LEVELS: &[&[&str]] = &[
-    &[
-        "units",
-        "ids",
-        "rng",
-        "memory",
-        "divisor",
-        "threads",
-        "atomic_file",
-        "wall_clock",
-        "diagnostic",
-        "portable",
-        "prefetch",
-        "parquet",
-    ],
-    &["reading", "fabric", "noise"],
-    &["topology", "routing", "placement", "sharing", "node", "workload"],
-    &["transport", "player", "prediction", "throughput", "faults"],
-    &["engine"],
-    &["record", "system"],
-    &["report"],
+    &["atomic_file", "base", "diagnostic", "ids", "parquet", "rng", "units"],
+    &["collective", "fabric", "noise", "reading", "sharing", "workload"],
+    &["farm", "node", "pattern", "placement", "routing", "topology"],
+    &["faults", "program", "transport"],
+    &["engine", "player", "trace"],
+    &["network"],
+    &["record", "steady", "system"],
+    &["prediction", "report"],
     &["simulation"],
     &["scenario"],
-    &["sweep", "plan"],
+    &["plan", "sweep"],
 ];
 
-/// Rooms of `src` and crates with circles of files that import each other, each with its reason. No other has one, and
+/// Rooms of the simulator and crates with circles of files that import each other, each with its reason. No other has one, and
 /// what has none any more goes from here.
 const CIRCLES: &[(&str, &str)] = &[
     ("gain", "rules ask the judge of gains, which asks what the rules change; an edit and its order are one thing"),
@@ -49,14 +37,14 @@ const LONGEST_FILE: usize = 700;
 #[test]
 fn rooms_use_only_lower_levels() {
     let mut mistakes = Vec::new();
-    for file in rust_files(&root().join("src")) {
+    for file in simulator().iter().flat_map(|folder| rust_files(folder)) {
         let room = room_of(&file);
         // The root only lists the rooms.
         if room == "lib" {
             continue;
         }
         let Some(from) = level(&room) else {
-            mistakes.push(format!("src/{room} has no level; give it one in LEVELS"));
+            mistakes.push(format!("the room {room} has no level; give it one in LEVELS"));
             continue;
         };
         let text = fs::read_to_string(&file).unwrap();
@@ -156,7 +144,7 @@ fn the_finder_of_circles_sees_through_what_a_file_passes_on() {
 #[test]
 fn files_read_in_one_sitting() {
     let long: Vec<String> = (crates().into_iter().map(|(_, folder)| folder))
-        .chain([root().join("src")])
+        .chain(simulator())
         .flat_map(|folder| rust_files(&folder))
         .filter_map(|file| {
             let lines = fs::read_to_string(&file).unwrap().lines().count();
@@ -191,7 +179,7 @@ fn tests_that_are_skipped_say_so_in_one_way() {
 fn a_family_of_fabrics_is_one_file_and_one_line() {
     // Those whose arithmetic others do: routing rules, the transport of flows, drawings.
     let shared = ["fat_tree", "torus", "hyper_crossbar", "crossbar", "custom", "simgrid"];
-    let folder = root().join("src/topology");
+    let folder = root().join("crates/core/src/topology");
     let list = fs::read_to_string(folder.join("mod.rs")).unwrap();
     let lines: Vec<&str> = list.split("topologies! {").nth(1).unwrap().split("\n}").next().unwrap().lines().collect();
     let families: BTreeSet<&str> =
@@ -201,7 +189,7 @@ fn a_family_of_fabrics_is_one_file_and_one_line() {
         ["crates/output", "crates/cli", "crates/bench", "crates/gain"].map(|path| root().join(path).join("src"));
     let sources: Vec<(PathBuf, String)> = crates
         .into_iter()
-        .chain([root().join("src")])
+        .chain(simulator())
         .flat_map(|folder| rust_files(&folder))
         .map(|file| (file.clone(), fs::read_to_string(&file).unwrap()))
         .collect();
@@ -271,9 +259,15 @@ fn level(room: &str) -> Option<usize> {
     LEVELS.iter().position(|rooms| rooms.contains(&room))
 }
 
-/// The first folder, or the file, below `src`.
+/// The folders of the simulator: the core, and what is around it.
+fn simulator() -> [PathBuf; 2] {
+    ["crates/core/src", "src"].map(|folder| root().join(folder))
+}
+
+/// The first folder, or the file, below a folder of the simulator.
 fn room_of(file: &Path) -> String {
-    let first = file.strip_prefix(root().join("src")).unwrap().components().next().unwrap();
+    let inside = simulator().iter().find_map(|folder| file.strip_prefix(folder).ok()).unwrap();
+    let first = inside.components().next().unwrap();
     Path::new(first.as_os_str()).file_stem().unwrap().to_string_lossy().into_owned()
 }
 
@@ -322,7 +316,7 @@ fn crates() -> Vec<(String, PathBuf)> {
     let mut all: Vec<(String, PathBuf)> = crates
         .chain([root().join("validation")])
         .map(|folder| (folder.file_name().unwrap().to_string_lossy().into_owned(), folder.join("src")))
-        .filter(|(_, folder)| folder.is_dir())
+        .filter(|(name, folder)| name != "core" && folder.is_dir())
         .collect();
     all.sort();
     all
@@ -347,7 +341,7 @@ struct Imports {
 impl Sources {
     /// The simulator, whose rooms have levels and whose root only lists them.
     fn of_simulator() -> Self {
-        let files = modules(root().join("src"));
+        let files = simulator().into_iter().flat_map(modules);
         Self::of(files.filter(|(module, _)| !module.is_empty()).collect())
     }
 

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use hayase::diagnostic::Located;
 use hayase::noise::{Distribution, NoiseSpec, NoiseTables, Numbers, Phase, Speed, StragglerSpec};
+use hayase::program::{Collective, CollectiveCall, Counts, Envelope, Op, Program, ProgramBuilder};
 use hayase::report::{NoiseReport, SeedStatistics};
 use hayase::simulation::{PatternWork, ProgramWork, Simulated};
 use hayase::sweep::{Control, cost_of_noise, over_seeds};
-use hayase::workload::program::{Collective, CollectiveCall, Counts, Envelope, Op, Program, ProgramBuilder};
 use hayase::{Loader, RunOptions, Scenario, System, Time};
 
 /// Microseconds.

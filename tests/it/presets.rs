@@ -1,12 +1,12 @@
 //! Presets: what holds where nothing else is said.
 
+use hayase::pattern::{Injection, PatternSpec};
 use hayase::scenario::library::Shelf;
 use hayase::scenario::{Loader, Scenario};
 use hayase::sharing::SharingSpec;
 use hayase::simulation::PatternWork;
+use hayase::system::WorkloadSpec;
 use hayase::units::Bytes;
-use hayase::workload::WorkloadSpec;
-use hayase::workload::pattern::{Injection, PatternSpec};
 
 const TREE: &str = "[topology.fat-tree]\np = 2\n";
 const SPREAD: &str = "[workload.all-to-all]\nalgorithm = \"simple-spread\"\n";

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hayase::ids::RankId;
+use hayase::program::collectives::{CollectivesSpec, Expander};
+use hayase::program::generate::Generator;
+use hayase::program::{Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder};
 use hayase::scenario::Loader;
 use hayase::simulation::{ProgramOutcome, ProgramWork, RunOptions};
 use hayase::units::Time;
-use hayase::workload::program::collectives::{CollectivesSpec, Expander};
-use hayase::workload::program::generate::Generator;
-use hayase::workload::program::{Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder};
 
 /// L is two links of 400 ns, G is a link's bandwidth.
 const NODE: &str = "[node.loggps]\nL = '800 ns'\no = '1500 ns'\nOss = '0.5 ns/B'\nOrs = '0.25 ns/B'\nGs = '8 ns/B'\n\
@@ -164,7 +164,7 @@ fn the_same_allreduce_by_the_player_and_spelled_out_takes_the_same_time() {
         program.finish_rank(ops);
     }
     let program = program.build().unwrap();
-    let spelled_out = hayase::workload::trace::expanded(&program, &Expander::new(CollectivesSpec::default())).unwrap();
+    let spelled_out = hayase::trace::expanded(&program, &Expander::new(CollectivesSpec::default())).unwrap();
     let (played, spelled_out) = (replayed(program, &[NODE]).report, replayed(spelled_out, &[NODE]).report);
     assert_eq!(played.head.messages, spelled_out.head.messages);
     assert_eq!(played.head.makespan_s, spelled_out.head.makespan_s);

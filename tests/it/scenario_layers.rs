@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use hayase::pattern::{Injection, PatternSpec};
 use hayase::scenario::library::Shelf;
 use hayase::scenario::{Loader, Scenario, init, init_defaults, schema};
 use hayase::simulation::PatternWork;
+use hayase::system::WorkloadSpec;
 use hayase::units::{Bytes, Time};
-use hayase::workload::WorkloadSpec;
-use hayase::workload::pattern::{Injection, PatternSpec};
 
 const TREE: &str = "[topology.fat-tree]\np = 2\nbandwidth = \"1 GB/s\"\n";
 const SPREAD: &str = "[workload.all-to-all]\nalgorithm = \"simple-spread\"\nsize = \"20 KB\"\n";

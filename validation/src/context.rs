@@ -163,7 +163,7 @@ fn thread_time() -> Option<Duration> {
 /// Does something for a case, and says how much processor time it took on this thread \[s\]: what others do beside it
 /// counts for nothing. The wall clock where the system does not tell.
 pub(super) fn stopwatch<T>(context: &Context<'_>, work: impl FnOnce() -> T) -> (T, f64) {
-    let wall = hayase::wall_clock::now();
+    let wall = hayase::base::wall_clock::now();
     let (result, own) = on_this_thread(work);
     if let (Some(tally), Some(own)) = (context.tally, own) {
         tally.cpu.fetch_add(nanoseconds(own), Ordering::Relaxed);

@@ -8,7 +8,7 @@ use hayase::fabric::Fabric;
 use hayase::ids::NodeId;
 use hayase::routing::RoutingSpec;
 use hayase::scenario::{Loader, RoutedFabric};
-use hayase::throughput::{Throughput, Traffic, throughput};
+use hayase::steady::{Throughput, Traffic, throughput};
 
 /// Relative differences of what is exact: sums of doubles.
 const EXACT: f64 = 1e-9;

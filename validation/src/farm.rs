@@ -5,13 +5,14 @@ use std::fmt::Write;
 use serde::Deserialize;
 
 use super::{Case, Context, Outcome, Trouble};
+use hayase::farm;
+use hayase::farm::{
+    Bounds, Chunking, Costs, Executed, MandelbrotSpec, Order, Outside, Policy, Size, Sizes, TaskGrid, Tasks, Workers,
+    interpolate, plan, source,
+};
 use hayase::reading::Input;
 use hayase::report::saturation;
 use hayase::units::Time;
-use hayase::workload::farm::{
-    self, Bounds, Chunking, Costs, Executed, MandelbrotSpec, Order, Outside, Policy, Size, Sizes, TaskGrid, Tasks,
-    Workers, interpolate, plan, source,
-};
 
 /// Tasks executed for the measured run: 1/1024 of all, with their times.
 const EXECUTED: &[u8] = include_bytes!("../mandelbrot/executed.csv");

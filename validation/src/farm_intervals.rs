@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use super::{Case, Context, Outcome, Trouble};
-use hayase::portable::{exp, ln};
+use hayase::base::portable::{exp, ln};
+use hayase::farm;
+use hayase::farm::plan::{Played, execute_until};
+use hayase::farm::{Costs, Extent, Policy, Sizes, TaskGrid, Tasks, Workers};
 use hayase::rng::Mix;
 use hayase::units::Time;
-use hayase::workload::farm::plan::{Played, execute_until};
-use hayase::workload::farm::{self, Costs, Extent, Policy, Sizes, TaskGrid, Tasks, Workers};
 
 /// Accuracy asked for.
 const ACCURACY: f64 = 0.05;

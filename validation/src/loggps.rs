@@ -8,11 +8,11 @@ use serde::Deserialize;
 use super::{Case, Context, Outcome, Trouble};
 use hayase::node::NodeSpec;
 use hayase::player::{ActivityKind, Observers, Play, Player};
+use hayase::program::{GaussianElimination, OpKind, Program};
 use hayase::reading::Input;
 use hayase::reading::csv::{self, Column, Row};
 use hayase::scenario::library::Shelf;
 use hayase::units::Bytes;
-use hayase::workload::program::{GaussianElimination, OpKind, Program};
 
 const SOURCE: &str = "F. Ino, N. Fujimoto, K. Hagihara: LogGPS, section 4.3 and table 7";
 /// The machine of LogGP-2. The parameters of LogGP-1 are curves of figure 7 there, not numbers.

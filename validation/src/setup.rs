@@ -7,13 +7,14 @@ use super::{Context, Trouble};
 use hayase::diagnostic::Diagnostic;
 use hayase::fabric::{FabricBuilder, Irregular, RouteTable};
 use hayase::ids::{LinkId, MessageId, NodeId, RankId};
+use hayase::network::{Network, NetworkParts};
+use hayase::pattern::{After, Injection, Message, Pattern};
 use hayase::report::{MessageRecord, Status};
 use hayase::routing::RoutingSpec;
 use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
-use hayase::system::{Network, NetworkParts, System};
+use hayase::system::System;
 use hayase::units::{Bandwidth, Time};
-use hayase::workload::pattern::{After, Injection, Message, Pattern};
 
 /// Time of one message of the named patterns alone on a link of the named fabrics \[s\]: 20,000 B at 1e9 B/s.
 pub(super) const MESSAGE_S: f64 = 20e-6;

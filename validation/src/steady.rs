@@ -4,8 +4,9 @@ use super::context::Counted;
 use super::fabrics::{Point, dragonfly, judged, loaded};
 use super::{Case, Context, Outcome, Trouble};
 use hayase::scenario::RoutedFabric;
-use hayase::simulation::{Steady, SteadyOptions, steady};
-use hayase::throughput::{Traffic, throughput};
+use hayase::steady::steady;
+use hayase::steady::{Steady, SteadyOptions};
+use hayase::steady::{Traffic, throughput};
 
 /// A fabric, a rule, traffic, and how many messages each node keeps under way.
 type Run = (String, &'static str, Traffic, u32);

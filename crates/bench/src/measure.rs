@@ -9,12 +9,12 @@ use super::loads::{Window, Work};
 use hayase::diagnostic::Invalid;
 use hayase::engine::{Progress, Watch};
 use hayase::ids::{IdVec, MessageId, NodeId, RankId};
+use hayase::program::generate::Generator;
 use hayase::report::{Measurement, Status};
 use hayase::rng::Stream;
 use hayase::routing::{Path, Start, UnderWay};
 use hayase::scenario::Loader;
 use hayase::simulation::{ProgramWork, RunOptions};
-use hayase::workload::program::generate::Generator;
 
 /// Processor time that is long enough to be measured \[ns\]: shorter runs are repeated, and their mean is taken.
 const LEAST_NS: f64 = 1e8;
@@ -58,7 +58,7 @@ impl Load {
             messages,
             cpu_ns,
             wall_ns,
-            peak_rss_bytes: hayase::memory::peak(),
+            peak_rss_bytes: hayase::base::memory::peak(),
         };
         let start = Moment::now();
         let mut runs = 0.0;
@@ -107,7 +107,7 @@ impl Load {
                     messages: events,
                     cpu_ns,
                     wall_ns,
-                    peak_rss_bytes: hayase::memory::peak(),
+                    peak_rss_bytes: hayase::base::memory::peak(),
                 }));
             }
         }
@@ -154,7 +154,13 @@ fn measure_routes(fabric: &str, rule: &str, stop: Option<&AtomicBool>) -> Result
         let (cpu_ns, wall_ns) = Moment::now().since(start);
         if cpu_ns >= LEAST_NS {
             let messages = runs * u64::from(PAIRS);
-            return Ok(Some(Measurement { nodes, messages, cpu_ns, wall_ns, peak_rss_bytes: hayase::memory::peak() }));
+            return Ok(Some(Measurement {
+                nodes,
+                messages,
+                cpu_ns,
+                wall_ns,
+                peak_rss_bytes: hayase::base::memory::peak(),
+            }));
         }
     }
 }

@@ -10,9 +10,9 @@ use rayon::prelude::*;
 
 use super::folder::files;
 use super::sites::Table;
+use hayase::program::caveats::Caveats;
+use hayase::trace::Integrity;
 use hayase::units::Time;
-use hayase::workload::caveats::Caveats;
-use hayase::workload::trace::Integrity;
 
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: f64 = 1000.0;

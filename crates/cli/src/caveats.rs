@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::{Failure, Voice};
 use hayase::diagnostic::Diagnostic;
-use hayase::workload::caveats::Caveats;
-use hayase::workload::program::Program;
-use hayase::workload::trace::unreceived;
+use hayase::program::Program;
+use hayase::program::caveats::Caveats;
+use hayase::trace::unreceived;
 use hayase_output::table::printable;
 
 /// What becomes of a recording that is not all of its run.

@@ -11,16 +11,16 @@ use super::pattern::{self, totals};
 use super::{End, Failure, Voice, caveats, complain, extension, print, program, progress};
 use hayase::System;
 use hayase::diagnostic::{At, Diagnostic, Invalid, file_names};
+use hayase::farm::{Given, TasksFile};
+use hayase::pattern::Ground;
 use hayase::plan::{Outlook, Plan, Wrong};
 use hayase::prediction::communication::Communication;
 use hayase::prediction::program::{Blocks, unfold};
+use hayase::program::Program;
 use hayase::scenario::{Contents, Loaded, Loader, Scenario, contents};
 use hayase::simulation::Simulated;
-use hayase::workload::farm::{Given, TasksFile};
-use hayase::workload::pattern::Ground;
-use hayase::workload::program::Program;
-use hayase::workload::trace::unmatched;
-use hayase::workload::{ProgramSpec, ReadProgram};
+use hayase::system::{ProgramSpec, ReadProgram};
+use hayase::trace::unmatched;
 use hayase_output::table::{Answer, count, grouped, seconds};
 
 const CHECK_EXAMPLES: &str = "\

@@ -12,10 +12,10 @@ use super::typed;
 use super::{End, Failure, Voice, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::ids::{MessageId, RankId};
+use hayase::pattern::{After, Block, Pattern};
 use hayase::scenario::Loader;
 use hayase::scenario::library::Shelf;
 use hayase::units::{Bytes, Time};
-use hayase::workload::pattern::{After, Block, Pattern};
 use hayase_output::table::{Answer, Cell, Grid, count, printable};
 
 /// `hayase pattern`.

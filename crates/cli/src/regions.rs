@@ -3,11 +3,11 @@
 use clap::Args;
 
 use super::{Failure, Voice};
+use hayase::program::Program;
+use hayase::program::between::SourceLine;
+use hayase::program::part::{Part, Skip};
+use hayase::program::start_up::StartUp;
 use hayase::simulation::ProgramWork;
-use hayase::workload::program::Program;
-use hayase::workload::program::between::SourceLine;
-use hayase::workload::program::part::{Part, Skip};
-use hayase::workload::program::start_up::StartUp;
 use hayase_output::table::grouped;
 
 /// Which part of the program is looked at.

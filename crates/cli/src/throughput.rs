@@ -16,9 +16,11 @@ use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use hayase::report::FaultsReport;
 use hayase::routing::Manner;
 use hayase::scenario::RoutedFabric;
-use hayase::simulation::{Steady, SteadyOptions, steady};
+use hayase::steady as throughput;
+use hayase::steady::steady;
+use hayase::steady::{Steady, SteadyOptions};
+use hayase::steady::{Throughput, Traffic};
 use hayase::system::System;
-use hayase::throughput::{self, Throughput, Traffic};
 use hayase_output::json;
 use hayase_output::table::{self, Answer, Grid, counted as counted_in_words, fixed};
 

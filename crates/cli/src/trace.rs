@@ -17,12 +17,12 @@ pub use args::TraceArgs;
 pub use args::TraceVerb;
 use args::{TraceConvertArgs, TraceInfoArgs};
 use hayase::diagnostic::{Diagnostic, Invalid, Sources};
+use hayase::program::caveats::Caveats;
+use hayase::program::collectives::{CollectivesSpec, Expander};
+use hayase::program::{OpKind, Program, RecordedRegion};
+use hayase::trace::calls::Call;
+use hayase::trace::{CallTally, Format, Tally, ToTrace, Unmatched, expanded, goal, unmatched};
 use hayase::units::Time;
-use hayase::workload::caveats::Caveats;
-use hayase::workload::program::collectives::{CollectivesSpec, Expander};
-use hayase::workload::program::{OpKind, Program, RecordedRegion};
-use hayase::workload::trace::calls::Call;
-use hayase::workload::trace::{CallTally, Format, Tally, ToTrace, Unmatched, expanded, goal, unmatched};
 use hayase_output::json;
 use hayase_output::table::{Answer, Cell, Grid, count, grouped, printable};
 

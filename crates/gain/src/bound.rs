@@ -22,9 +22,9 @@ use hayase_advice::model::{Action, Change, Edit, ScenarioChange};
 use super::rules::Base;
 use hayase::ids::RankId;
 use hayase::player::{Activity, ActivityKind, Transfer};
+use hayase::program::{OpKind, Program, RankProgram};
 use hayase::record::History;
 use hayase::units::Time;
-use hayase::workload::program::{OpKind, Program, RankProgram};
 
 /// Changes of the rank at one instant, at most; then the walk gives up, as that of the critical path does.
 const MOST_HOPS: u32 = 1000;

@@ -30,10 +30,8 @@ pub use self::order::Refused;
 use self::order::{OpMove, Order, Turn};
 pub use self::placement::Placement;
 use hayase::ids::RankId;
+use hayase::program::{Collective, CollectiveCall, Communicator, Counts, Mark, Op, OpKind, Program, RankProgram};
 use hayase::units::Time;
-use hayase::workload::program::{
-    Collective, CollectiveCall, Communicator, Counts, Mark, Op, OpKind, Program, RankProgram,
-};
 
 /// What became of the edits of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

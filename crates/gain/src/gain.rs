@@ -23,13 +23,13 @@ use super::edit::{Applied, Changed, Placement};
 use super::rules::Base;
 use super::together::Together;
 use hayase::engine::Watch;
+use hayase::program::Program;
+use hayase::program::collectives::{CollectivesSpec, Operation};
 use hayase::report::Status;
 use hayase::report::replay::PathPart;
 use hayase::scenario::Scenario;
 use hayase::simulation::{ProgramOutcome, ProgramWork, RunOptions};
 use hayase::units::{Bytes, Time};
-use hayase::workload::program::Program;
-use hayase::workload::program::collectives::{CollectivesSpec, Operation};
 
 /// Simulations of algorithms of collective operations.
 pub(super) const ALGORITHMS: usize = 8;

@@ -10,10 +10,10 @@ use super::rules::{self, Base};
 use super::{Judged, Ranked, Simulated};
 use hayase::ids::RankId;
 use hayase::player::ActivityKind;
+use hayase::program::{ANY_TAG, OpKind, Program};
 use hayase::record::PathKind;
 use hayase::report::replay::PathPart;
 use hayase::units::Time;
-use hayase::workload::program::{ANY_TAG, OpKind, Program};
 use hayase_output::table::seconds;
 
 /// What was advised on, and where.
@@ -215,7 +215,7 @@ pub fn run(base: &Base, ranked: &Ranked) -> out::Run {
 }
 
 /// What a call is named in MPI.
-fn call(program: &Program, op: &hayase::workload::program::Op) -> &'static str {
+fn call(program: &Program, op: &hayase::program::Op) -> &'static str {
     match op.kind {
         OpKind::Calc => "",
         OpKind::Send => "Send",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::page::path;
 use super::{Ranked, Simulated, Together};
-use hayase::workload::caveats::Caveats;
+use hayase::program::caveats::Caveats;
 use hayase_output::table::{Answer, Cell, Grid, Quantity, printable, seconds};
 
 /// The version of the form of advice in JSON.

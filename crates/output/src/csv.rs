@@ -17,13 +17,13 @@ use serde_json::ser::{CompactFormatter, Formatter};
 
 use hayase::player::{Activity, Transfer};
 use hayase::prediction::program::ranges;
+use hayase::program::Program;
 use hayase::record::{Matrix, PathStep};
 use hayase::report::replay::{LateRank, RankReport};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
     Benchmark, Comparison, Estimated, Interference, JobsReport, LinkUse, MessageRecord, NoiseReport, PATTERN, Rate,
 };
-use hayase::workload::program::Program;
 
 use lines::Lines;
 

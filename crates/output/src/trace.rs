@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use hayase::ids::RankId;
 use hayase::player::{Activity, Transfer};
+use hayase::program::Mark;
+use hayase::program::regions::{Border, Open};
 use hayase::units::Time;
-use hayase::workload::program::Mark;
-use hayase::workload::program::regions::{Border, Open};
 
 /// A trace being written.
 #[derive(Debug)]

@@ -18,9 +18,9 @@ mod table;
 mod texts;
 mod work;
 
+use hayase::program::generate::Generator;
 use hayase::scenario::library::Shelf;
 use hayase::scenario::settings_as_toml;
-use hayase::workload::program::generate::Generator;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -135,7 +135,7 @@ fn completed<W: Simulated>(
 /// Room for the messages that are recorded; a mistake where they do not fit in the memory that is free.
 fn room(messages: u64, wanted: bool) -> Result<Messages, Invalid> {
     let messages = if wanted { messages } else { 0 };
-    let (needed, free) = (messages.saturating_mul(Messages::EACH), hayase::memory::free().unwrap_or(u64::MAX));
+    let (needed, free) = (messages.saturating_mul(Messages::EACH), hayase::base::memory::free().unwrap_or(u64::MAX));
     if needed > free {
         let (needed, free) = (Bytes(needed), Bytes(free));
         let message = format!("{messages} messages take {needed} as a table, and {free} are free");

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::program::{BlockName, Blocks, ProgramData};
+use crate::program::{Program, RecordedRegion};
 use crate::units::Time;
-use crate::workload::program::{Program, RecordedRegion};
 
 pub use estimates::{BlockMatches, Estimates, Machine, Take};
 pub use gather::{Pool, gather};

@@ -8,9 +8,9 @@ use super::{ComputationData, MeasuredBlock, SIGNATURE, Times};
 use crate::diagnostic::Diagnostic;
 use crate::prediction::program::BlockName;
 use crate::reading::Input;
+use crate::trace::MOST_RANKS;
+use crate::trace::lines::{Line, each_line};
 use crate::units::Time;
-use crate::workload::trace::MOST_RANKS;
-use crate::workload::trace::lines::{Line, each_line};
 
 /// Columns of a row without a line or eighths.
 const WIDTH: usize = 7;

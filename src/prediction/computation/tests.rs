@@ -3,8 +3,8 @@
 use super::*;
 use crate::ids::RankId;
 use crate::prediction::program::{Folded, extend, fold, unfold};
+use crate::program::{Collective, CollectiveCall, Counts, Op, OpKind, Program, ProgramBuilder};
 use crate::reading::Input;
-use crate::workload::program::{Collective, CollectiveCall, Counts, Op, OpKind, Program, ProgramBuilder};
 
 /// Two ranks: something at the start, then iterations of two barriers with `time(rank, iteration)` before the second.
 fn program(iterations: u32, time: impl Fn(u32, u32) -> f64) -> Program {

@@ -7,8 +7,8 @@ use super::fold::{Element, Folder, Form, Forms};
 use super::sequence::{self, CountTable, Key};
 use super::{Base, Group, Lines, Loop, Meaning, Number, Operation, Peer, ProgramData, Statement, What};
 use crate::diagnostic::Diagnostic;
+use crate::program::{Communicator, Program};
 use crate::units::Time;
-use crate::workload::program::{Communicator, Program};
 
 /// A program in its two halves.
 #[derive(Clone, PartialEq, Debug)]

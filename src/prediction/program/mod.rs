@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::workload::program::{CollectiveCall, Communicator, OpKind};
+use crate::program::{CollectiveCall, Communicator, OpKind};
 
 pub use blocks::{BlockName, Blocks, short};
 pub use gather::{Folded, fold};
@@ -134,7 +134,7 @@ pub enum What {
     Message {
         /// Which.
         kind: OpKind,
-        /// Marks of an [`Op`](crate::workload::program::Op::marks): within a call; what the program left open and is
+        /// Marks of an [`Op`](crate::program::Op::marks): within a call; what the program left open and is
         /// known.
         marks: u8,
         /// Its communicator.

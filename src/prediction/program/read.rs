@@ -7,10 +7,10 @@ use smallvec::SmallVec;
 use super::write::meaning_name;
 use super::{Base, Group, Loop, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Statement, What};
 use crate::diagnostic::Diagnostic;
+use crate::program::{CollectiveCall, Communicator, Op, OpKind, Threads};
 use crate::reading::Input;
-use crate::workload::program::{CollectiveCall, Communicator, Op, OpKind, Threads};
-use crate::workload::trace::MOST_RANKS;
-use crate::workload::trace::lines::{Line, each_line};
+use crate::trace::MOST_RANKS;
+use crate::trace::lines::{Line, each_line};
 
 /// Loops in each other at most.
 const DEEPEST: usize = 64;

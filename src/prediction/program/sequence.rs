@@ -6,8 +6,8 @@ use super::What;
 use super::fold::nearest;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
+use crate::program::{ANY_SOURCE, ANY_TAG, After, Counts, Mark, Op, OpKind, Program};
 use crate::units::Time;
-use crate::workload::program::{ANY_SOURCE, ANY_TAG, After, Counts, Mark, Op, OpKind, Program};
 
 /// What a leaf is: where it is called, and what it is.
 pub(super) type Key = (u32, What);
@@ -149,7 +149,7 @@ pub(super) fn leaves(
 
 /// A message operation of this kind.
 pub(super) fn message(kind: OpKind, marks: u8, comm: u32, peer: u32, tag: u32, bytes: u64) -> Op {
-    let envelope = crate::workload::program::Envelope { peer, tag, comm };
+    let envelope = crate::program::Envelope { peer, tag, comm };
     let op = match kind {
         OpKind::Send => Op::send(envelope, bytes),
         OpKind::Isend => Op::isend(envelope, bytes),

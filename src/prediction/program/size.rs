@@ -8,8 +8,8 @@
 //! comes out; it is there to refuse what is beyond reach by far, not to count.
 
 use super::{Group, Number, ProgramData, Statement};
+use crate::base::memory;
 use crate::diagnostic::Diagnostic;
-use crate::memory;
 
 /// Operations of a rank at most: positions have 31 bits, and a tenth of them is 5 GB.
 pub(super) const MOST_OPERATIONS: usize = 1 << 28;

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ids::RankId;
+use crate::program::{Collective, Counts, Envelope, Op, Program, ProgramBuilder};
 use crate::reading::Input;
 use crate::units::Time;
-use crate::workload::program::{Collective, Counts, Envelope, Op, Program, ProgramBuilder};
 
 /// The operations of a program without its calculations; requests by age, so that positions do not matter.
 fn bare(program: &Program) -> Vec<Vec<String>> {
@@ -137,7 +137,7 @@ fn what_runs_before_a_loop_is_another_block_than_what_it_repeats() {
     let mut program = ProgramBuilder::new(1);
     let (a, b) = (program.site("/home/a/src/x.c:1"), program.site("/home/a/src/x.c:2"));
     let barrier = program.collective(Collective {
-        call: crate::workload::program::CollectiveCall::Barrier,
+        call: crate::program::CollectiveCall::Barrier,
         comm: 0,
         root: 0,
         counts: Counts::Same(0),
@@ -216,7 +216,7 @@ fn any_program() -> impl Strategy<Value = Program> {
         let collectives: Vec<u32> = (0..3)
             .map(|root| {
                 let counts = if root == 2 { Counts::Each([1, 2, 3].into()) } else { Counts::Same(8) };
-                let call = crate::workload::program::CollectiveCall::Gather;
+                let call = crate::program::CollectiveCall::Gather;
                 program.collective(Collective { call, comm, root, counts })
             })
             .collect();
@@ -309,7 +309,7 @@ fn threads_come_back_with_what_they_wait_for() {
         rank.at_thread(1);
         // Its calculation waits at first, later what comes behind it.
         match round {
-            0 => drop(rank.after(crate::workload::program::After::START, us(2.0))),
+            0 => drop(rank.after(crate::program::After::START, us(2.0))),
             _ => drop(rank.push(Op::calc(us(4.0)))),
         }
         rank.after(request, us(1.5));
@@ -331,7 +331,7 @@ fn threads_come_back_with_what_they_wait_for() {
     assert_eq!(after.ops, before.ops);
     for op in 0..before.ops.len() as u32 {
         assert_eq!(after.threads.of(op), before.threads.of(op), "{op}");
-        let waits = |of: &crate::workload::program::RankProgram| -> Vec<(u32, Time)> {
+        let waits = |of: &crate::program::RankProgram| -> Vec<(u32, Time)> {
             // A calculation in place of the last operation before it.
             let on = |on: u32| {
                 if of.ops.get(on as usize).is_some_and(|op| op.kind == OpKind::Calc) { on.wrapping_sub(1) } else { on }

@@ -4,11 +4,11 @@ use super::blocks::Blocks;
 use super::size::{self, MOST_OPERATIONS};
 use super::{Group, Meaning, Operation, Peer, ProgramData, What, sequence};
 use crate::diagnostic::Diagnostic;
-use crate::units::Time;
-use crate::workload::caveats::Caveats;
-use crate::workload::program::{
+use crate::program::caveats::Caveats;
+use crate::program::{
     ANY_SOURCE, ANY_TAG, After, Collective, Communicator, Counts, Op, OpKind, Program, ProgramBuilder, SequenceBuilder,
 };
+use crate::units::Time;
 
 /// Says how long blocks take.
 pub trait Timing {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Base, Group, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Statement, What, ranges};
-use crate::workload::program::{Communicator, Op, OpKind};
+use crate::program::{Communicator, Op, OpKind};
 
 /// Writes program data (`docs/formats.md`).
 ///

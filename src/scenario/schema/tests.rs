@@ -15,14 +15,14 @@ use crate::faults::FaultsSpec;
 use crate::node::NodeSpec;
 use crate::noise::{NoiseSpec, StragglerSpec};
 use crate::placement::PlacementSpec;
+use crate::program::collectives::CollectivesSpec;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
 use crate::system::Target;
+use crate::system::WorkloadSpec;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
-use crate::workload::WorkloadSpec;
-use crate::workload::program::collectives::CollectivesSpec;
 
 /// What the texts say together: every table of a scenario file.
 #[derive(Serialize, schemars::JsonSchema)]

@@ -7,10 +7,10 @@
 
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, RankId};
+use crate::pattern::Pattern;
 use crate::placement::Placement;
 use crate::rng::Mix;
 use crate::routing::Router;
-use crate::workload::pattern::Pattern;
 
 /// Routes looked at, at most, and the fewest steps on each side.
 const ROUTES: usize = 1_000_000;

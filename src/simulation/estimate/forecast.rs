@@ -12,7 +12,7 @@
 //! ranks that are behind by so many S catch up while the network empties, which takes c S for a c that the spread has
 //! no part in. So the end that was played is the end to come, but for its size. `docs/models.md`, 5.3.
 
-use crate::portable::ln;
+use crate::base::portable::ln;
 use crate::report::student;
 
 use super::series::{Ahead, Law, ahead, mean, power, wide};

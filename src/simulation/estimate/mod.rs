@@ -12,9 +12,9 @@ mod series;
 mod tests;
 
 use crate::ids::RankId;
+use crate::pattern::{Injection, Pattern};
 use crate::report::{Estimate, Estimated};
 use crate::system::System;
-use crate::workload::pattern::{Injection, Pattern};
 
 pub(super) use alike::Ground;
 pub(super) use forecast::Forecast;

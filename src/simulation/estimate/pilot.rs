@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use super::forecast::{End, Forecast, Known, PARTS, Sample, Whole};
 use crate::ids::{IdVec, RankId, WakeId};
+use crate::pattern::PatternPlayer;
 use crate::units::Time;
-use crate::workload::pattern::PatternPlayer;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// Steps before the first look, and by how much more there are at each further one.

@@ -5,7 +5,7 @@
 //! A. M. Law, "Simulation Modeling and Analysis", 5th ed., 9.5.3 (batch means); J. Geweke, "Evaluating the accuracy of
 //! sampling-based approaches to the calculation of posterior moments", Bayesian Statistics 4, 1992 (early against late).
 
-use crate::portable::{exp, ln};
+use crate::base::portable::{exp, ln};
 use crate::report::student;
 
 /// Steps that are averaged before the end of warm-up is looked for.

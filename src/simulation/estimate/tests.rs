@@ -90,7 +90,7 @@ fn the_end_is_that_of_the_last_ranks_on_average() {
     for seed in 0..200 {
         let random = Mix::new(seed, "ends");
         let ends = |other: u64| -> Vec<f64> {
-            (0..1024).map(|rank| 100.0 - 5.0 * crate::portable::ln(1.0 - random.two_unit(rank, other))).collect()
+            (0..1024).map(|rank| 100.0 - 5.0 * crate::base::portable::ln(1.0 - random.two_unit(rank, other))).collect()
         };
         let end = End::of(10, ends(0));
         let other = ends(1).into_iter().fold(0.0, f64::max);

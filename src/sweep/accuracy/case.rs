@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::fabric::{Fabric, Grid, LinkRole, Tree};
 use crate::ids::RankId;
+use crate::network::Network;
+use crate::pattern::{AllToAll, PatternSpec};
 use crate::report::AccuracyCase;
 use crate::scenario::Scenario;
 use crate::simulation::{PatternWork, Simulated};
-use crate::system::Network;
-use crate::workload::pattern::{AllToAll, PatternSpec};
 
 /// Messages that are looked at to learn how many links they cross.
 const SAMPLE: u64 = 2_000;

@@ -6,11 +6,11 @@
 use std::sync::OnceLock;
 
 use super::case::{case_of, packet_hops};
-use crate::portable;
+use crate::base::portable;
+use crate::network::Network;
 use crate::report::{AccuracyCase, ErrorRange, KnownAccuracy};
 use crate::scenario::Scenario;
 use crate::simulation::{PatternWork, Simulated};
-use crate::system::Network;
 use crate::units::Bytes;
 
 /// The digest: comments, a header, and a line for each case.

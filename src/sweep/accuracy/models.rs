@@ -1,9 +1,9 @@
 //! The models that are held against each other: which there are on a fabric, and what a scenario says to have them.
 
 use crate::diagnostic::Diagnostic;
+use crate::network::Network;
 use crate::routing::ChannelOrder;
 use crate::scenario::Loader;
-use crate::system::Network;
 
 /// Where a setting of a model comes from, in messages.
 const FLAG: &str = "--models, --references";

@@ -1,11 +1,11 @@
 //! One run with the times of its messages, and how two of them differ.
 
-use crate::engine::{Flight, Observer, Stop, Watch};
+use crate::engine::{Flight, Stop, Watch};
 use crate::ids::{Id, RankId};
+use crate::pattern::Pattern;
 use crate::simulation::PatternWork;
 use crate::system::System;
 use crate::units::Time;
-use crate::workload::pattern::Pattern;
 
 /// What one run gave.
 #[derive(Clone, Debug)]
@@ -50,8 +50,8 @@ impl Times {
     }
 }
 
-impl Observer for Times {
-    fn delivered(&mut self, now: Time, flight: &Flight, _: &[crate::ids::LinkId]) {
+impl Times {
+    fn delivered(&mut self, now: Time, flight: &Flight) {
         let id = flight.send.id;
         let at = self.first[id.src.index()] + id.index as usize;
         self.under_way_s[at] = (now - flight.start).seconds() as f32;
@@ -69,7 +69,9 @@ pub fn play(
 ) -> Result<Played, Unplayed> {
     let mut times = Times::new(&*work.pattern);
     let begun = clock();
-    let outcome = work.watched(system, &mut times, Some(watch)).ok_or(Unplayed::Interrupted)?;
+    let outcome = work
+        .watched(system, &mut |now, flight| times.delivered(now, flight), Some(watch))
+        .ok_or(Unplayed::Interrupted)?;
     let cpu_s = clock() - begun;
     match outcome.stop {
         Stop::Done => {}

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, VertexId};
-use crate::throughput::kind;
+use crate::steady::kind;
 
 /// Nodes in a rack where nothing is said and there are no groups.
 pub const NODES: u32 = 64;

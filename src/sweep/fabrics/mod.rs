@@ -22,7 +22,7 @@ use crate::report::MessageRecord;
 use crate::routing::{RoutingSpec, SpraySpec};
 use crate::scenario::{Loader, RoutedFabric};
 use crate::simulation::{RunOptions, Work};
-use crate::throughput::{Traffic, throughput};
+use crate::steady::{Traffic, throughput};
 
 pub use cables::{Cables, Layout};
 pub use prices::{Cost, Prices};
@@ -222,7 +222,7 @@ fn ports(fabric: &Fabric) -> Vec<u32> {
 fn adversary(fabric: &Fabric) -> (Traffic, String) {
     let several = fabric.groups().is_some_and(|groups| groups.iter().any(|&group| group > 0));
     let has_nodes = |of: &[u32]| of.iter().any(|&group| group != of[0]);
-    match several && fabric.family_as::<Grid>().is_none() && has_nodes(&crate::throughput::groups_of_nodes(fabric)) {
+    match several && fabric.family_as::<Grid>().is_none() && has_nodes(&crate::steady::groups_of_nodes(fabric)) {
         true => (Traffic::Adversarial(1), "each group to the next".to_owned()),
         false => (Traffic::WorstCase, "worst permutation found".to_owned()),
     }

@@ -18,7 +18,8 @@ use crate::report::whatif::{Limits, SCHEMA, Sensitivity, WhatIfPoint, WhatIfRepo
 use crate::report::{self, Head, Meta, Status};
 use crate::scenario::{Loader, Scenario};
 use crate::simulation::{Outcome, ProgramWork, RunOptions, Simulated, Summary, Work};
-use crate::workload::{Blocked, WorkloadSpec};
+use crate::system::WorkloadSpec;
+use crate::workload::Blocked;
 
 pub use amount::Amount;
 pub use halved::halved_and_doubled;
@@ -74,7 +75,7 @@ impl WhatIf {
     /// # Errors
     /// Changes that give no scenario, whatever their number; nothing is played then.
     pub fn run(&self, control: Control<'_>) -> Result<(WhatIfReport, Vec<Blocked>), Invalid> {
-        let start = crate::wall_clock::now();
+        let start = crate::base::wall_clock::now();
         let trials: Vec<(usize, &Trial)> =
             self.varied.iter().enumerate().flat_map(|(i, varied)| varied.trials.iter().map(move |t| (i, t))).collect();
         // Mistakes are better known before a long run than after it.
@@ -160,7 +161,7 @@ impl WhatIf {
                 wall_s: start.elapsed().as_secs_f64(),
                 events,
                 packet_hops: None,
-                peak_rss_bytes: crate::memory::peak(),
+                peak_rss_bytes: crate::base::memory::peak(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
         };

@@ -5,7 +5,7 @@
 //! `PROPTEST_CASES=10000 PROPTEST_RNG_SEED=7 cargo test properties` looks further.
 
 mod audit;
-#[path = "../../../src/sharing/oracle.rs"]
+#[path = "../../../crates/core/src/sharing/oracle.rs"]
 mod oracle;
 
 use std::collections::BTreeSet;
@@ -15,6 +15,7 @@ use hayase::diagnostic::Sources;
 use hayase::engine::{Outcome, Simulation, Stop};
 use hayase::fabric::{Fabric, FabricBuilder, Irregular, RouteTable};
 use hayase::ids::{LinkId, NodeId};
+use hayase::pattern::{Injection, PatternPlayer, PatternSpec};
 use hayase::placement::Placement;
 use hayase::routing::{Router, RoutingSpec};
 use hayase::sharing::{EqualShareSpec, MaxMinSpec, RedistributeSpec, Sharing, SharingSpec};
@@ -22,7 +23,6 @@ use hayase::topology::TopologySpec;
 use hayase::transport::Flows;
 use hayase::units::{Bandwidth, Time};
 use hayase::workload::Workload;
-use hayase::workload::pattern::{Injection, PatternPlayer, PatternSpec};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::RngSeed;

@@ -12,10 +12,10 @@ use super::args::AdviseArgs;
 use crate::caveats::judge;
 use crate::{Failure, Voice, progress, reason, replay};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
+use hayase::program::generate::Generator;
+use hayase::program::{Op, OpKind, Program, RankProgram};
 use hayase::simulation::ProgramWork;
-use hayase::workload::program::generate::Generator;
-use hayase::workload::program::{Op, OpKind, Program, RankProgram};
-use hayase::workload::trace::{Format, ToProgram, ToTrace, Trace};
+use hayase::trace::{Format, ToProgram, ToTrace, Trace};
 
 /// A run that was read.
 pub struct Found {

@@ -23,7 +23,7 @@ use hayase::diagnostic::{Diagnostic, closest};
 use hayase::report::Status;
 use hayase::scenario::Scenario;
 use hayase::simulation::ProgramWork;
-use hayase::workload::trace::unreceived;
+use hayase::trace::unreceived;
 use hayase_gain::gain::{LEAST_GAIN, LEAST_WAIT};
 use hayase_gain::page::Context;
 use hayase_gain::rules::{self, Base};

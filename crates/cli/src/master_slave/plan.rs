@@ -6,10 +6,10 @@ use crate::files::outputs;
 use crate::options::Offer;
 use crate::range;
 use crate::{End, Failure, Voice};
+use hayase::farm::plan::{Played, RATE};
 use hayase::report::{IntervalPrediction, PlanReport};
 use hayase::scenario::FarmPlan;
 use hayase::units::Time;
-use hayase::workload::farm::plan::{Played, RATE};
 use hayase_output::{csv, json, table};
 
 outputs! {

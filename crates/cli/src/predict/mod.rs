@@ -7,14 +7,14 @@ use super::seeds::seeds;
 use super::{End, Failure, Voice, caveats, progress, regions, replay};
 use args::PredictArgs;
 use hayase::diagnostic::{Diagnostic, file_names};
+use hayase::program::Wildcards;
 use hayase::scenario::{Loaded, Loader};
 use hayase::simulation::ProgramWork;
-use hayase::workload::program::Wildcards;
-use hayase::workload::trace::unreceived;
+use hayase::trace::unreceived;
 
 /// Predicts a program.
 pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
-    let start = hayase::wall_clock::now();
+    let start = hayase::base::wall_clock::now();
     let window = replay::begin("predict", &args.out, &args.window)?;
     let played = match loader(args).on_read(progress::reading(voice.show)).load_all()? {
         Loaded::Program(played) => played,

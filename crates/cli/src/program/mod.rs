@@ -17,11 +17,11 @@ use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::prediction::computation::{self, ComputationData, Estimates, Machine, Pool, Take, gather};
 use hayase::prediction::program::{self, Blocks, Folded, ProgramData, extend, fold, unfold};
+use hayase::program::caveats::Caveats;
 use hayase::report::variation::Variation;
 use hayase::sweep::variation::variation;
+use hayase::trace::{Tally, unmatched, unreceived};
 use hayase::units::Bytes;
-use hayase::workload::caveats::Caveats;
-use hayase::workload::trace::{Tally, unmatched, unreceived};
 use hayase_output::table;
 use hayase_output::table::Answer;
 

@@ -11,10 +11,10 @@ use crate::scenario::SystemArgs;
 use crate::seeds::SeedsArgs;
 use crate::trace::TraceArgs;
 use crate::window::WindowArgs;
+use hayase::program::Wildcards;
+use hayase::program::generate::Generator;
 use hayase::scenario::Loader;
 use hayase::units::Bytes;
-use hayase::workload::program::Wildcards;
-use hayase::workload::program::generate::Generator;
 
 /// What stands below the options; the rules are those that there are.
 fn examples() -> String {

@@ -8,7 +8,7 @@ use crate::caveats::Strictness;
 use crate::options::OutputArgs;
 use crate::typed::whole;
 use hayase::diagnostic::{Diagnostic, Located, Sources, file_names};
-use hayase::workload::trace::{Options, Trace};
+use hayase::trace::{Options, Trace};
 
 /// What traces are read; the help of every verb that reads one.
 const FORMATS: &str = "\

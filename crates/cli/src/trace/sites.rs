@@ -8,8 +8,8 @@ use super::args::TraceSitesArgs;
 use crate::listing::{Kind, Listing};
 use crate::{End, Failure, Voice, caveats, lines, progress};
 use hayase::diagnostic::{Diagnostic, Invalid};
-use hayase::workload::caveats::Caveats;
-use hayase::workload::trace::{BySite, Calling};
+use hayase::program::caveats::Caveats;
+use hayase::trace::{BySite, Calling};
 use hayase_output::json;
 use hayase_output::table::{Answer, Cell, Grid, grouped, printable};
 

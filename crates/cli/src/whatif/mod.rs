@@ -9,14 +9,14 @@ use super::progress::{self, RunsMonitor};
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, predict, regions, replay};
 use args::WhatIfArgs;
 use hayase::diagnostic::{Diagnostic, failure, file_names};
+use hayase::program::Wildcards;
 use hayase::report::Status;
 use hayase::scenario::library::Shelf;
 use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::Work;
 use hayase::sweep::whatif::{WhatIf, halved_and_doubled};
 use hayase::sweep::{Control, not_done};
-use hayase::workload::program::Wildcards;
-use hayase::workload::trace::Options;
+use hayase::trace::Options;
 use hayase_output::{csv, json, svg, table};
 
 outputs! {

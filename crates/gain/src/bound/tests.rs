@@ -2,11 +2,11 @@ use super::*;
 use crate::edit::{Changed, Placement};
 use crate::gain::with_program;
 use crate::{Judge, rules};
+use hayase::program::{Collective, CollectiveCall, Counts, Envelope, Op, ProgramBuilder};
 use hayase::rng::Stream;
 use hayase::scenario::Loader;
 use hayase::scenario::Scenario;
 use hayase::simulation::ProgramWork;
-use hayase::workload::program::{Collective, CollectiveCall, Counts, Envelope, Op, ProgramBuilder};
 use hayase_advice::model::{CallPart, Point};
 
 const MACHINE: &str =

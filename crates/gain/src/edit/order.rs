@@ -14,7 +14,7 @@
 use rustc_hash::FxHashMap;
 
 use hayase::ids::RankId;
-use hayase::workload::program::{Op, Program};
+use hayase::program::{Op, Program};
 
 /// Before an operation or, in a calculation, after a part of it.
 pub(super) type Position = (u32, f64);

@@ -1,8 +1,8 @@
 use super::*;
 use hayase::node::NodeSpec;
+use hayase::program::{Envelope, ProgramBuilder};
 use hayase::scenario::Loader;
 use hayase::simulation::{ProgramWork, RunOptions};
-use hayase::workload::program::{Envelope, ProgramBuilder};
 
 fn us(time: f64) -> Time {
     Time::from_ps(time * 1e6)

@@ -11,9 +11,9 @@ use crate::Judge;
 use hayase::diagnostic::Sources;
 use hayase::fabric::Fabric;
 use hayase::ids::{Id, IdVec, LinkId, NodeId};
+use hayase::network::NetworkParts;
 use hayase::placement::{BlockSpec, PlacementSpec, RoundRobinSpec};
 use hayase::routing::{Path, Router};
-use hayase::system::NetworkParts;
 use hayase::units::Bytes;
 
 /// Routes that a search looks up, at most.
@@ -264,7 +264,7 @@ mod tests {
             "tree.toml",
             "[topology.fat-tree]\ndown = [2, 2]\nup = [1, 1]\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n",
         );
-        let mut program = hayase::workload::program::ProgramBuilder::new(4);
+        let mut program = hayase::program::ProgramBuilder::new(4);
         for rank in 0..4 {
             let ops = program.sequence(rank);
             program.finish_rank(ops);

@@ -10,7 +10,7 @@ use super::tries::{self, Tried};
 use super::{Base, place};
 use crate::Judge;
 use crate::gain::LEAST_GAIN;
-use hayase::workload::program::collectives::{Algorithm, Operation, operation};
+use hayase::program::collectives::{Algorithm, Operation, operation};
 
 /// The rule.
 pub const RULE: Rule = Rule {

@@ -19,10 +19,10 @@ use hayase_advice::unit::Unit;
 use super::gain::{Judge, Simulated, outcome};
 use hayase::ids::RankId;
 use hayase::player::Transfer;
+use hayase::program::Program;
+use hayase::program::collectives::{Operation, operation};
 use hayase::simulation::{ProgramOutcome, RunOptions};
 use hayase::units::Time;
-use hayase::workload::program::Program;
-use hayase::workload::program::collectives::{Operation, operation};
 
 /// Activities and messages of the run that are kept to see what changes could save: some 400 MB.
 const ROOM: usize = 6_000_000;

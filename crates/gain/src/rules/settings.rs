@@ -3,7 +3,7 @@
 //! Source: `ompi_info --all` of Open MPI 4.1.4 (component `tuned`) and the values that MPICH 4.0.2 accepts; it aborts
 //! on others.
 
-use hayase::workload::program::collectives::{Algorithm as A, Operation as O};
+use hayase::program::collectives::{Algorithm as A, Operation as O};
 
 /// The settings, a line for each library that has one.
 pub(super) fn settings(operation: O, algorithm: A) -> Vec<String> {

@@ -16,10 +16,10 @@ use crate::bound::{Touched, most_saved};
 use crate::gain::{ALGORITHMS, LEAST_GAIN, with_algorithm, with_program};
 use crate::rules::Base;
 use hayase::ids::RankId;
+use hayase::program::collectives::{Algorithm, CollectivesSpec, Expander, Operation, operation};
+use hayase::program::{Expand, Op, OpKind, Program, RankProgram};
 use hayase::scenario::Scenario;
 use hayase::simulation::ProgramWork;
-use hayase::workload::program::collectives::{Algorithm, CollectivesSpec, Expander, Operation, operation};
-use hayase::workload::program::{Expand, Op, OpKind, Program, RankProgram};
 
 /// Calls of a rank that are played alone, at most.
 const ALONE: u64 = 128;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use hayase::ids::RankId;
-use hayase::workload::program::{OpKind, Program};
+use hayase::program::{OpKind, Program};
 use hayase_advice::model::{Action, Edit};
 use hayase_trace::Call;
 

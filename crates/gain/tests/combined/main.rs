@@ -8,9 +8,9 @@ mod programs;
 #[path = "../../../advice/tests/it/common/mod.rs"]
 mod recorded;
 
-use hayase::workload::program::Program;
-use hayase::workload::trace::ToProgram;
-use hayase::workload::trace::calls::Calls;
+use hayase::program::Program;
+use hayase::trace::ToProgram;
+use hayase::trace::calls::Calls;
 use hayase_advice::model::{Action, Certainty, Change, Edit, Finding};
 use hayase_advice::search::{Options, put_together, search_rank};
 use hayase_advice::stream::Steps;

@@ -40,7 +40,7 @@ impl<W: Write + Send + 'static> MessagesBeside<W> {
     /// Where `writer` fails, or no thread can be had.
     pub fn new(writer: W) -> io::Result<Self> {
         let mut table = Messages::new(writer)?;
-        if hayase::threads::count() < 2 {
+        if hayase::base::threads::count() < 2 {
             return Ok(Self(Some(Writer::Here(table))));
         }
         let (batches, arriving) = sync_channel::<Vec<MessageRecord>>(WAITING);

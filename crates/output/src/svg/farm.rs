@@ -5,8 +5,8 @@ use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_w
 use super::chart::{Chart, Mark, Pen};
 use super::scale::percent;
 use crate::table::count;
+use hayase::farm::Turn;
 use hayase::report::{FarmReport, Prediction};
-use hayase::workload::farm::Turn;
 
 const LEFT: f64 = 64.0;
 const WIDTH: f64 = 760.0;

@@ -1,0 +1,200 @@
+//! Algorithms by name, and which of them can do a call.
+
+use super::call::{Call, Operation, Sizes};
+use super::rules;
+use crate::base::choice::choice;
+
+choice! {
+    /// How a collective is done.
+    pub enum Algorithm {
+        /// Everything directly between the root (or each rank) and the others.
+        Linear = "linear",
+        /// Linear, with all messages started at once.
+        LinearNonblocking = "linear-nonblocking",
+        /// Linear, each message after the root has asked for it.
+        LinearSync = "linear-sync",
+        /// Along a binomial tree.
+        Binomial = "binomial",
+        /// Along a tree in base k (`radix`).
+        Knomial = "knomial",
+        /// Along a binary tree.
+        Binary = "binary",
+        /// Along a binary search tree, so that contributions stay in order.
+        InOrderBinary = "in-order-binary",
+        /// Along some chains (`chains`), in segments.
+        Chain = "chain",
+        /// Along one chain, in segments.
+        Pipeline = "pipeline",
+        /// A broadcast as a scatter and an allgather by recursive doubling.
+        ScatterAllgather = "scatter-allgather",
+        /// A broadcast as a scatter and an allgather by a ring.
+        ScatterRing = "scatter-ring",
+        /// Halving, then doubling (or gathering).
+        Rabenseifner = "rabenseifner",
+        /// Partners 1, 2, 4 ... apart swap what they have.
+        RecursiveDoubling = "recursive-doubling",
+        /// Partners P/2 ... 2, 1 apart swap halves.
+        RecursiveHalving = "recursive-halving",
+        /// Like recursive doubling, of every second block of what is left: for operators that do not commute.
+        Interleaved = "interleaved",
+        /// Blocks go round.
+        Ring = "ring",
+        /// Bruck's: a power of two of places further on in each round.
+        Bruck = "bruck",
+        /// Pairs of blocks between neighbours on either side in turn.
+        NeighborExchange = "neighbor-exchange",
+        /// With one partner after the other, `r xor p` where P is a power of two.
+        Pairwise = "pairwise",
+        /// To the rank p further on in step p.
+        SimpleSpread = "simple-spread",
+        /// Linear, with 32 peers at a time.
+        Scattered = "scattered",
+        /// A token 2^k places further on in round k.
+        Dissemination = "dissemination",
+        /// An allreduce as a reduce and a broadcast.
+        ReduceBcast = "reduce-bcast",
+        /// A reduce-scatter as a reduce and a scatter.
+        ReduceThenScatter = "reduce-then-scatter",
+    }
+}
+
+use Algorithm as A;
+
+impl Algorithm {
+    /// The algorithms that there are for a collective.
+    pub fn of(collective: Operation) -> &'static [Self] {
+        match collective {
+            Operation::Barrier => &[A::Dissemination, A::RecursiveDoubling, A::Ring, A::Binomial, A::Linear, A::Bruck],
+            Operation::Bcast => &[
+                A::Binomial,
+                A::ScatterAllgather,
+                A::ScatterRing,
+                A::Knomial,
+                A::Binary,
+                A::Chain,
+                A::Pipeline,
+                A::Linear,
+            ],
+            Operation::Reduce => &[
+                A::Binomial,
+                A::Rabenseifner,
+                A::Knomial,
+                A::Binary,
+                A::InOrderBinary,
+                A::Chain,
+                A::Pipeline,
+                A::Linear,
+            ],
+            Operation::Allreduce => &[A::RecursiveDoubling, A::Rabenseifner, A::Ring, A::ReduceBcast, A::Linear],
+            Operation::Gather => &[A::Binomial, A::Linear, A::LinearNonblocking, A::LinearSync],
+            Operation::Scatter => &[A::Binomial, A::Linear, A::LinearNonblocking],
+            Operation::Gatherv => &[A::Linear, A::LinearNonblocking, A::LinearSync],
+            Operation::Scatterv => &[A::Linear, A::LinearNonblocking],
+            Operation::Allgather | Operation::Allgatherv => {
+                &[A::RecursiveDoubling, A::Bruck, A::Ring, A::NeighborExchange, A::Linear]
+            }
+            Operation::Alltoall => &[A::Bruck, A::Pairwise, A::SimpleSpread, A::Scattered, A::Linear],
+            Operation::Alltoallv => &[A::Pairwise, A::SimpleSpread, A::Scattered, A::Linear],
+            Operation::ReduceScatter => {
+                &[A::RecursiveHalving, A::RecursiveDoubling, A::Pairwise, A::Ring, A::ReduceThenScatter]
+            }
+            Operation::ReduceScatterBlock => {
+                &[A::RecursiveHalving, A::RecursiveDoubling, A::Interleaved, A::Pairwise, A::Ring, A::ReduceThenScatter]
+            }
+            Operation::Scan | Operation::Exscan => &[A::RecursiveDoubling, A::Linear],
+        }
+    }
+}
+
+impl Algorithm {
+    /// Whether it goes along a tree in a broadcast or reduce, so that the vector may go in segments.
+    pub fn is_tree(self) -> bool {
+        matches!(self, A::Linear | A::Binomial | A::Knomial | A::Binary | A::InOrderBinary | A::Chain | A::Pipeline)
+    }
+
+    /// Whether ranks start several messages of this collective before they wait for one.
+    pub fn starts(self, collective: Operation) -> bool {
+        match collective {
+            Operation::Alltoall | Operation::Alltoallv => matches!(self, A::Linear | A::Scattered),
+            Operation::Scatter | Operation::Scatterv => self == A::LinearNonblocking,
+            _ => false,
+        }
+    }
+}
+
+/// An algorithm with its numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// Which.
+    pub algorithm: Algorithm,
+    /// Along a tree, the size of a segment \[B\]; none: in one piece.
+    pub segment: Option<u64>,
+    /// Number of chains, or base of a k-nomial tree.
+    pub fan: u32,
+}
+
+/// Size of a segment in chains and pipelines, where nothing else is said \[B\].
+const SEGMENT: u64 = 64 << 10;
+
+impl Plan {
+    /// An algorithm, in one piece, with chains and base as is usual (4).
+    pub const fn plain(algorithm: Algorithm) -> Self {
+        Self { algorithm, segment: None, fan: 4 }
+    }
+
+    /// What a call is done by where an algorithm is asked for: that one if it can do the call, else the closest that
+    /// can.
+    ///
+    /// | asked for | where | instead |
+    /// |---|---|---|
+    /// | one for another collective | | what the rules of MPICH choose |
+    /// | `scatter-allgather`; `recursive-doubling` of an allgather; `pairwise`; `interleaved` | P is no power of two | `scatter-ring`; `bruck`; `simple-spread`; `recursive-doubling` |
+    /// | `neighbor-exchange` | P is odd | `ring` |
+    /// | `interleaved` | blocks differ | `recursive-doubling` |
+    /// | a reduce by `knomial`, `binary`, `chain`, `pipeline` | the operator does not commute | `in-order-binary` |
+    /// | an allreduce or a reduce-scatter by `ring`, `pairwise`, `recursive-halving` | the same | `recursive-doubling` |
+    pub fn of(call: &Call, algorithm: Algorithm) -> Self {
+        let plan = Self::plain(algorithm);
+        let plan = match algorithm {
+            A::Chain | A::Pipeline => Self { segment: Some(SEGMENT), ..plan },
+            _ => plan,
+        };
+        plan.feasible(call)
+    }
+
+    /// This plan, or the closest that can do the call.
+    #[must_use]
+    pub(super) fn feasible(self, call: &Call) -> Self {
+        if !Algorithm::of(call.collective).contains(&self.algorithm) {
+            return rules::mpich::plan(call);
+        }
+        let is_power = call.ranks.is_power_of_two();
+        let instead = |algorithm| Self { algorithm, ..self };
+        let reduces = matches!(
+            call.collective,
+            Operation::Reduce | Operation::Allreduce | Operation::ReduceScatter | Operation::ReduceScatterBlock
+        );
+        match (call.collective, self.algorithm) {
+            (Operation::Bcast, A::ScatterAllgather) if !is_power => instead(A::ScatterRing),
+            (Operation::Allgather | Operation::Allgatherv, A::RecursiveDoubling) if !is_power => instead(A::Bruck),
+            (Operation::Alltoall | Operation::Alltoallv, A::Pairwise) if !is_power => instead(A::SimpleSpread),
+            (_, A::NeighborExchange) if !call.ranks.is_multiple_of(2) => instead(A::Ring),
+            (_, A::Interleaved) if !is_power || !are_equal(&call.sizes) => instead(A::RecursiveDoubling),
+            (Operation::Reduce, A::Knomial | A::Binary | A::Chain | A::Pipeline) if !call.commutative => {
+                Self::plain(A::InOrderBinary)
+            }
+            (_, A::Ring | A::Pairwise | A::RecursiveHalving) if reduces && !call.commutative => {
+                instead(A::RecursiveDoubling)
+            }
+            _ => self,
+        }
+    }
+}
+
+fn are_equal(sizes: &Sizes) -> bool {
+    match sizes {
+        Sizes::Equal(_) => true,
+        Sizes::Counts(counts) => counts.are_equal(),
+        Sizes::Own { .. } => false,
+    }
+}

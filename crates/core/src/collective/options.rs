@@ -1,0 +1,182 @@
+//! The table `[collectives]` of a scenario: which algorithms collectives are done by.
+
+use serde::{Deserialize, Serialize};
+
+use super::algorithm::{Algorithm, Plan};
+use super::call::{Call, Operation};
+use super::rules;
+use crate::base::choice::choice;
+use crate::diagnostic::{Diagnostic, Located, closest};
+use crate::units::{Bandwidth, Bytes};
+
+choice! {
+    /// Whose rules choose an algorithm where none is named.
+    pub enum Like {
+        /// Those of MPICH, by its tuning variables' defaults.
+        Mpich = "mpich",
+        /// Those of Open MPI's `tuned` component.
+        OpenMpi = "open-mpi",
+    }
+}
+
+#[expect(clippy::derivable_impls, reason = "a choice has no attributes on its words")]
+impl Default for Like {
+    fn default() -> Self {
+        Self::Mpich
+    }
+}
+
+impl Like {
+    /// What its rules choose for a call.
+    pub fn plan(self, call: &Call) -> Plan {
+        match self {
+            Self::Mpich => rules::mpich::plan(call),
+            Self::OpenMpi => rules::open_mpi::plan(call),
+        }
+    }
+}
+
+macro_rules! spec {
+    ($($(#[$doc:meta])* $field:ident = $collective:ident,)*) => {
+        /// Which algorithms collectives are done by: whose rules choose, and what is named instead.
+        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+        pub struct CollectivesSpec {
+            /// Whose rules choose: `mpich` (the default) or `open-mpi`.
+            pub like: Like,
+            $(
+                $(#[$doc])*
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $field: Option<Located<String>>,
+            )*
+            /// Size of a segment along named trees (default 64 KiB in chains and pipelines, else one piece).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub segment_size: Option<Located<Bytes>>,
+            /// How fast a rank combines operands of reductions (default: at once).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub combine: Option<Located<Bandwidth>>,
+            /// Number of chains of `chain` (default 4).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub chains: Option<Located<u32>>,
+            /// Base of `knomial` (default 4).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub radix: Option<Located<u32>>,
+        }
+
+        impl CollectivesSpec {
+            /// What is named for a collective.
+            fn named(&self, collective: Operation) -> Option<&Located<String>> {
+                match collective {
+                    $(Operation::$collective => self.$field.as_ref(),)*
+                }
+            }
+
+            /// What is named for a collective, to be changed.
+            pub fn named_mut(&mut self, collective: Operation) -> &mut Option<Located<String>> {
+                match collective {
+                    $(Operation::$collective => &mut self.$field,)*
+                }
+            }
+        }
+    };
+}
+
+spec! {
+    /// Algorithm of barriers.
+    barrier = Barrier,
+    /// Algorithm of broadcasts.
+    bcast = Bcast,
+    /// Algorithm of reduces.
+    reduce = Reduce,
+    /// Algorithm of allreduces.
+    allreduce = Allreduce,
+    /// Algorithm of gathers.
+    gather = Gather,
+    /// Algorithm of gathervs.
+    gatherv = Gatherv,
+    /// Algorithm of scatters.
+    scatter = Scatter,
+    /// Algorithm of scattervs.
+    scatterv = Scatterv,
+    /// Algorithm of allgathers.
+    allgather = Allgather,
+    /// Algorithm of allgathervs.
+    allgatherv = Allgatherv,
+    /// Algorithm of alltoalls.
+    alltoall = Alltoall,
+    /// Algorithm of alltoallvs.
+    alltoallv = Alltoallv,
+    /// Algorithm of reduce-scatters.
+    reduce_scatter = ReduceScatter,
+    /// Algorithm of reduce-scatters of equal blocks.
+    reduce_scatter_block = ReduceScatterBlock,
+    /// Algorithm of scans.
+    scan = Scan,
+    /// Algorithm of exscans.
+    exscan = Exscan,
+}
+
+impl CollectivesSpec {
+    /// What is wrong with it.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let mut mistakes = Vec::new();
+        for &collective in Operation::ALL {
+            let Some(named) = self.named(collective) else { continue };
+            let known = Algorithm::of(collective);
+            if known.iter().any(|algorithm| algorithm.name() == named.as_str()) {
+                continue;
+            }
+            let names: Vec<&str> = known.iter().map(|algorithm| algorithm.name()).collect();
+            let message = match Algorithm::ALL.iter().any(|algorithm| algorithm.name() == named.as_str()) {
+                true => format!("`{}` is no algorithm for {collective}", named.as_str()),
+                false => format!("unknown algorithm \"{}\"", named.as_str()),
+            };
+            let near = closest(named, names.iter().copied());
+            mistakes.push(
+                Diagnostic::new("unknown-algorithm", message)
+                    .at_value(named)
+                    .label(near.map_or_else(|| "not one of them".to_owned(), |near| format!("did you mean `{near}`?")))
+                    .help(format!("{collective} can be: {}", names.join(", "))),
+            );
+        }
+        let too_few = |value: &Option<Located<u32>>, least: u32, what: &str| {
+            value.as_ref().filter(|value| ***value < least).map(|value| {
+                Diagnostic::new("bad-collectives", format!("{what} of {}", **value))
+                    .at_value(value)
+                    .label(format!("at least {least}"))
+            })
+        };
+        mistakes.extend(too_few(&self.chains, 1, "a number of chains"));
+        mistakes.extend(too_few(&self.radix, 2, "a base"));
+        if let Some(rate) = self.combine.as_ref().filter(|rate| rate.bytes_per_second() == 0.0) {
+            let never = Diagnostic::new("bad-collectives", "operands that are combined at no speed");
+            mistakes.push(never.at_value(rate).label("above 0").help("leave it out to combine at once"));
+        }
+        if let Some(size) = self.segment_size.as_ref().filter(|size| size.0 == 0) {
+            let empty = Diagnostic::new("bad-collectives", "a segment of no bytes");
+            mistakes.push(empty.at_value(size).label("at least 1 B").help("write `segment-size = \"64 KiB\"`"));
+        }
+        mistakes
+    }
+
+    /// How a call is done. A name that [`CollectivesSpec::check`] would reject counts as none.
+    pub fn plan(&self, call: &Call) -> Plan {
+        let named = self.named(call.collective).and_then(|named| {
+            Algorithm::of(call.collective).iter().find(|algorithm| algorithm.name() == named.as_str())
+        });
+        let Some(&algorithm) = named else {
+            return self.like.plan(call);
+        };
+        let mut plan = Plan::of(call, algorithm);
+        match plan.algorithm {
+            Algorithm::Chain => plan.fan = self.chains.map_or(plan.fan, |chains| (*chains).max(1)),
+            Algorithm::Knomial => plan.fan = self.radix.map_or(plan.fan, |radix| (*radix).max(2)),
+            _ => {}
+        }
+        if let Some(size) = &self.segment_size {
+            plan.segment = Some(size.0.max(1));
+        }
+        plan
+    }
+}

@@ -1,0 +1,281 @@
+//! Executes a collective on names of data instead of data.
+//!
+//! Data is a row of slots: the bytes of the vector or of all blocks, in an all-to-all the pairs (source, destination),
+//! or the blocks of a pattern. In each slot a rank has nothing, or the ranks whose contributions are combined there, in
+//! the order in which they were combined. A message takes along what its sender has in its slots when it is sent.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use crate::collective::Then;
+
+/// Whose contributions are combined, from left to right.
+pub type Combined = Rc<[u8]>;
+/// What a rank has in each slot.
+pub type Row = Vec<Option<Combined>>;
+
+/// What a message holds, and its size \[B\].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cargo {
+    pub slots: Vec<usize>,
+    pub bytes: u64,
+}
+
+/// What a rank does next.
+#[derive(Clone, Debug)]
+pub enum Act {
+    Nothing,
+    Send { to: u32, cargo: Cargo },
+    Receive { from: u32, cargo: Cargo, then: Then },
+    Exchange { to: u32, sent: Cargo, from: u32, received: Cargo, then: Then },
+    StartSend { to: u32, cargo: Cargo },
+    StartReceive { from: u32, cargo: Cargo },
+    WaitAll,
+}
+
+/// What all ranks do.
+pub trait Script {
+    /// Number of ranks.
+    fn ranks(&self) -> u32;
+    /// Number of slots.
+    fn slots(&self) -> usize;
+    /// What a rank does after so many actions; `None` when it is done.
+    fn act(&self, rank: u32, number: usize) -> Option<Act>;
+    /// What a rank has in a slot at the start.
+    fn start(&self, rank: u32, slot: usize) -> Option<u32>;
+    /// Size of a slot \[B\], where all messages must be as large as their slots together.
+    fn size(&self, slot: usize) -> Option<u64>;
+    /// Whether somebody may be given what it has already.
+    fn repeats(&self) -> bool;
+    /// Whether a rank has no result at the start, not even its own contribution.
+    fn is_exclusive(&self) -> bool {
+        false
+    }
+}
+
+/// Whether a blocking send waits until its receive is posted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sends {
+    Buffered,
+    Synchronous,
+}
+
+/// What a rank has in the end.
+#[derive(Clone, Debug)]
+pub struct Held {
+    pub row: Row,
+    /// The result of a scan, where that is kept apart.
+    pub result: Row,
+    /// From whom it has heard, directly or not: bit by rank.
+    pub heard: u64,
+}
+
+/// A message that was sent.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub from: u32,
+    pub cargo: Cargo,
+    /// What was in its slots.
+    pub content: Vec<Combined>,
+    heard: u64,
+    /// Whether it has met its receive.
+    taken: bool,
+}
+
+/// A rank on its way.
+struct Runner {
+    held: Held,
+    next: usize,
+    /// The action that it is in, and the number of the message that it has sent in it.
+    current: Option<(Act, Option<usize>)>,
+    done: bool,
+    /// Receives that were started.
+    posted: VecDeque<(u32, Cargo)>,
+    /// Messages whose sending was started.
+    started: Vec<usize>,
+}
+
+struct Machine<'a> {
+    name: &'a str,
+    script: &'a dyn Script,
+    sends: Sends,
+    runners: Vec<Runner>,
+    /// Messages under way, by sender and receiver.
+    channels: Vec<VecDeque<usize>>,
+    sent: Vec<Sent>,
+}
+
+/// Runs all ranks; returns what they have in the end, and all messages.
+pub fn run(name: &str, script: &dyn Script, sends: Sends) -> (Vec<Held>, Vec<Sent>) {
+    let ranks = script.ranks();
+    let runner = |rank: u32| {
+        let start = |slot| script.start(rank, slot).map(|who| Rc::from([who as u8].as_slice()));
+        let row: Row = (0..script.slots()).map(start).collect();
+        let result = if script.is_exclusive() { vec![None; row.len()] } else { row.clone() };
+        Runner {
+            held: Held { row, result, heard: 1 << rank },
+            next: 0,
+            current: None,
+            done: false,
+            posted: VecDeque::new(),
+            started: Vec::new(),
+        }
+    };
+    let mut machine = Machine {
+        name,
+        script,
+        sends,
+        runners: (0..ranks).map(runner).collect(),
+        channels: (0..ranks * ranks).map(|_| VecDeque::new()).collect(),
+        sent: Vec::new(),
+    };
+    let mut moved = true;
+    while moved {
+        moved = false;
+        for rank in 0..ranks {
+            moved |= machine.advance(rank);
+        }
+    }
+    for (rank, runner) in machine.runners.iter().enumerate() {
+        assert!(runner.done, "{name}: rank {rank} is stuck in {:?} (action {})", runner.current, runner.next);
+    }
+    assert!(machine.channels.iter().all(VecDeque::is_empty), "{name}: a message nobody receives");
+    (machine.runners.into_iter().map(|runner| runner.held).collect(), machine.sent)
+}
+
+impl Machine<'_> {
+    fn send(&mut self, rank: u32, to: u32, cargo: &Cargo) -> usize {
+        assert_ne!(rank, to, "{}: rank {rank} sends to itself", self.name);
+        let held = &self.runners[rank as usize].held;
+        let content = cargo.slots.iter().map(|&slot| match held.row[slot].clone() {
+            Some(what) => what,
+            None => panic!("{}: rank {rank} sends {cargo:?} to {to} without having slot {slot}", self.name),
+        });
+        let content = content.collect();
+        let sizes: Option<Vec<u64>> = cargo.slots.iter().map(|&slot| self.script.size(slot)).collect();
+        if let Some(sizes) = sizes {
+            assert_eq!(cargo.bytes, sizes.iter().sum::<u64>(), "{}: the size of {cargo:?}", self.name);
+        }
+        let number = self.sent.len();
+        let heard = held.heard;
+        self.sent.push(Sent { from: rank, cargo: cargo.clone(), content, heard, taken: false });
+        self.channels[(rank * self.script.ranks() + to) as usize].push_back(number);
+        number
+    }
+
+    /// Receives a message, if it has been sent.
+    fn receive(&mut self, rank: u32, from: u32, cargo: &Cargo, then: Then) -> bool {
+        let Some(number) = self.channels[(from * self.script.ranks() + rank) as usize].pop_front() else {
+            return false;
+        };
+        self.sent[number].taken = true;
+        let message = &self.sent[number];
+        let what = || format!("{}: rank {rank} receives {cargo:?} from {from}", self.name);
+        assert_eq!(cargo.bytes, message.cargo.bytes, "{}: of another size", what());
+        assert_eq!(cargo.slots.len(), message.content.len(), "{}", what());
+        let held = &mut self.runners[rank as usize].held;
+        held.heard |= message.heard;
+        for (&slot, came) in cargo.slots.iter().zip(message.content.iter().cloned()) {
+            let join = |left: &Combined, right: &Combined| -> Combined {
+                assert!(!left.iter().any(|who| right.contains(who)), "{}: {left:?} and {right:?}", what());
+                left.iter().chain(right.iter()).copied().collect()
+            };
+            let own = || held.row[slot].clone().unwrap_or_else(|| panic!("{}: nothing to combine with", what()));
+            match then {
+                Then::Keep => {
+                    assert!(self.script.repeats() || held.row[slot].is_none(), "{}: it has {slot} already", what());
+                    held.row[slot] = Some(came);
+                }
+                Then::Left => held.row[slot] = Some(join(&came, &own())),
+                Then::Right => held.row[slot] = Some(join(&own(), &came)),
+                Then::Both => {
+                    let result = held.result[slot].clone().unwrap_or_else(|| panic!("{}: no result yet", what()));
+                    held.result[slot] = Some(join(&came, &result));
+                    held.row[slot] = Some(join(&came, &own()));
+                }
+                Then::First => {
+                    assert!(held.result[slot].is_none(), "{}: it has a result", what());
+                    held.row[slot] = Some(join(&came, &own()));
+                    held.result[slot] = Some(came);
+                }
+                Then::Result => held.result[slot] = Some(came),
+            }
+        }
+        true
+    }
+
+    /// Lets a rank go as far as it can; whether it went anywhere.
+    fn advance(&mut self, rank: u32) -> bool {
+        let mut moved = false;
+        loop {
+            // Receives that were started match whenever their message comes.
+            let posted = std::mem::take(&mut self.runners[rank as usize].posted);
+            for (from, cargo) in posted {
+                if self.receive(rank, from, &cargo, Then::Keep) {
+                    moved = true;
+                } else {
+                    self.runners[rank as usize].posted.push_back((from, cargo));
+                }
+            }
+            let runner = &mut self.runners[rank as usize];
+            if runner.done {
+                return moved;
+            }
+            let (act, sent) = match runner.current.take() {
+                Some(current) => current,
+                None => {
+                    moved = true;
+                    let Some(act) = self.script.act(rank, runner.next) else {
+                        runner.done = true;
+                        continue;
+                    };
+                    runner.next += 1;
+                    (act, None)
+                }
+            };
+            let is_through =
+                |machine: &Self, number: usize| machine.sends == Sends::Buffered || machine.sent[number].taken;
+            let waits = match act {
+                Act::Nothing => None,
+                Act::Send { to, ref cargo } => {
+                    let number = sent.unwrap_or_else(|| self.send(rank, to, cargo));
+                    (!is_through(self, number)).then_some((act, Some(number)))
+                }
+                Act::Receive { from, ref cargo, then } => {
+                    (!self.receive(rank, from, cargo, then)).then_some((act, None))
+                }
+                Act::Exchange { to, sent: ref out, from, ref received, then } => {
+                    let number = sent.unwrap_or_else(|| self.send(rank, to, out));
+                    match self.receive(rank, from, received, then) {
+                        false => Some((act, Some(number))),
+                        // What remains once the message has come is to wait for one's own.
+                        true => {
+                            let rest = Act::Send { to, cargo: out.clone() };
+                            (!is_through(self, number)).then_some((rest, Some(number)))
+                        }
+                    }
+                }
+                Act::StartSend { to, ref cargo } => {
+                    let number = self.send(rank, to, cargo);
+                    self.runners[rank as usize].started.push(number);
+                    None
+                }
+                Act::StartReceive { from, cargo } => {
+                    self.runners[rank as usize].posted.push_back((from, cargo));
+                    None
+                }
+                Act::WaitAll => {
+                    let runner = &self.runners[rank as usize];
+                    let done =
+                        runner.posted.is_empty() && runner.started.iter().all(|&number| is_through(self, number));
+                    (!done).then_some((act, None))
+                }
+            };
+            if let Some(waits) = waits {
+                self.runners[rank as usize].current = Some(waits);
+                return moved;
+            }
+            moved = true;
+        }
+    }
+}

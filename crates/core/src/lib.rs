@@ -1,0 +1,40 @@
+//! The network of the simulator [Hayase](https://docs.rs/hayase), and what is played on it message by message. Compiled
+//! for speed; `hayase` passes all of it on.
+
+pub mod atomic_file;
+#[doc(hidden)]
+pub mod base;
+pub mod collective;
+pub mod diagnostic;
+pub mod engine;
+pub mod fabric;
+pub mod faults;
+pub mod ids;
+pub mod network;
+#[cfg(feature = "simulator")]
+pub mod node;
+pub mod noise;
+pub mod pattern;
+pub mod placement;
+#[cfg(feature = "simulator")]
+pub mod player;
+#[cfg(feature = "simulator")]
+pub mod program;
+pub mod reading;
+pub mod record;
+pub mod rng;
+pub mod routing;
+pub mod sharing;
+#[cfg(feature = "simulator")]
+pub mod steady;
+pub mod topology;
+pub mod transport;
+pub mod units;
+pub mod workload;
+
+pub use diagnostic::Invalid;
+pub use engine::Observer;
+pub use fabric::Fabric;
+pub use network::{Network, NetworkParts};
+pub use units::{Bytes, Time};
+pub use workload::Workload;

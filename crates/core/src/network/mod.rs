@@ -1,0 +1,12 @@
+//! A fabric with ranks on its nodes and how messages move over it: what puts a simulation together for any
+//! [`Workload`](crate::workload::Workload).
+
+mod parts;
+#[cfg(all(test, feature = "simulator"))]
+mod tests;
+mod whole;
+
+pub use parts::NetworkParts;
+#[doc(hidden)]
+pub use parts::{Part, of_moves};
+pub use whole::Network;

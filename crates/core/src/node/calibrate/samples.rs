@@ -1,0 +1,110 @@
+//! Measurements: read from a table, repetitions reduced to one.
+
+use serde::Serialize;
+
+use crate::diagnostic::Diagnostic;
+use crate::reading::Input;
+use crate::reading::csv::{self, Column};
+use crate::units::Time;
+
+/// What was measured.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// A message there and back, with work between send and receive at the first rank.
+    RoundTrip,
+    /// A blocking send whose receive has been posted.
+    Send,
+    /// The time between two messages of a long train of them, from a rank that does nothing but send to one that does
+    /// nothing but receive.
+    Interval,
+    /// A send that was done before its receive was posted: S is no less. Without a time.
+    Eager,
+    /// A send that was not done before its receive was posted, however long that took: S is less. Without a time.
+    Rendezvous,
+}
+
+impl Measured {
+    /// Whether it says on which side of S a length is, and no time.
+    pub(super) fn is_told(self) -> bool {
+        matches!(self, Self::Eager | Self::Rendezvous)
+    }
+}
+
+/// One measurement.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sample {
+    /// What was measured.
+    pub call: Measured,
+    /// Length of the message \[B\].
+    pub bytes: u64,
+    /// Work between the send and the receive \[ps\].
+    pub work: Time,
+    /// How long it took \[ps\].
+    pub time: Time,
+}
+
+/// Columns of a table of measured round trips.
+pub const COLUMNS: [Column; 4] =
+    [Column::required("bytes"), Column::required("time"), Column::optional("work"), Column::optional("call")];
+
+/// Reads a table of measurements: `bytes,work,time,call`, of which `work` (else 0) and `call` (`round-trip`, `send`,
+/// `interval`, `eager`, `rendezvous`; else a round trip) may be missing. The last two have no time.
+///
+/// # Errors
+/// All mistakes, each with its place.
+pub fn read(input: Input) -> Result<Vec<Sample>, Vec<Diagnostic>> {
+    let mut samples = Vec::new();
+    csv::read(input, &COLUMNS, |row| {
+        let bytes = row.size(0);
+        let work = if row.has(2) && !row.bytes(2).is_empty() { row.time(2) } else { Some(Time::ZERO) };
+        let call = match row.bytes(3) {
+            b"" | b"round-trip" => Some(Measured::RoundTrip),
+            b"send" => Some(Measured::Send),
+            b"interval" => Some(Measured::Interval),
+            b"eager" => Some(Measured::Eager),
+            b"rendezvous" => Some(Measured::Rendezvous),
+            other => {
+                let message = format!("unknown call \"{}\"", String::from_utf8_lossy(other));
+                let diagnostic = Diagnostic::new("unknown-call", message);
+                row.mistake(
+                    3,
+                    diagnostic
+                        .label("`round-trip`, `send`, `interval`, `eager` or `rendezvous`")
+                        .help("leave it empty for a round trip"),
+                );
+                None
+            }
+        };
+        let told = call.is_some_and(Measured::is_told);
+        let time = if told && row.bytes(1).is_empty() { Some(Time::ZERO) } else { row.time(1) };
+        if time == Some(Time::ZERO) && !told {
+            let diagnostic = Diagnostic::new("wrong-value", "nothing takes no time at all");
+            row.mistake(1, diagnostic.label("a time above 0").help("times are in seconds unless a unit follows"));
+        }
+        if let (Some(bytes), Some(time), Some(work), Some(call)) = (bytes, time, work, call) {
+            if call == Measured::RoundTrip && time.ps() < 0.9 * work.ps() {
+                let message = format!("a round trip of {time} with {work} of work in it");
+                let diagnostic = Diagnostic::new("wrong-value", message).label("longer than the work is expected");
+                row.mistake(1, diagnostic.help("the time is from the start of the send to the end of the receive"));
+            }
+            samples.push(Sample { call, bytes, work, time });
+        }
+    })?;
+    Ok(samples)
+}
+
+/// One measurement for each call, length and work: the one at this percentile of its repetitions.
+pub(super) fn reduce(samples: &[Sample], percentile: f64) -> Vec<Sample> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by_key(|sample| (sample.call, sample.bytes, sample.work, sample.time));
+    let same = |a: &Sample, b: &Sample| (a.call, a.bytes, a.work) == (b.call, b.bytes, b.work);
+    let pick = |group: &[Sample]| {
+        let at = (group.len() - 1) as f64 * percentile.clamp(0.0, 100.0) / 100.0;
+        let (below, above) = (group[at.floor() as usize], group[at.ceil() as usize]);
+        // Between two repetitions, as far as the percentile is between them.
+        let part = at - at.floor();
+        Sample { time: Time::from_ps(below.time.ps() * (1.0 - part) + above.time.ps() * part), ..below }
+    };
+    sorted.chunk_by(same).map(pick).collect()
+}

@@ -1,0 +1,205 @@
+//! All-to-all: every rank has a block of its own for every other rank.
+//!
+//! With N ranks and blocks of m bytes at least `N (N - 1) m` bytes must travel; the algorithms that forward blocks
+//! ([`AllToAll::Ring`], [`AllToAll::Bruck`]) send more bytes in fewer or nearer messages.
+//!
+//! Bruck's messages are those of a program's [alltoall](crate::collective). The others are rules of their
+//! own: with them no message waits for what its sender receives (a program's exchanges do), which is what makes their
+//! steps uniform.
+
+mod random_order;
+mod ring;
+mod several;
+mod spread;
+
+use std::sync::Arc;
+
+use super::options::{self, dimensions, dims, finish, show_dims, table, together, too_many, unused};
+use super::scheduled::Scheduled;
+use super::{Injection, Pattern, Traffic};
+use crate::base::choice::choice;
+use crate::collective::{Algorithm, Call, Operation};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::units::Bytes;
+
+pub use several::MessageOrder;
+
+use random_order::RandomOrder;
+use ring::Ring;
+use several::Several;
+use spread::{Rule, Spread};
+
+choice! {
+    /// How the blocks get to their ranks.
+    pub enum AllToAll {
+        /// Message p = 1 .. N-1 goes to `(src + p) mod N`.
+        SimpleSpread = "simple-spread",
+        /// Simple spread in both coordinates of an n x n square of ranks; N = n^2.
+        Spread2d = "2d-spread",
+        /// Simple spread in every coordinate of a grid of ranks.
+        SpreadNd = "nd-spread",
+        /// Message p goes to `src xor p`; N a power of two.
+        Pairwise = "pairwise",
+        /// Pairwise where N is a power of two, else simple spread.
+        Mpich = "mpich",
+        /// Blocks travel from neighbour to neighbour around a ring.
+        Ring = "ring",
+        /// Blocks travel by powers of two, many in one message: log N rounds.
+        Bruck = "bruck",
+        /// Each rank visits the others in a random order of its own.
+        RandomOrder = "random-order",
+        /// Simple spread with all messages under way at once.
+        Linear = "linear",
+    }
+}
+
+table! {
+    /// `[workload.all-to-all]`: every rank sends a block to every other.
+    pub struct AllToAllSpec {
+        /// How the blocks get to their ranks.
+        pub algorithm: Located<AllToAll>,
+        /// What each rank has for each other.
+        ///
+        /// Each message of it has this size, where there are several (`messages`).
+        pub size: Located<Bytes>,
+        /// How many messages of that size each rank has for each other (default 1); not for ring and bruck, whose
+        /// messages hold the blocks of several pairs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub messages: Option<Located<u32>>,
+        /// In which order: all for one rank in a row (default), or whole rounds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub message_order: Option<Located<MessageOrder>>,
+        /// nd-spread: the lengths of the grid of ranks, x0 first (default: the nearest to each other that there are).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub dims: Option<Located<Vec<u32>>>,
+        /// nd-spread: how many dimensions the grid has, where `dims` does not say so (default 3).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub dimensions: Option<Located<u32>>,
+    }
+}
+
+impl AllToAllSpec {
+    pub(super) fn build(&self, nodes: u32, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let mut mistakes = Vec::new();
+        if *self.algorithm != AllToAll::SpreadNd {
+            let chosen = format!("algorithm \"{}\"", *self.algorithm);
+            mistakes.extend(self.dims.as_ref().map(|dims| unused(dims, "dims", &chosen, "\"nd-spread\"")));
+            mistakes.extend(self.dimensions.as_ref().map(|d| unused(d, "dimensions", &chosen, "\"nd-spread\"")));
+        }
+        mistakes.extend(self.no_messages());
+        if let (Some(order), true) = (&self.message_order, self.messages() == 1) {
+            mistakes.push(unused(order, "message-order", "one message a pair", "`messages = 2` or more"));
+        }
+        let built = options::ranks(self.ranks, nodes).and_then(|ranks| self.algorithm(ranks, seed));
+        together(mistakes, built)
+    }
+
+    /// Messages for each pair of ranks.
+    fn messages(&self) -> u32 {
+        self.messages.map_or(1, |messages| *messages)
+    }
+
+    /// What is wrong with the number of messages, whatever the number of ranks.
+    fn no_messages(&self) -> Option<Diagnostic> {
+        let messages = self.messages.as_ref()?;
+        let forwards = matches!(*self.algorithm, AllToAll::Ring | AllToAll::Bruck);
+        match **messages {
+            0 => Some(
+                Diagnostic::new("wrong-value", "an all-to-all without messages sends nothing")
+                    .at_value(messages)
+                    .label("a number from 1 on")
+                    .help("write `messages = 1`, or leave it out"),
+            ),
+            2.. if forwards => Some(
+                Diagnostic::new(
+                    "unused-option",
+                    format!("`messages` has no meaning for algorithm \"{}\"", *self.algorithm),
+                )
+                .at_value(messages)
+                .label("its messages hold the blocks of several pairs of ranks")
+                .help(
+                    "leave `messages` out and write a larger `size`, or choose an algorithm that sends each block straight to \
+                     its rank: \"simple-spread\", \"2d-spread\", \"nd-spread\", \"pairwise\", \"mpich\", \"random-order\", \"linear\"",
+                ),
+            ),
+            _ => None,
+        }
+    }
+
+    /// The pattern with as many messages for each pair as there are to be.
+    fn several<P: Pattern + 'static>(&self, once: P) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let (Some(messages), 2..) = (&self.messages, self.messages()) else { return finish(once, &self.size) };
+        let order = self.message_order.map_or(MessageOrder::InARow, |order| *order);
+        let count = u128::from(once.ranks()) * u128::from(**messages);
+        match Several::new(once, **messages, order) {
+            Some(several) => finish(several, &self.size),
+            None => Err(vec![too_many(messages, "messages a rank", count)]),
+        }
+    }
+
+    fn algorithm(&self, ranks: u32, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let bytes = self.size.0;
+        let spread = |rule| self.several(Spread::new(ranks, bytes, rule));
+        match *self.algorithm {
+            AllToAll::SimpleSpread | AllToAll::Linear => spread(Rule::Shift),
+            AllToAll::Mpich if !ranks.is_power_of_two() => spread(Rule::Shift),
+            AllToAll::Mpich => spread(Rule::Xor),
+            AllToAll::Pairwise if !ranks.is_power_of_two() => Err(vec![self.no_power_of_two(ranks)]),
+            AllToAll::Pairwise => spread(Rule::Xor),
+            AllToAll::Spread2d => self.square(ranks).and_then(|n| spread(Rule::grid(&[n, n]))),
+            AllToAll::SpreadNd => self.grid(ranks).and_then(|dims| spread(Rule::grid(&dims))),
+            AllToAll::Ring => finish(Ring::new(ranks, bytes), &self.size),
+            AllToAll::Bruck => {
+                Scheduled::of(&Call::equal(Operation::Alltoall, ranks, bytes), Algorithm::Bruck, &self.size)
+            }
+            AllToAll::RandomOrder => self.several(RandomOrder::new(ranks, bytes, seed)),
+        }
+    }
+
+    fn no_power_of_two(&self, ranks: u32) -> Diagnostic {
+        let below = 1 << ranks.ilog2();
+        Diagnostic::new("not-a-power-of-two", format!("pairwise exchange is not defined for {ranks} ranks"))
+            .at_value(&self.algorithm)
+            .label("needs a power of two of ranks")
+            .help(format!("write `algorithm = \"mpich\"` or `\"simple-spread\"`, or `ranks = {below}`"))
+    }
+
+    /// The side of the square of ranks.
+    fn square(&self, ranks: u32) -> Result<u32, Vec<Diagnostic>> {
+        let n = ranks.isqrt();
+        if n * n == ranks {
+            return Ok(n);
+        }
+        let near = super::arith::balanced(ranks, 2);
+        Err(vec![
+            Diagnostic::new("not-a-square", format!("2d-spread is not defined for {ranks} ranks"))
+                .at_value(&self.algorithm)
+                .label("needs a square number of ranks")
+                .help(format!("write `algorithm = \"nd-spread\"` with `dims = {near:?}`, or `ranks = {}`", n * n)),
+        ])
+    }
+
+    /// The lengths of the grid of ranks.
+    fn grid(&self, ranks: u32) -> Result<Vec<u32>, Vec<Diagnostic>> {
+        let count = dimensions(self.dimensions.as_ref(), self.dims.as_ref(), 3, 24).map_err(|wrong| vec![wrong])?;
+        dims(self.dims.as_ref(), count, ranks).map_err(|wrong| vec![wrong])
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic_or(if *self.algorithm == AllToAll::Linear { Injection::All } else { Injection::Queue })
+    }
+
+    pub(super) fn title(&self) -> String {
+        let grid = match (*self.algorithm, &self.dims) {
+            (AllToAll::SpreadNd, Some(dims)) => format!(" {}", show_dims(dims)),
+            (AllToAll::SpreadNd, None) => format!(" {}-D", self.dimensions.map_or(3, |d| *d)),
+            _ => String::new(),
+        };
+        let messages = match (self.messages(), self.message_order.map(|order| *order)) {
+            (1, _) => String::new(),
+            (k, Some(MessageOrder::Rounds)) => format!(", {k} messages a pair in rounds"),
+            (k, _) => format!(", {k} messages a pair in a row"),
+        };
+        format!("all-to-all {}{grid}, {}{messages}", *self.algorithm, *self.size)
+    }
+}

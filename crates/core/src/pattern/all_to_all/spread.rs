@@ -1,0 +1,118 @@
+//! All-to-all in N - 1 steps, each a permutation: simple spread, its form in grids, pairwise exchange.
+
+use crate::base::divisor::Divisor;
+use crate::ids::RankId;
+use crate::pattern::arith::add_mod;
+use crate::pattern::{After, Block, Message, Needs, Pattern};
+use crate::workload::Lockstep;
+
+/// Every rank sends each other its block directly.
+///
+/// Message `p = 1 .. N-1` of `src` (index p - 1, step p - 1) goes to `rule(src, p)`; for each p the rule is a
+/// permutation of the ranks without a fixed point, so everyone sends and receives one message a step.
+///
+/// N - 1 steps; `N (N - 1)` messages and as many blocks.
+#[derive(Debug)]
+pub(super) struct Spread {
+    ranks: u32,
+    size: u64,
+    rule: Rule,
+}
+
+/// Where a rank's p-th message goes.
+#[derive(Debug)]
+pub(super) enum Rule {
+    /// Simple spread: `(src + p) mod N`.
+    ///
+    /// Source: docs/models.md, "All-to-all", A2ASS.
+    Shift,
+    /// The spread of a grid of ranks: with `src = sum s_i * stride_i` and `p = sum p_i * stride_i` in the mixed radix
+    /// of the grid's lengths d_i, to `sum ((s_i + p_i) mod d_i) * stride_i`. In two dimensions of the same length
+    /// that is the 2D spread.
+    ///
+    /// Source: docs/models.md, "All-to-all", A2ASS2D.
+    Grid(Vec<Divisor>),
+    /// Pairwise exchange: `src xor p`, N a power of two.
+    ///
+    /// Source: docs/models.md, "All-to-all", A2APW.
+    Xor,
+}
+
+impl Rule {
+    /// The spread of a grid with these lengths, x0 first.
+    pub fn grid(dims: &[u32]) -> Self {
+        Self::Grid(dims.iter().filter(|&&d| d > 1).map(|&d| Divisor::new(d)).collect())
+    }
+}
+
+impl Spread {
+    /// `ranks` ranks with blocks of `size` bytes \[B\].
+    pub fn new(ranks: u32, size: u64, rule: Rule) -> Self {
+        Self { ranks, size, rule }
+    }
+
+    #[inline]
+    fn destination(&self, src: u32, p: u32) -> u32 {
+        match &self.rule {
+            Rule::Shift => add_mod(src, p, self.ranks),
+            Rule::Xor => src ^ p,
+            Rule::Grid(dims) => {
+                let (mut src, mut p) = (src, p);
+                let (mut stride, mut dst) = (1, 0);
+                for dim in dims {
+                    let ((src_rest, s), (p_rest, q)) = (dim.divide(src), dim.divide(p));
+                    dst += add_mod(s, q, dim.value()) * stride;
+                    stride *= dim.value();
+                    (src, p) = (src_rest, p_rest);
+                }
+                dst
+            }
+        }
+    }
+}
+
+impl Pattern for Spread {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn sends(&self, _: RankId) -> u32 {
+        self.ranks - 1
+    }
+
+    #[inline]
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
+    fn message(&self, rank: RankId, index: u32) -> Message {
+        Message::new(self.destination(rank.0, index + 1), self.size, index, After::Nothing)
+    }
+
+    fn receives(&self, _: RankId, step: u32) -> u32 {
+        u32::from(step < self.ranks - 1)
+    }
+
+    fn steps(&self) -> u32 {
+        self.ranks - 1
+    }
+
+    fn lockstep(&self) -> Option<Lockstep<'_>> {
+        let destinations = |step: u32, destinations: &mut Vec<RankId>| match &self.rule {
+            // Two runs of ranks: those before the end, and those after it.
+            Rule::Shift => destinations.extend((step + 1..self.ranks).chain(0..step + 1).map(RankId)),
+            _ => destinations.extend((0..self.ranks).map(|rank| RankId(self.destination(rank, step + 1)))),
+        };
+        let (ranks, steps) = (self.ranks, self.steps());
+        let destinations = Box::new(destinations);
+        Some(Lockstep { ranks, steps, bytes: self.size, alike: 1, destinations, passed_on: None })
+    }
+
+    fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
+        vec![Block { origin: rank, part: self.destination(rank.0, index + 1) }]
+    }
+
+    fn bytes(&self) -> u128 {
+        u128::from(self.messages()) * u128::from(self.size)
+    }
+}

@@ -1,0 +1,67 @@
+//! Allgather: what every rank has goes to all.
+//!
+//! Every rank gets the m bytes of N - 1 others, so `N (N - 1) m` bytes travel, with each algorithm here. In every step
+//! each rank sends one message and gets one, and each step waits for those before.
+//!
+//! The messages are those of a program's [allgather](crate::collective).
+
+use std::sync::Arc;
+
+use super::options::{self, table};
+use super::scheduled::Scheduled;
+use super::{Injection, Pattern, Traffic};
+use crate::base::choice::choice;
+use crate::collective::{Algorithm, Call, Operation};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::units::Bytes;
+
+choice! {
+    /// How the contributions spread.
+    pub enum Allgather {
+        /// From neighbour to neighbour around a ring: N - 1 steps.
+        Ring = "ring",
+        /// Partners at doubling distances exchange all they have: log N steps; N a power of two.
+        RecursiveDoubling = "recursive-doubling",
+        /// To ranks at doubling distances around a ring: log N steps for any N.
+        Bruck = "bruck",
+    }
+}
+
+table! {
+    /// `[workload.allgather]`: what every rank has goes to all.
+    pub struct AllgatherSpec {
+        /// How the contributions spread.
+        pub algorithm: Located<Allgather>,
+        /// What each rank has.
+        pub size: Located<Bytes>,
+    }
+}
+
+impl AllgatherSpec {
+    pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let ranks = options::ranks(self.ranks, nodes)?;
+        if *self.algorithm == Allgather::RecursiveDoubling && !ranks.is_power_of_two() {
+            let message = format!("recursive doubling of an allgather is not defined for {ranks} ranks");
+            return Err(vec![
+                Diagnostic::new("not-a-power-of-two", message)
+                    .at_value(&self.algorithm)
+                    .label("needs a power of two of ranks")
+                    .help(format!("write `algorithm = \"bruck\"` or `\"ring\"`, or `ranks = {}`", 1 << ranks.ilog2())),
+            ]);
+        }
+        let algorithm = match *self.algorithm {
+            Allgather::Ring => Algorithm::Ring,
+            Allgather::RecursiveDoubling => Algorithm::RecursiveDoubling,
+            Allgather::Bruck => Algorithm::Bruck,
+        };
+        Scheduled::of(&Call::equal(Operation::Allgather, ranks, self.size.0), algorithm, &self.size)
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic_or(Injection::Queue)
+    }
+
+    pub(super) fn title(&self) -> String {
+        format!("allgather {}, {}", *self.algorithm, *self.size)
+    }
+}

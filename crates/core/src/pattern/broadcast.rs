@@ -1,0 +1,131 @@
+//! Broadcast: what one rank has goes to all.
+//!
+//! Every rank but the root gets m bytes, so at least `(N - 1) m` bytes travel, and exactly that with each algorithm
+//! here; they differ in who sends them and when.
+//!
+//! The messages are those of a program's [broadcast](crate::collective); the segments of the chain are as
+//! even as can be, instead of all but the last of one size.
+
+use std::sync::Arc;
+
+use super::options::{self, rank_below, table, together, too_many, unused};
+use super::scheduled::Scheduled;
+use super::{Injection, Pattern, Traffic};
+use crate::base::choice::choice;
+use crate::collective::{Algorithm, Call, Operation, Schedule};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::units::Bytes;
+
+choice! {
+    /// Who sends it on.
+    pub enum Broadcast {
+        /// The root sends to each rank in turn.
+        Flat = "flat",
+        /// Ranks that have it send it on: a binomial tree, log N rounds.
+        Binomial = "binomial",
+        /// In segments along a chain of all ranks.
+        PipelinedChain = "pipelined-chain",
+    }
+}
+
+table! {
+    /// `[workload.broadcast]`: what the root has goes to all.
+    pub struct BroadcastSpec {
+        /// Who sends it on.
+        pub algorithm: Located<Broadcast>,
+        /// What the root has.
+        pub size: Located<Bytes>,
+        /// Who has it (default rank 0).
+        #[serde(default)]
+        pub root: Located<u32>,
+        /// pipelined-chain: in how many segments (default 16).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub segments: Option<Located<u32>>,
+        /// pipelined-chain: the largest segment, instead of `segments`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub segment_size: Option<Located<Bytes>>,
+    }
+}
+
+/// Segments of a pipelined chain where nothing is said.
+const USUAL_SEGMENTS: u32 = 16;
+
+impl BroadcastSpec {
+    pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let mut mistakes = Vec::new();
+        if *self.algorithm != Broadcast::PipelinedChain {
+            let chosen = format!("algorithm \"{}\"", *self.algorithm);
+            let (segments, size) = (self.segments.as_ref(), self.segment_size.as_ref());
+            mistakes.extend(segments.map(|s| unused(s, "segments", &chosen, "\"pipelined-chain\"")));
+            mistakes.extend(size.map(|s| unused(s, "segment-size", &chosen, "\"pipelined-chain\"")));
+        }
+        let built = options::ranks(self.ranks, nodes).and_then(|ranks| {
+            let mut mistakes = Vec::new();
+            let root = rank_below(&self.root, ranks, "root").unwrap_or_else(|wrong| {
+                mistakes.push(wrong);
+                0
+            });
+            let size = self.size.0;
+            let call = Call::equal(Operation::Bcast, ranks, size).rooted(root);
+            let built = match *self.algorithm {
+                Broadcast::Flat => Scheduled::of(&call, Algorithm::Linear, &self.size),
+                Broadcast::Binomial => Scheduled::of(&call, Algorithm::Binomial, &self.size),
+                Broadcast::PipelinedChain => self.segments(ranks).and_then(|segments| {
+                    Scheduled::finished(Schedule::pipeline(ranks, root, size, segments), &self.size)
+                }),
+            };
+            together(mistakes, built)
+        });
+        together(mistakes, built)
+    }
+
+    /// Number of segments of a pipelined chain.
+    fn segments(&self, ranks: u32) -> Result<u32, Vec<Diagnostic>> {
+        // The last segment arrives in step ranks + segments - 3.
+        let fits = |segments: u64| u32::try_from(segments).ok().filter(|s| s.checked_add(ranks).is_some());
+        let none = |option: &str, example: &str| {
+            Diagnostic::new("no-segments", format!("`{option}` is zero"))
+                .label("must be more than 0")
+                .help(format!("write `{option} = {example}`"))
+        };
+        match (&self.segments, &self.segment_size) {
+            (Some(segments), Some(size)) => Err(vec![
+                Diagnostic::new("two-ways", "`segments` and `segment-size` say the same thing twice")
+                    .at_value(size)
+                    .label(format!("there is also `segments = {}`", **segments))
+                    .help("leave one of them out"),
+            ]),
+            (Some(segments), None) if **segments == 0 => Err(vec![none("segments", "16").at_value(segments)]),
+            (Some(segments), None) => {
+                let count = u64::from(**segments);
+                fits(count).ok_or_else(|| vec![too_many(segments, "steps", u128::from(count) + u128::from(ranks))])
+            }
+            (None, Some(size)) if size.0 == 0 => Err(vec![none("segment-size", "\"64 KiB\"").at_value(size)]),
+            (None, Some(size)) => {
+                let count = self.size.0.div_ceil(size.0).max(1);
+                fits(count).ok_or_else(|| {
+                    vec![
+                        too_many(size, "steps", u128::from(count) + u128::from(ranks))
+                            .help("write a larger segment size"),
+                    ]
+                })
+            }
+            (None, None) => Ok(USUAL_SEGMENTS),
+        }
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic_or(Injection::Queue)
+    }
+
+    pub(super) fn title(&self) -> String {
+        let segments = match (*self.algorithm, &self.segments, &self.segment_size) {
+            (Broadcast::PipelinedChain, Some(segments), _) => format!(" in {} segments", **segments),
+            (Broadcast::PipelinedChain, None, Some(size)) => format!(" in segments of {}", **size),
+            (Broadcast::PipelinedChain, None, None) => format!(" in {USUAL_SEGMENTS} segments"),
+            _ => String::new(),
+        };
+        let root = if *self.root == 0 { String::new() } else { format!(" from rank {}", *self.root) };
+        format!("broadcast {}{root}, {}{segments}", *self.algorithm, *self.size)
+    }
+}

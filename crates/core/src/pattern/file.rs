@@ -1,0 +1,173 @@
+//! Pattern files: the messages of a program, listed one by one.
+//!
+//! A CSV table `src,dst,bytes` with, where they are needed, the columns
+//! * `order`: a number; the messages of a sender go in ascending order of it (default: in the order of the file);
+//! * `delay`: time the sender spends between being allowed to send and sending, which is how computation comes in;
+//! * `after`: messages, separated by blanks, that must have arrived first, which is how receives come in;
+//! * `id`: a name for the message, for `after` to use.
+//!
+//! `after` names a message by its `id`, where the file has that column, else by its row (0: the first after the
+//! header); or, with or without ids, as `src:index`, the index-th message (from 0) that rank `src` sends.
+//!
+//! A message goes when everything in its `after` has arrived and the injection rule lets it (usual is `queue`: when
+//! its sender's previous message has been delivered), `delay` later.
+
+mod read;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+use super::{After, Injection, Message, Needs, Pattern, Traffic};
+use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::ids::{MessageId, RankId};
+use crate::units::Time;
+
+/// `[workload.file]`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FileSpec {
+    /// The file, relative to the one that names it; CSV, or CSV compressed with zstd.
+    pub path: Located<String>,
+    /// Number of ranks (default: one more than the largest that sends or receives).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Located<u32>>,
+    /// When a rank sends its next message.
+    #[serde(default)]
+    pub injection: Located<Injection>,
+    /// Each rank starts at a random time below this.
+    #[serde(default)]
+    pub message_jitter: Located<Time>,
+}
+
+impl FileSpec {
+    pub(super) fn build(&self, sources: &mut Sources) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        Ok(Arc::new(read::read(self, sources)?))
+    }
+    pub(super) fn traffic(&self) -> Traffic {
+        Traffic { injection: self.injection, message_jitter: self.message_jitter }
+    }
+    pub(super) fn title(&self) -> String {
+        format!("messages of {}", *self.path)
+    }
+}
+
+/// The messages of a file, by sender and, for each, in sending order.
+///
+/// Memory: 12 bytes a message, 8 more where there are delays, 4 more where there are receives to wait for and 8 for
+/// each of those, 4 more once [`Pattern::receives`] has been asked.
+struct FilePattern {
+    /// By rank: where its messages start; one more entry at the end.
+    starts: Vec<u32>,
+    /// By message: who gets it.
+    dst: Vec<u32>,
+    /// By message: how large it is \[B\].
+    bytes: Vec<u64>,
+    /// By message: time before sending it \[ps\]; empty where there are no delays.
+    delays: Vec<f64>,
+    /// By message: where in `after` what it waits for starts, and one more entry; empty where nothing waits.
+    after_starts: Vec<u32>,
+    after: Vec<MessageId>,
+    /// Largest number of messages of a rank.
+    steps: u32,
+    arrivals: OnceLock<Arrivals>,
+}
+
+/// By receiver, the steps of the messages addressed to it, ascending.
+struct Arrivals {
+    starts: Vec<u32>,
+    steps: Vec<u32>,
+}
+
+impl Arrivals {
+    fn of(pattern: &FilePattern) -> Self {
+        let starts = starts_of(pattern.starts.len() - 1, &pattern.dst);
+        let mut next = starts.clone();
+        let mut steps = vec![0; pattern.dst.len()];
+        for range in pattern.starts.windows(2) {
+            for message in range[0]..range[1] {
+                let slot = &mut next[pattern.dst[message as usize] as usize];
+                steps[*slot as usize] = message - range[0];
+                *slot += 1;
+            }
+        }
+        for range in starts.windows(2) {
+            steps[range[0] as usize..range[1] as usize].sort_unstable();
+        }
+        Self { starts, steps }
+    }
+}
+
+/// Where each group starts once items are sorted by group, and one more entry at the end.
+fn starts_of(groups: usize, group_of: &[u32]) -> Vec<u32> {
+    let mut starts = vec![0; groups + 1];
+    for &group in group_of {
+        starts[group as usize + 1] += 1;
+    }
+    for i in 0..groups {
+        starts[i + 1] += starts[i];
+    }
+    starts
+}
+
+impl fmt::Debug for FilePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilePattern").field("ranks", &self.ranks()).field("messages", &self.messages()).finish()
+    }
+}
+
+impl Pattern for FilePattern {
+    fn ranks(&self) -> u32 {
+        (self.starts.len() - 1) as u32
+    }
+
+    fn sends(&self, rank: RankId) -> u32 {
+        self.starts[rank.0 as usize + 1] - self.starts[rank.0 as usize]
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { steps: false, messages: !self.after.is_empty() }
+    }
+
+    fn delays(&self) -> bool {
+        self.delays.iter().any(|&delay| delay > 0.0)
+    }
+
+    fn message(&self, rank: RankId, index: u32) -> Message {
+        let i = (self.starts[rank.0 as usize] + index) as usize;
+        let after = match self.after_starts.get(i..i + 2) {
+            Some(range) if range[0] < range[1] => {
+                After::Messages(self.after[range[0] as usize..range[1] as usize].to_vec())
+            }
+            _ => After::Nothing,
+        };
+        Message {
+            dst: RankId(self.dst[i]),
+            bytes: self.bytes[i],
+            step: index,
+            delay: self.delays.get(i).map_or(Time::ZERO, |&ps| Time::from_ps(ps)),
+            after,
+        }
+    }
+
+    fn receives(&self, rank: RankId, step: u32) -> u32 {
+        let arrivals = self.arrivals.get_or_init(|| Arrivals::of(self));
+        let rank = rank.0 as usize;
+        let steps = &arrivals.steps[arrivals.starts[rank] as usize..arrivals.starts[rank + 1] as usize];
+        let first = steps.partition_point(|&other| other < step);
+        steps[first..].partition_point(|&other| other == step) as u32
+    }
+
+    fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    fn messages(&self) -> u64 {
+        self.dst.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! What the tables of all patterns share: their common options, and the checks.
+
+use std::sync::Arc;
+
+use super::Pattern;
+use super::arith::balanced;
+use crate::diagnostic::{Diagnostic, Located};
+
+/// The most ranks a pattern may have: rank and index arithmetic stays within 32 bits below this.
+pub(super) const MAX_RANKS: u32 = 1 << 24;
+
+/// Declares the table of a pattern: its own options, followed by those that every pattern has.
+macro_rules! table {
+    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+        pub struct $name {
+            $($own)*
+            /// Number of ranks (default: one for each node of the fabric).
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub ranks: Option<crate::diagnostic::Located<u32>>,
+            /// When a rank sends its next message (default: as is usual for the pattern, mostly `queue`).
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub injection: Option<crate::diagnostic::Located<crate::pattern::Injection>>,
+            /// Each rank starts at a random time below this (default: all at once).
+            #[serde(default)]
+            pub message_jitter: crate::diagnostic::Located<crate::units::Time>,
+        }
+
+        impl $name {
+            /// When its messages may go, where `usual` is the rule if none is written.
+            fn traffic_or(&self, usual: crate::pattern::Injection) -> crate::pattern::Traffic {
+                crate::pattern::Traffic {
+                    injection: self.injection.unwrap_or_else(|| usual.into()),
+                    message_jitter: self.message_jitter,
+                }
+            }
+        }
+    };
+}
+
+pub(super) use table;
+
+/// What was built, unless there were mistakes before; then these and those of the building.
+pub(super) fn together<T>(
+    mut mistakes: Vec<Diagnostic>,
+    built: Result<T, Vec<Diagnostic>>,
+) -> Result<T, Vec<Diagnostic>> {
+    match built {
+        Ok(built) if mistakes.is_empty() => Ok(built),
+        Ok(_) => Err(mistakes),
+        Err(more) => {
+            mistakes.extend(more);
+            Err(mistakes)
+        }
+    }
+}
+
+/// The default of an option that is a number of times.
+pub(super) fn once() -> Located<u32> {
+    1.into()
+}
+
+/// Number of ranks: as written, else the number of nodes.
+pub(super) fn ranks(written: Option<Located<u32>>, nodes: u32) -> Result<u32, Vec<Diagnostic>> {
+    let ranks = written.unwrap_or_else(|| nodes.into());
+    let limits = |message: String| {
+        vec![
+            Diagnostic::new("bad-ranks", message)
+                .at_value(&ranks)
+                .label(format!("a number from 1 to {MAX_RANKS}"))
+                .help("write `ranks = 64`, or leave it out for one rank on each node"),
+        ]
+    };
+    match *ranks {
+        0 => Err(limits("a pattern needs at least one rank".into())),
+        n if n > MAX_RANKS => Err(limits(format!("{n} ranks are more than a pattern can have"))),
+        n => Ok(n),
+    }
+}
+
+/// The rank an option names.
+pub(super) fn rank_below(rank: &Located<u32>, ranks: u32, option: &str) -> Result<u32, Diagnostic> {
+    if **rank < ranks {
+        return Ok(**rank);
+    }
+    Err(Diagnostic::new("unknown-rank", format!("there is no rank {} among {ranks}", **rank))
+        .at_value(rank)
+        .label(format!("a rank from 0 to {}", ranks - 1))
+        .help(format!("write `{option} = {}` or less", ranks - 1)))
+}
+
+/// The lengths of a grid that holds all ranks: as written, else the factors of `ranks` nearest to each other.
+pub(super) fn dims(written: Option<&Located<Vec<u32>>>, count: usize, ranks: u32) -> Result<Vec<u32>, Diagnostic> {
+    let Some(written) = written else {
+        return Ok(balanced(ranks, count));
+    };
+    let product = written.iter().try_fold(1u32, |product, &d| product.checked_mul(d));
+    if product == Some(ranks) {
+        return Ok((**written).clone());
+    }
+    let told = match product {
+        Some(product) => format!("their product is {product}"),
+        None => "their product is far larger".into(),
+    };
+    let suggested = balanced(ranks, written.len().max(1));
+    Err(Diagnostic::new("bad-dims", format!("{} do not hold {ranks} ranks", show_dims(written)))
+        .at_value(written)
+        .label(told)
+        .help(format!("write `dims = {suggested:?}`, or another product of {ranks}, or give the `ranks` they hold")))
+}
+
+/// Number of dimensions of a grid: as written, else as many as `dims` has, else `usual`.
+pub(super) fn dimensions(
+    written: Option<&Located<u32>>,
+    dims: Option<&Located<Vec<u32>>>,
+    usual: u32,
+    most: u32,
+) -> Result<usize, Diagnostic> {
+    let wrong = |at: Diagnostic| at.label(format!("a grid has from 1 to {most} dimensions here"));
+    let given = dims.map(|dims| dims.len());
+    match (written, dims) {
+        (Some(written), _) if !(1..=most).contains(&**written) => Err(wrong(
+            Diagnostic::new("bad-dims", format!("a grid of {} dimensions", **written))
+                .at_value(written)
+                .help(format!("write `dimensions = {usual}`")),
+        )),
+        (Some(written), Some(dims)) if dims.len() != **written as usize => Err(Diagnostic::new(
+            "bad-dims",
+            format!("`dims` has {} lengths and `dimensions` is {}", dims.len(), **written),
+        )
+        .at_value(written)
+        .label("contradicts `dims`")
+        .help(format!("leave `dimensions` out, or write `dimensions = {}`", dims.len()))),
+        (None, Some(dims)) if !(1..=most as usize).contains(&dims.len()) => Err(wrong(
+            Diagnostic::new("bad-dims", format!("a grid of {} dimensions", dims.len()))
+                .at_value(dims)
+                .help("write `dims = [4, 4]`"),
+        )),
+        _ => Ok(given.unwrap_or(written.map_or(usual, |written| **written) as usize)),
+    }
+}
+
+/// Dimensions for people: `4x4x2`.
+pub(super) fn show_dims(dims: &[u32]) -> String {
+    let dims: Vec<String> = dims.iter().map(u32::to_string).collect();
+    if dims.is_empty() { "no dimensions".into() } else { dims.join("x") }
+}
+
+/// `, 3 rounds`, or nothing for one.
+pub(super) fn show_rounds(rounds: u32) -> String {
+    if rounds == 1 { String::new() } else { format!(", {rounds} rounds") }
+}
+
+/// An option that the chosen algorithm does not look at.
+pub(super) fn unused<T>(value: &Located<T>, option: &str, chosen: &str, meant_for: &str) -> Diagnostic {
+    Diagnostic::new("unused-option", format!("`{option}` has no meaning for {chosen}"))
+        .at_value(value)
+        .label(format!("only for {meant_for}"))
+        .help(format!("leave `{option}` out, or choose {meant_for}"))
+}
+
+/// Reports a count that does not fit the 32 bits of indices and steps.
+pub(super) fn too_many<T>(value: &Located<T>, what: &str, count: u128) -> Diagnostic {
+    Diagnostic::new("too-many", format!("{count} {what} are more than can be counted"))
+        .at_value(value)
+        .label(format!("at most {} {what}", u32::MAX))
+        .help("write a smaller number")
+}
+
+/// The finished pattern, if the bytes it sends in all can be counted in 64 bits.
+pub(super) fn finish<T>(
+    pattern: impl Pattern + 'static,
+    size: &Located<T>,
+) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+    let bytes = pattern.bytes();
+    if bytes <= u128::from(u64::MAX) {
+        return Ok(Arc::new(pattern));
+    }
+    Err(vec![
+        Diagnostic::new("too-much-data", format!("{bytes} bytes in all are more than can be counted"))
+            .at_value(size)
+            .label(format!("at most {} bytes in all", u64::MAX))
+            .help("write a smaller size"),
+    ])
+}

@@ -1,0 +1,108 @@
+//! One call of a collective as a pattern.
+
+use std::sync::Arc;
+
+use super::options::{finish, too_many};
+use super::ring::next;
+use crate::collective::{Algorithm, Call, Plan, Schedule};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::ids::RankId;
+use crate::pattern::{After, Block, Message, Needs, Pattern};
+use crate::units::Bytes;
+use crate::workload::{Lockstep, PassedOn};
+
+/// The messages of one call of a collective, on all ranks: those that a program sends for it.
+///
+/// Steps are the rounds of the algorithm. A message needs everything that is sent to its sender in earlier ones, which
+/// is just what its sender has received by then in the order of its calls.
+#[derive(Debug)]
+pub(super) struct Scheduled {
+    schedule: Schedule,
+    steps: u32,
+    after: After,
+    /// Whether a rank that starts several messages waits for these before it starts more.
+    waits_for_sends: bool,
+}
+
+impl Scheduled {
+    /// The messages of a call by an algorithm, whose rounds can be counted.
+    pub fn of(call: &Call, algorithm: Algorithm, size: &Located<Bytes>) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        Self::finished(Schedule::of(call, Plan::plain(algorithm)), size)
+    }
+
+    /// The messages of a schedule, if they and their bytes can be counted.
+    pub fn finished(schedule: Schedule, size: &Located<Bytes>) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let rounds = u128::from(schedule.rounds());
+        match Self::new(schedule) {
+            Some(pattern) => finish(pattern, size),
+            None => Err(vec![too_many(size, "steps", rounds)]),
+        }
+    }
+
+    /// The messages of a schedule; nothing where its rounds are more than can be counted.
+    pub fn new(schedule: Schedule) -> Option<Self> {
+        let after = if schedule.waits() { After::EarlierSteps } else { After::Nothing };
+        Some(Self { steps: u32::try_from(schedule.rounds()).ok()?, schedule, after, waits_for_sends: false })
+    }
+
+    /// The same, in which ranks wait for their own messages as the algorithm has it, whatever may be under way at once.
+    pub fn with_waits(self, waits_for_sends: bool) -> Self {
+        Self { waits_for_sends, ..self }
+    }
+}
+
+impl Pattern for Scheduled {
+    fn ranks(&self) -> u32 {
+        self.schedule.ranks()
+    }
+
+    fn sends(&self, rank: RankId) -> u32 {
+        // A rank sends one message a round, or one to each other rank.
+        self.schedule.sends(rank.0) as u32
+    }
+
+    fn message(&self, rank: RankId, index: u32) -> Message {
+        let Some(message) = self.schedule.message(rank.0, u64::from(index)) else {
+            unreachable!("{rank} sends fewer than {index} messages");
+        };
+        Message::new(message.to, message.bytes, message.round as u32, self.after.clone())
+    }
+
+    fn receives(&self, rank: RankId, step: u32) -> u32 {
+        self.schedule.receives(rank.0, u64::from(step)) as u32
+    }
+
+    fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { steps: self.schedule.waits(), messages: false }
+    }
+
+    fn waits_for_sends(&self) -> bool {
+        self.waits_for_sends
+    }
+
+    fn most_to_one(&self) -> u32 {
+        self.schedule.most_to_one()
+    }
+
+    fn lockstep(&self) -> Option<Lockstep<'_>> {
+        let ring = self.schedule.ring()?;
+        let (ranks, steps) = (self.ranks(), self.steps);
+        let destinations = Box::new(move |_, destinations: &mut Vec<RankId>| destinations.extend(next(ranks)));
+        let sent = move |rank: RankId| self.schedule.sent_on_ring(rank.0);
+        let passed_on: Option<Box<PassedOn<'_>>> = if ring.is_even { None } else { Some(Box::new(sent)) };
+        Some(Lockstep { ranks, steps, bytes: ring.largest, alike: steps.max(1), destinations, passed_on })
+    }
+
+    fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
+        let carried = self.schedule.carries(rank.0, u64::from(index));
+        carried.into_iter().map(|(origin, part)| Block { origin: RankId(origin), part }).collect()
+    }
+
+    fn bytes(&self) -> u128 {
+        self.schedule.bytes()
+    }
+}

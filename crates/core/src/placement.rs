@@ -1,0 +1,316 @@
+//! Placement: which node each rank runs on.
+
+mod file;
+mod joint;
+mod units;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, NodeId, RankId};
+use crate::rng::Stream;
+use crate::units::count;
+
+#[cfg(feature = "simulator")]
+pub use file::COLUMNS;
+pub use file::FileSpec;
+pub use joint::{Joint, JointPart};
+pub use units::{ByGroupSpec, ByLeafSpec, RoundRobinSpec, Unit, UnitOrder};
+
+/// The node of each rank; no two ranks share one.
+pub type Placement = IdVec<RankId, NodeId>;
+
+/// The placement of a scenario: `[placement.random]` and so on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PlacementSpec {
+    /// Rank r on node r.
+    Regular(RegularSpec),
+    /// Ranks on random nodes.
+    Random(RandomSpec),
+    /// Each leaf switch is filled with consecutive ranks before the next.
+    Block(BlockSpec),
+    /// Consecutive ranks on consecutive leaf switches, or groups.
+    RoundRobin(RoundRobinSpec),
+    /// Whole leaf switches, filled one after another: on none of them is a rank of another job.
+    ByLeaf(ByLeafSpec),
+    /// Whole groups, filled one after another.
+    ByGroup(ByGroupSpec),
+    /// Nodes from a CSV file.
+    File(FileSpec),
+    /// Nodes by their numbers.
+    Nodes(NodesSpec),
+}
+
+/// `[placement.regular]`: no options.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RegularSpec {}
+
+/// `[placement.random]`: the first so many nodes of a random order of all.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct RandomSpec {
+    /// The seed of the order (default: that of the scenario).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Located<u64>>,
+}
+
+/// `[placement.block]`.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct BlockSpec {
+    /// How many nodes of each leaf switch are used at most (default: all).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_leaf: Option<Located<u32>>,
+}
+
+/// `[placement.nodes]`: rank r on the r-th node of a list.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NodesSpec {
+    /// Numbers of nodes and ranges of them, with commas between; "0-7,12".
+    pub list: Located<String>,
+}
+
+impl Default for PlacementSpec {
+    fn default() -> Self {
+        Self::Regular(RegularSpec {})
+    }
+}
+
+impl PlacementSpec {
+    /// What the command line calls a placement: one of the names, `by-leaf:random` with the value of its one choice,
+    /// a list of nodes, else a file.
+    pub fn parse(name_or_path: &str) -> Self {
+        match name_or_path {
+            "regular" => Self::Regular(RegularSpec {}),
+            "random" => Self::Random(RandomSpec::default()),
+            "block" => Self::Block(BlockSpec::default()),
+            "round-robin" => Self::RoundRobin(RoundRobinSpec::default()),
+            "round-robin:group" => Self::RoundRobin(RoundRobinSpec { over: Unit::Group }),
+            "by-leaf" => Self::ByLeaf(ByLeafSpec::default()),
+            "by-leaf:random" => Self::ByLeaf(ByLeafSpec { order: UnitOrder::Random, seed: None }),
+            "by-group" => Self::ByGroup(ByGroupSpec::default()),
+            "by-group:random" => Self::ByGroup(ByGroupSpec { order: UnitOrder::Random, seed: None }),
+            list if is_list(list) => Self::Nodes(NodesSpec { list: list.to_owned().into() }),
+            path => Self::File(FileSpec { path: path.to_owned().into() }),
+        }
+    }
+
+    /// The name of the placement, or its file.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Regular(_) => "regular",
+            Self::Random(_) => "random",
+            Self::Block(_) => "block",
+            Self::RoundRobin(RoundRobinSpec { over: Unit::Leaf }) => "round-robin",
+            Self::RoundRobin(RoundRobinSpec { over: Unit::Group }) => "round-robin:group",
+            Self::ByLeaf(ByLeafSpec { order: UnitOrder::Ascending, .. }) => "by-leaf",
+            Self::ByLeaf(ByLeafSpec { order: UnitOrder::Random, .. }) => "by-leaf:random",
+            Self::ByGroup(ByGroupSpec { order: UnitOrder::Ascending, .. }) => "by-group",
+            Self::ByGroup(ByGroupSpec { order: UnitOrder::Random, .. }) => "by-group:random",
+            Self::File(spec) => &spec.path,
+            Self::Nodes(spec) => &spec.list,
+        }
+    }
+
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        match self {
+            Self::Regular(_) | Self::Block(_) | Self::RoundRobin(_) | Self::File(_) | Self::Nodes(_) => false,
+            Self::Random(spec) => spec.seed.is_none(),
+            Self::ByLeaf(ByLeafSpec { order, seed }) | Self::ByGroup(ByGroupSpec { order, seed }) => {
+                *order == UnitOrder::Random && seed.is_none()
+            }
+        }
+    }
+
+    /// Whether it says node by node where ranks are.
+    pub fn names_nodes(&self) -> bool {
+        matches!(self, Self::File(_) | Self::Nodes(_))
+    }
+
+    /// Whether its nodes are in an order that says where they are: those that it names, and whole leaf switches or
+    /// groups from the first to the last. Other rules mix them.
+    pub fn keeps_order(&self) -> bool {
+        let is_whole = matches!(self, Self::ByLeaf(ByLeafSpec { order, .. }) | Self::ByGroup(ByGroupSpec { order, .. })
+            if *order == UnitOrder::Ascending);
+        self.names_nodes() || is_whole
+    }
+
+    /// Places `ranks` ranks on the nodes of the fabric.
+    ///
+    /// # Errors
+    /// More ranks than nodes, or a mistake in the file.
+    pub fn build(
+        &self,
+        ranks: u32,
+        fabric: &Arc<Fabric>,
+        seed: u64,
+        sources: &mut Sources,
+    ) -> Result<Placement, Vec<Diagnostic>> {
+        if ranks > fabric.nodes() {
+            let ranks = count(ranks.into(), "rank does not fit", "ranks do not fit");
+            let nodes = count(fabric.nodes().into(), "node", "nodes");
+            let message = format!("{ranks} on the {nodes} of `{}`", fabric.name());
+            return Err(vec![
+                Diagnostic::new("too-many-ranks", message)
+                    .help("take a larger fabric or fewer ranks; each rank needs a node of its own"),
+            ]);
+        }
+        let place = Place { ranks, fabric, is_free: &|_| true, stream: "placement", seed, job: None };
+        self.among(place, sources)
+    }
+
+    /// Places ranks on nodes of the fabric that are free, as if there were no others; there are enough.
+    ///
+    /// A list of nodes or a file says which, whether they are free or not.
+    fn among(&self, place: Place<'_>, sources: &mut Sources) -> Result<Placement, Vec<Diagnostic>> {
+        let Place { ranks, fabric, is_free, stream, seed, job } = place;
+        let ranks = ranks as usize;
+        let free = || fabric.node_ids().filter(|&node| is_free(node));
+        let free_of = |units: Vec<Vec<NodeId>>| {
+            let of_unit = |unit: Vec<NodeId>| unit.into_iter().filter(|&node| is_free(node)).collect();
+            units.into_iter().map(of_unit).collect::<Vec<Vec<NodeId>>>()
+        };
+        let whole = |unit: Unit, order: UnitOrder, own: &Option<Located<u64>>| {
+            let mut units = unit.all(fabric)?;
+            let (all, one) = (units.len() as u64, unit.name());
+            units.retain(|unit| unit.iter().all(|&node| is_free(node)));
+            if order == UnitOrder::Random {
+                Stream::new(own.as_deref().copied().unwrap_or(seed), stream).shuffle(&mut units);
+            }
+            let nodes: Vec<NodeId> = units.iter().flatten().take(ranks).copied().collect();
+            if nodes.len() < ranks {
+                let ranks = count(ranks as u64, "rank does", "ranks do");
+                let message = format!("{ranks} not fit on the {one} of which all nodes are free");
+                let (nodes, free) = (count(nodes.len() as u64, "node", "nodes"), units.len());
+                let label = format!("{free} of {all} are, with {nodes}");
+                let help = "give it fewer ranks, name it before jobs with other rules, or take what is left (`block`)";
+                return Err(vec![Diagnostic::new("too-many-ranks", message).label(label).help(help)]);
+            }
+            Ok(nodes.into())
+        };
+        match self {
+            Self::Regular(_) => Ok(free().take(ranks).collect()),
+            Self::Random(spec) => {
+                let seed = spec.seed.as_deref().copied().unwrap_or(seed);
+                let mut nodes: Vec<NodeId> = free().collect();
+                Stream::new(seed, stream).shuffle(&mut nodes);
+                nodes.truncate(ranks);
+                Ok(nodes.into())
+            }
+            Self::Block(spec) => spec.build(ranks, fabric, free_of(units::leaves(fabric))),
+            Self::RoundRobin(spec) => Ok(units::dealt(ranks, &free_of(spec.over.all(fabric)?)).into()),
+            Self::ByLeaf(spec) => whole(Unit::Leaf, spec.order, &spec.seed),
+            Self::ByGroup(spec) => whole(Unit::Group, spec.order, &spec.seed),
+            Self::File(spec) => Ok(spec.nodes(ranks, fabric, job, sources)?.into()),
+            Self::Nodes(spec) => spec.build(ranks, fabric),
+        }
+    }
+}
+
+/// What is placed, and where it can be.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    ranks: u32,
+    fabric: &'a Arc<Fabric>,
+    is_free: &'a dyn Fn(NodeId) -> bool,
+    /// What is drawn is drawn from the stream of this name.
+    stream: &'a str,
+    seed: u64,
+    /// Of several jobs: its position, and the names of all.
+    job: Option<(usize, &'a [&'a str])>,
+}
+
+/// Whether a text is a list of nodes: digits, commas and hyphens.
+fn is_list(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '-'))
+}
+
+/// A short text for a rule with one key: rule, key and value. `0-7,12` is a list of nodes, `by-leaf:random` an order.
+#[cfg(feature = "simulator")]
+pub fn short(text: &str) -> Option<[&str; 3]> {
+    if is_list(text) {
+        return Some(["nodes", "list", text]);
+    }
+    match text.split_once(':')? {
+        (rule @ ("by-leaf" | "by-group"), order) => Some([rule, "order", order]),
+        (rule @ "round-robin", unit) => Some([rule, "over", unit]),
+        _ => None,
+    }
+}
+
+impl NodesSpec {
+    fn build(&self, ranks: usize, fabric: &Fabric) -> Result<Placement, Vec<Diagnostic>> {
+        let mistake = |message: String| vec![Diagnostic::new("wrong-value", message).at_value(&self.list)];
+        let mut nodes: Vec<NodeId> = Vec::new();
+        let mut is_named = vec![false; fabric.nodes() as usize];
+        for item in self.list.split(',') {
+            let (first, last) = item.split_once('-').unwrap_or((item, item));
+            let (Ok(first), Ok(last)) = (first.trim().parse::<u32>(), last.trim().parse::<u32>()) else {
+                let mistakes = mistake(format!("`{item}` is neither a node nor a range of nodes"));
+                return Err(mistakes.into_iter().map(|mistake| mistake.help("write 0-7,12")).collect());
+            };
+            if first > last {
+                return Err(mistake(format!("the range {first}-{last} of nodes is empty")));
+            }
+            if last >= fabric.nodes() {
+                let message = format!("there is no node {last}: `{}` has {}", fabric.name(), fabric.nodes());
+                return Err(mistake(message));
+            }
+            for node in first..=last {
+                if std::mem::replace(&mut is_named[node as usize], true) {
+                    return Err(mistake(format!("node {node} is named twice")));
+                }
+                nodes.push(NodeId(node));
+            }
+        }
+        if nodes.len() < ranks {
+            return Err(mistake({
+                let named = count(nodes.len() as u64, "node that is named", "nodes that are named");
+                format!("{ranks} ranks do not fit on the {named}")
+            }));
+        }
+        nodes.truncate(ranks);
+        Ok(nodes.into())
+    }
+}
+
+impl BlockSpec {
+    fn build(&self, ranks: usize, fabric: &Fabric, leaves: Vec<Vec<NodeId>>) -> Result<Placement, Vec<Diagnostic>> {
+        let Some(per_leaf) = &self.per_leaf else {
+            return Ok(leaves.into_iter().flatten().take(ranks).collect());
+        };
+        let used = |leaf: Vec<NodeId>| leaf.into_iter().take(**per_leaf as usize);
+        let leaf_count = leaves.len();
+        let nodes: Vec<NodeId> = leaves.into_iter().flat_map(used).collect();
+        if nodes.len() < ranks {
+            let message = format!(
+                "{} on {} of each of the {} of `{}`",
+                count(ranks as u64, "rank does not fit", "ranks do not fit"),
+                count((**per_leaf).into(), "node", "nodes"),
+                count(leaf_count as u64, "leaf switch", "leaf switches"),
+                fabric.name()
+            );
+            return Err(vec![
+                Diagnostic::new("too-many-ranks", message)
+                    .at_value(per_leaf)
+                    .label(format!("there is room for {}", count(nodes.len() as u64, "rank", "ranks"))),
+            ]);
+        }
+        Ok(nodes.into_iter().take(ranks).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+//! A program without a fabric, played as its node model asks for.
+
+use super::activity::Observers;
+use super::drive::Player;
+use super::played::{Play, Played};
+use super::{loggopsim, rules};
+use crate::node::Playing;
+use crate::noise::Processors;
+use crate::program::{Expand, Program};
+use crate::units::Time;
+
+/// Plays a program without a fabric, on processors so fast and of which some may be slow; `go_on` is asked now and then, with simulated time and messages received so far,
+/// and ends the run with `false`.
+pub fn alone<'a>(
+    program: &'a Program,
+    playing: Playing,
+    expand: &'a dyn Expand,
+    (cpu_speed, processors): (f64, Option<Processors>),
+    observers: Observers<'a>,
+    go_on: &dyn Fn(Time, u64) -> bool,
+) -> Played {
+    match playing {
+        Playing::OnHosts(costs) => {
+            let graphs = loggopsim::as_graphs(program, expand);
+            loggopsim::play(&graphs, &costs, (cpu_speed, processors), observers, go_on)
+        }
+        Playing::FromTable(table, _) if rules::apply(program) => {
+            rules::play(program, &table, expand, (cpu_speed, processors), observers, go_on)
+        }
+        Playing::AtCosts(costs) | Playing::FromTable(_, costs) => {
+            let play = Play { program, costs, expand: Some(expand), cpu_speed, on_fabric: false };
+            Player::new(play, observers).slowed(processors).run(go_on)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Collective operations that go on while their ranks do something else.
+//!
+//! A call that only starts a collective operation makes a *strand*: its steps are played one after the other as the
+//! rank itself would play them, from now on and at the same costs, but they take none of the rank's time, like
+//! everything that a non-blocking call starts. The call takes what starting a message without bytes takes, the wait for
+//! it no less than a wait for a send:
+//! ```text
+//! the rank goes on at  tw' = max(when the last step is done, tw + o)     tw: when the wait is called
+//! ```
+//! What is combined on the way is combined in the background too, as by a thread that makes progress; a library that
+//! moves on only inside calls is slower.
+//!
+//! Several strands of a rank go on side by side. Ranks call the collectives of a communicator in one order, so its n-th
+//! call is the same operation everywhere, and n in the envelope keeps its messages apart from those of the others.
+//! Whether a rank does such an operation at once or starts it and waits later makes no difference to the others.
+
+use super::activity::ActivityKind;
+use super::clock::Event;
+use super::keys::{COLLECTIVE, STRANDS};
+use super::protocol::Done;
+use super::runtime::Runtime;
+use super::sequence::{Request, Sequence};
+use super::strand::{Doing, Strand};
+use super::thread::State;
+use crate::program::{Action, Envelope};
+use crate::units::Time;
+
+impl Sequence {
+    /// The rank starts a collective operation; whether it may go on at once.
+    pub(super) fn start_background(&mut self, key: u32, number: u32, runtime: &mut Runtime<'_>) -> bool {
+        let (steps, tag) = self.steps_of(number, runtime);
+        let wait = runtime.protocol.costs().wait_send;
+        self.requests.insert(key, Request { sends: false, wait, done: None });
+        self.at.state = State::Busy;
+        // Keys may be used again once nothing goes on.
+        let first = self.strands.iter().map(Strand::end).max().unwrap_or(STRANDS);
+        self.strands.push(Strand::new(key, first, steps, tag));
+        self.run_background(key, runtime);
+        self.busy(key, runtime.protocol.costs().message(0).isend, ActivityKind::SendOverhead, runtime)
+    }
+
+    /// A strand goes on until something takes time.
+    pub(super) fn run_background(&mut self, of: u32, runtime: &mut Runtime<'_>) {
+        loop {
+            let Some(at) = self.strands.iter().position(|strand| strand.op == of) else { return };
+            let strand = &mut self.strands[at];
+            let Some((key, op)) = strand.take_step() else {
+                let (now, other) = (runtime.now(), strand.last);
+                self.strands.swap_remove(at);
+                self.request_done(of, Done { marks: [now; 3], end: now, other }, runtime);
+                return;
+            };
+            let tag = strand.tag;
+            runtime.events += 1;
+            let inside = |envelope: Envelope| Envelope { comm: envelope.comm | COLLECTIVE, tag, ..envelope };
+            let within = op.is_within_call();
+            let time = match op.action() {
+                Action::Calc(time) => runtime.calculation(time),
+                Action::Send { nonblocking, to, bytes } => {
+                    let wait = if within { Time::ZERO } else { runtime.protocol.costs().wait_send };
+                    self.requests.insert(key, Request { sends: true, wait, done: None });
+                    if !nonblocking {
+                        strand.doing = Doing::Blocked(key);
+                    }
+                    runtime.send(self.me, key, inside(to), bytes);
+                    if !nonblocking {
+                        return;
+                    }
+                    runtime.protocol.costs().message(bytes).isend
+                }
+                Action::Recv { nonblocking, from, bytes } => {
+                    let costs = runtime.protocol.costs().message(bytes);
+                    let wait = if within { Time::ZERO } else { costs.wait_recv };
+                    self.requests.insert(key, Request { sends: false, wait, done: None });
+                    if !nonblocking {
+                        strand.doing = Doing::Blocked(key);
+                    }
+                    runtime.recv(self.me, key, inside(from));
+                    if !nonblocking {
+                        return;
+                    }
+                    if within { Time::ZERO } else { costs.irecv }
+                }
+                Action::Wait(started) => {
+                    let request = strand.key(started);
+                    strand.doing = Doing::Waiting { request, since: runtime.now(), free: within };
+                    match self.background_waited(at, runtime.now()) {
+                        Some(end) => end - runtime.now(),
+                        None => return,
+                    }
+                }
+                // Steps are nothing else.
+                _ => Time::ZERO,
+            };
+            if time > Time::ZERO {
+                let now = runtime.now();
+                let end = match op.action() {
+                    Action::Calc(_) => runtime.clock.computed(self.me, now, time),
+                    // It is over when what it waits for is.
+                    Action::Wait(_) => now + time,
+                    _ => runtime.clock.worked(self.me, now, time),
+                };
+                runtime.set(end, Event::Background(self.me, of));
+                return;
+            }
+        }
+    }
+
+    /// When the wait of a strand is over; `None`: not yet.
+    fn background_waited(&mut self, at: usize, now: Time) -> Option<Time> {
+        let Doing::Waiting { request, since, free } = self.strands[at].doing else { return Some(now) };
+        let Some(&found) = self.requests.get(&request) else { return Some(now) };
+        let done = found.done?;
+        self.requests.remove(&request);
+        self.strands[at].doing = Doing::Busy;
+        let least = if free { since } else { since + found.wait };
+        Some(done.end.max(least).max(now))
+    }
+
+    /// What a strand has started is done.
+    pub(super) fn background_done(&mut self, key: u32, done: Done, runtime: &mut Runtime<'_>) {
+        let Some(at) = self.strands.iter().position(|strand| strand.has(key)) else { return };
+        let Some(request) = self.requests.get_mut(&key) else { return };
+        request.done = Some(done);
+        let strand = &mut self.strands[at];
+        let of = strand.op;
+        if !request.sends {
+            strand.last = done.other;
+        }
+        match strand.doing {
+            Doing::Blocked(request) if request == key => {
+                self.requests.remove(&key);
+                self.run_background(of, runtime);
+            }
+            Doing::Waiting { request, .. } if request == key => match self.background_waited(at, runtime.now()) {
+                Some(end) if end > runtime.now() => runtime.set(end, Event::Background(self.me, of)),
+                Some(_) => self.run_background(of, runtime),
+                None => {}
+            },
+            _ => {}
+        }
+    }
+}

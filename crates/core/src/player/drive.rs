@@ -1,0 +1,219 @@
+//! What drives ranks and messages: the player's own clock, or the engine.
+
+use super::activity::Observers;
+use super::clock::{Event, MessageEvent};
+use super::ledger::Ledger;
+use super::played::{Play, Played};
+use super::protocol::{Asks, Protocol};
+use super::rank::RankPlayer;
+use super::runtime::Runtime;
+use super::stuck;
+use crate::ids::{Id, IdVec, RankId, WakeId};
+use crate::noise::Processors;
+use crate::program::Action;
+use crate::units::Time;
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
+
+/// Events between two looks at whoever may stop the run.
+const EVENTS_PER_LOOK: u64 = 65_536;
+
+/// Plays a program. See the [module](super).
+pub struct Player<'a> {
+    ranks: IdVec<RankId, RankPlayer>,
+    runtime: Runtime<'a>,
+}
+
+impl<'a> Player<'a> {
+    /// Ready to start.
+    pub fn new(play: Play<'a>, observers: Observers<'a>) -> Self {
+        let Play { program, costs, expand, cpu_speed, on_fabric } = play;
+        let costs = if on_fabric { costs.on_fabric() } else { costs };
+        let ranks = program.ranks() as usize;
+        let has_processors = program.iter().map(|(_, rank)| rank.graph().is_some());
+        Self {
+            ranks: (0..ranks).map(|rank| RankPlayer::new(program, RankId::from_index(rank))).collect(),
+            runtime: Runtime {
+                program,
+                expand,
+                background: program.has_background_collectives(),
+                cpu_speed,
+                clock: Default::default(),
+                protocol: Protocol::new(costs, on_fabric, has_processors),
+                ledger: Ledger::new(ranks, observers),
+                events: 0,
+            },
+        }
+    }
+
+    /// The same on processors of which some are slow.
+    #[must_use]
+    pub fn slowed(mut self, processors: Option<Processors>) -> Self {
+        self.runtime.clock = std::mem::take(&mut self.runtime.clock).on(processors);
+        self
+    }
+
+    /// Plays it to the end without a fabric; `go_on` is asked now and then, with simulated time and messages
+    /// received so far, and ends the run with `false`.
+    pub fn run(mut self, go_on: &dyn Fn(Time, u64) -> bool) -> Played {
+        self.start();
+        let mut count = 0_u64;
+        while let Some(event) = self.runtime.clock.tick() {
+            self.happens(event);
+            count += 1;
+            if count.is_multiple_of(EVENTS_PER_LOOK) && !go_on(self.runtime.now(), self.runtime.protocol.delivered) {
+                return self.ended(true);
+            }
+        }
+        self.ended(false)
+    }
+
+    /// What came out of a run that the engine has ended.
+    pub fn ended(&self, interrupted: bool) -> Played {
+        let stuck = if interrupted { Vec::new() } else { stuck::all(&self.ranks, self.runtime.program) };
+        Played { stuck, interrupted, ..self.played() }
+    }
+
+    /// What came out so far.
+    pub fn played(&self) -> Played {
+        let Runtime { protocol, ledger, clock, events, .. } = &self.runtime;
+        let threads = |rank: usize| self.runtime.program.rank(RankId::from_index(rank)).threads.count();
+        Played {
+            ranks: ledger.times().into_iter().enumerate().map(|(rank, times)| times.a_thread(threads(rank))).collect(),
+            last: clock.now(),
+            messages: protocol.delivered,
+            bytes: protocol.bytes,
+            events: *events,
+            unreceived: protocol.unexpected(),
+            stuck: Vec::new(),
+            interrupted: false,
+        }
+    }
+
+    fn start(&mut self) {
+        for rank in self.ranks.as_mut_slice() {
+            rank.begin(&mut self.runtime);
+        }
+    }
+
+    #[inline]
+    fn happens(&mut self, event: Event) {
+        self.runtime.events += 1;
+        match event {
+            Event::Message(event) => self.message(event),
+            Event::Resume(rank, thread) => {
+                if let RankPlayer::Sequence(sequence) = &mut self.ranks[rank] {
+                    sequence.resume(thread, &mut self.runtime);
+                }
+            }
+            Event::Background(rank, op) => {
+                if let RankPlayer::Sequence(sequence) = &mut self.ranks[rank] {
+                    sequence.run_background(op, &mut self.runtime);
+                }
+            }
+            Event::Started(rank, op) => {
+                if let RankPlayer::Graph(graph) = &mut self.ranks[rank] {
+                    graph.started(op, &mut self.runtime);
+                }
+            }
+            Event::Finish(rank, op) => {
+                if let RankPlayer::Graph(graph) = &mut self.ranks[rank] {
+                    graph.finish(op, &mut self.runtime);
+                }
+            }
+        }
+    }
+
+    /// A step of a message happens, and what it asks of a rank.
+    fn message(&mut self, event: MessageEvent) {
+        match self.runtime.step(event) {
+            Asks::Nothing => {}
+            Asks::Processor(time) => self.ranks[time.rank].processor(&time, &mut self.runtime),
+            Asks::Done(rank, op, done) => self.ranks[rank].done(op, done, &mut self.runtime),
+            Asks::Match(message) => self.envelopes(message),
+        }
+    }
+
+    /// The envelope of a message is there, and those of all sent before it on its channel.
+    fn envelopes(&mut self, message: u32) {
+        let Some((mut matched, dst)) = self.runtime.protocol.envelope_arrives(message) else { return };
+        loop {
+            match matched.receive {
+                None => self.ranks[dst].unexpected(&mut self.runtime),
+                Some(receive) => {
+                    let Runtime { protocol, clock, .. } = &mut self.runtime;
+                    if let Some(time) = protocol.join(matched.message, receive, clock) {
+                        self.ranks[dst].processor(&time, &mut self.runtime);
+                    }
+                }
+            }
+            // The next is taken only now: what its rank was asked for may have changed the mailbox.
+            let next = if matched.more { self.runtime.protocol.next_envelope(message) } else { None };
+            let Some(next) = next else { return };
+            matched = next;
+        }
+    }
+
+    /// Everything that happens by `now`, then what the engine is asked for.
+    fn catch_up(&mut self, now: Time, requests: &mut Requests) {
+        while self.runtime.clock.next() <= now {
+            let Some(event) = self.runtime.clock.tick() else { break };
+            self.happens(event);
+        }
+        self.runtime.clock.pass(now);
+        let next = self.runtime.clock.next();
+        if let Some(port) = &mut self.runtime.protocol.port {
+            port.request(next, requests);
+        }
+    }
+}
+
+impl Workload for Player<'_> {
+    fn ranks(&self) -> u32 {
+        self.runtime.program.ranks()
+    }
+
+    fn messages(&self) -> u64 {
+        let (program, costs) = (self.runtime.program, self.runtime.protocol.costs());
+        let ops = program.iter().flat_map(|(_, rank)| &rank.ops);
+        let sends = ops.filter(|op| matches!(op.action(), Action::Send { .. }));
+        let control = u64::from(costs.control_travels) * 2;
+        let each = sends.map(|op| if costs.message(op.size).rendezvous { 1 + control } else { 1 });
+        // What collectives send is known only when they are called: some messages for each rank.
+        each.sum::<u64>() + program.collective_calls() * u64::from(self.ranks().ilog2() + 1)
+    }
+
+    fn load(&self) -> Load {
+        Load { unforeseen: true, ..Load::default() }
+    }
+
+    fn begin(&mut self, requests: &mut Requests) {
+        self.start();
+        self.catch_up(Time::ZERO, requests);
+    }
+
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
+        self.runtime.clock.pass(now);
+        for message in messages {
+            let arrival = self.runtime.protocol.port.as_mut().and_then(|port| port.delivered(message.id));
+            if let Some(arrival) = arrival {
+                self.runtime.events += 1;
+                self.message(arrival);
+            }
+        }
+        self.catch_up(now, requests);
+    }
+
+    fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
+        // Within an instant the engine calls a little early.
+        let asked = self.runtime.protocol.port.as_mut().and_then(|port| port.woke(wake));
+        self.catch_up(now.max(asked.unwrap_or(now)), requests);
+    }
+
+    fn blocked(&self) -> Vec<Blocked> {
+        stuck::all(&self.ranks, self.runtime.program).into_iter().map(Blocked::from).collect()
+    }
+
+    fn ended(&self) -> Option<Time> {
+        Some(self.played().makespan())
+    }
+}

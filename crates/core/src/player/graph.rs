@@ -1,0 +1,168 @@
+//! Ranks whose operations are a graph: each starts when those it requires are done or have started, and takes the
+//! processor it is on.
+
+use smallvec::SmallVec;
+
+use super::activity::ActivityKind;
+use super::clock::Event;
+use super::protocol::ProcessorTime;
+use super::runtime::Runtime;
+use crate::ids::RankId;
+use crate::program::{Graph, OpKind, RankProgram};
+use crate::units::Time;
+
+/// It waits for no other operation any more.
+const CALLED: u8 = 1;
+/// Its processor has come to it.
+const STARTED: u8 = 2;
+/// It is done.
+const DONE: u8 = 4;
+
+/// A rank whose operations are a graph.
+#[derive(Debug)]
+pub(super) struct GraphRank {
+    me: RankId,
+    /// For how many others each operation still waits.
+    required: Vec<u32>,
+    /// When each processor has done all that it has been given.
+    free: Vec<Time>,
+    /// Operations that are not done.
+    left: usize,
+    /// How far each operation is: [`CALLED`], [`STARTED`], [`DONE`].
+    stage: Vec<u8>,
+}
+
+impl GraphRank {
+    pub fn new(me: RankId, program: &RankProgram, graph: &Graph) -> Self {
+        let processors = program.ops.iter().map(|op| op.cpu).max().unwrap_or(0);
+        Self {
+            me,
+            required: graph.required(),
+            free: vec![Time::ZERO; usize::from(processors) + 1],
+            left: program.ops.len(),
+            stage: vec![0; program.ops.len()],
+        }
+    }
+
+    /// Operations that wait for nothing else and are not done.
+    pub fn open(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.stage.len() as u32).filter(|&op| self.stage[op as usize] & (CALLED | DONE) == CALLED)
+    }
+
+    /// Starts what waits for nothing.
+    pub fn begin(&mut self, runtime: &mut Runtime<'_>) {
+        let roots: Vec<u32> =
+            (0..).zip(&self.required).filter(|(_, required)| **required == 0).map(|(op, _)| op).collect();
+        for op in roots {
+            self.start(op, runtime);
+        }
+    }
+
+    /// An operation waits for nothing any more.
+    fn start(&mut self, op: u32, runtime: &mut Runtime<'_>) {
+        runtime.events += 1;
+        let found = runtime.program.rank(self.me).ops[op as usize];
+        self.stage[op as usize] |= CALLED;
+        match found.kind {
+            OpKind::Calc => {
+                let time = runtime.calculation(found.duration());
+                let kinds = (ActivityKind::Compute, ActivityKind::RecvWait);
+                let end = self.occupy(op, runtime.now(), time, kinds, None, runtime);
+                runtime.set(end, Event::Finish(self.me, op));
+            }
+            OpKind::Send | OpKind::Isend => {
+                let asked = runtime.protocol.send(self.me, op, found.envelope(), found.size, &mut runtime.clock);
+                if let Some(time) = asked {
+                    self.take(&time, runtime);
+                }
+            }
+            _ => {
+                let asked = runtime.protocol.recv(self.me, op, found.envelope(), &mut runtime.clock);
+                if let Some(time) = asked {
+                    self.take(&time, runtime);
+                }
+                self.started(op, runtime);
+            }
+        }
+    }
+
+    /// A message takes time of a processor.
+    pub fn take(&mut self, asked: &ProcessorTime, runtime: &mut Runtime<'_>) {
+        let &ProcessorTime { op, begin, time, kind, idle, other, then, .. } = asked;
+        let end = self.occupy(op, begin, time, (kind, idle), Some(other), runtime);
+        runtime.clock.set_message(end, then);
+    }
+
+    /// Takes the processor of an operation, after what it has been given before; returns when that ends. `kinds`: what
+    /// the time is, and what the processor was idle for before.
+    fn occupy(
+        &mut self,
+        op: u32,
+        begin: Time,
+        time: Time,
+        (kind, idle): (ActivityKind, ActivityKind),
+        other: Option<(u32, RankId)>,
+        runtime: &mut Runtime<'_>,
+    ) -> Time {
+        let program = runtime.program.rank(self.me);
+        let cpu = usize::from(program.ops[op as usize].cpu);
+        let free = self.free[cpu];
+        let start = begin.max(free);
+        let end = match kind {
+            ActivityKind::Compute => runtime.clock.computed(self.me, start, time),
+            _ => runtime.clock.worked(self.me, start, time),
+        };
+        self.free[cpu] = end;
+        if cpu == 0 {
+            runtime.ledger.spent(self.me, idle, (free, start), op, other);
+        }
+        runtime.ledger.spent(self.me, kind, (start, end), op, other);
+        if program.graph().is_some_and(|graph| graph.followers(op).any(|follower| follower.for_start)) {
+            // Nothing of it happens before the processor comes to it.
+            if start > runtime.now() {
+                runtime.set(start, Event::Started(self.me, op));
+            } else {
+                self.started(op, runtime);
+            }
+        }
+        end
+    }
+
+    /// An operation has started: those that wait for that may start, too.
+    pub fn started(&mut self, op: u32, runtime: &mut Runtime<'_>) {
+        let stage = &mut self.stage[op as usize];
+        if *stage & STARTED == 0 {
+            *stage |= STARTED;
+            self.release(op, true, runtime);
+        }
+    }
+
+    /// An operation is done.
+    pub fn finish(&mut self, op: u32, runtime: &mut Runtime<'_>) {
+        self.started(op, runtime);
+        self.left -= 1;
+        self.stage[op as usize] |= DONE;
+        if self.left == 0 {
+            let busy_until = self.free.iter().copied().max().unwrap_or_default();
+            runtime.ledger.ended(self.me, busy_until.max(runtime.now()));
+        }
+        self.release(op, false, runtime);
+    }
+
+    /// Those that waited for this start or end alone start now, in the order of the input.
+    fn release(&mut self, op: u32, for_start: bool, runtime: &mut Runtime<'_>) {
+        let Some(edges) = runtime.program.rank(self.me).graph() else { return };
+        let mut free: SmallVec<[u32; 8]> = SmallVec::new();
+        for follower in edges.followers(op).filter(|follower| follower.for_start == for_start) {
+            let required = &mut self.required[follower.op as usize];
+            *required -= 1;
+            if *required == 0 {
+                free.push(follower.op);
+            }
+        }
+        free.sort_unstable();
+        for op in free {
+            self.start(op, runtime);
+        }
+    }
+}

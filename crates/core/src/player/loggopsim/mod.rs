@@ -1,0 +1,541 @@
+//! LogGOPSim's model, played as that simulator plays it: equal to the nanosecond.
+//!
+//! Every host has processors, and network interfaces that send and receive at the same time; of each is known when it
+//! is next free. Events are taken in order of (time, number of creation):
+//!
+//! | event at t | needs | effect |
+//! |---|---|---|
+//! | calc of d | processor | processor free at t + d |
+//! | send of s bytes | processor, sending interface | processor free at t + o + (s-1) O, interface at t + g + (s-1) G; the message is at the receiver at t + o + L; above S the operation is done when the message is matched |
+//! | receive | nothing | takes a message that has come, or waits for one |
+//! | message of s bytes | processor, receiving interface | processor free at t + o + max((s-1) O, (s-1) G), interface at t + g + (s-1) G; is matched or kept |
+//!
+//! An event whose resources are taken comes again when they are free, under its old number. Matching a message above S
+//! raises the sender's processor and interface to the time of the match. What an event has made ready enters at the
+//! time at which its own processor (and interface) is free: hosts in ascending order, sends before receives before
+//! calculations. A host ends when its last processor is free.
+//!
+//! # How this stays fast when messages wait
+//!
+//! A waiting event that comes again and again costs time for each attempt: a linear all-to-all of P ranks would take
+//! P^3 steps. Events that wait for the same resources of a host stand in a queue of their own instead, by number, and
+//! only the first of them is among the events that are tried. All of them would come again at the same time, when the
+//! resource is free, and the first would take it: so the others can stay where they are. Matching is hashed where much
+//! waits ([`Mailboxes`]), and of events of one time none is compared with another (`agenda`).
+//!
+//! Source: the behaviour of LogGOPSim (Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010).
+
+mod agenda;
+mod lower;
+mod queues;
+mod required;
+#[cfg(test)]
+mod tests;
+
+use smallvec::SmallVec;
+
+use super::activity::{Activity, ActivityKind, Observers, RankTimes, Transfer};
+use super::played::{Played, Stuck};
+use crate::ids::RankId;
+use crate::node::HostCosts;
+use crate::noise::{Processors, Work};
+use crate::program::mailboxes::Mailboxes;
+use crate::program::{Envelope, Op, OpKind, Program};
+use crate::units::Time;
+
+use agenda::{Agenda, Entry, MESSAGE};
+pub use lower::as_graphs;
+use queues::{Fifo, Pool, Waiting};
+use required::Required;
+
+/// Events between two looks at whoever may stop the run.
+const EVENTS_PER_LOOK: u64 = 65_536;
+
+/// A message from its sending until it is matched: what its receiver needs to know of the operation that sends it.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    /// In order of sending.
+    number: u32,
+    src: RankId,
+    /// The operation that sends it.
+    op: u32,
+    tag: u32,
+    comm: u32,
+    cpu: u8,
+    nic: u8,
+    size: u64,
+}
+
+/// When it was where, which only those who look on want to know.
+#[derive(Clone, Copy, Debug, Default)]
+struct Way {
+    begin: Time,
+    leave: Time,
+    /// When its receiver comes to it, and is done.
+    arrive: Time,
+    end: Time,
+}
+
+/// A processor of a host.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cpu {
+    /// When it is free.
+    free: Time,
+    calcs: Fifo,
+    recvs: Fifo,
+}
+
+/// An interface of a host: when it can send, and receive, again.
+#[derive(Clone, Copy, Debug, Default)]
+struct Nic {
+    send: Time,
+    recv: Time,
+}
+
+/// What needs both a processor and an interface.
+#[derive(Clone, Debug, Default)]
+struct Both {
+    sends: Fifo,
+    arrivals: Waiting,
+}
+
+/// All hosts in a run under way.
+struct Hosts<'a, 'o> {
+    program: &'a Program,
+    costs: HostCosts,
+    speed: f64,
+    /// The processors of hosts, where some are slow.
+    processors: Option<Processors>,
+    /// Processors and interfaces of a host.
+    lanes: (usize, usize),
+    /// By host and processor.
+    cpus: Vec<Cpu>,
+    /// By host and interface.
+    nics: Vec<Nic>,
+    /// By host, processor and interface.
+    both: Vec<Both>,
+    /// What waits in queues of processors and interfaces.
+    queued: Pool,
+    agenda: Agenda,
+    created: u64,
+    required: Required,
+    left: u64,
+    mailboxes: Mailboxes,
+    messages: Vec<Sent>,
+    /// By message, where somebody looks on.
+    ways: Vec<Way>,
+    free_messages: Vec<u32>,
+    ready: SmallVec<[(RankId, u8, u32); 8]>,
+    times: Vec<RankTimes>,
+    observers: Observers<'o>,
+    /// By host: the next border of a region.
+    marks: Vec<u32>,
+    sent: u32,
+    delivered: u64,
+    bytes: u64,
+    events: u64,
+}
+
+/// Plays a program of graphs ([`as_graphs`] makes one of any); `go_on` is asked now and then, with simulated time and
+/// messages received so far, and ends the run with `false`.
+pub fn play(
+    program: &Program,
+    costs: &HostCosts,
+    (cpu_speed, processors): (f64, Option<Processors>),
+    observers: Observers<'_>,
+    go_on: &dyn Fn(Time, u64) -> bool,
+) -> Played {
+    let mut run = Hosts::new(program, *costs, cpu_speed, observers);
+    run.processors = processors;
+    for (host, rank) in program.iter() {
+        let open = (0..).zip(&rank.ops).filter(|&(at, _)| run.required.is_open(host, at));
+        run.ready.extend(open.map(|(at, op)| (host, class(op), at)));
+        run.enter_ready();
+    }
+    let mut interrupted = false;
+    let mut last = Time::ZERO;
+    while let Some(entry) = run.agenda.pop() {
+        run.happens(entry);
+        last = entry.time();
+        run.events += 1;
+        if run.events.is_multiple_of(EVENTS_PER_LOOK) && !go_on(entry.time(), run.delivered) {
+            interrupted = true;
+            break;
+        }
+    }
+    run.played(interrupted, last)
+}
+
+/// Sends come before receives before calculations.
+const SEND: u8 = 0;
+const RECV: u8 = 1;
+const CALC: u8 = 2;
+
+#[inline]
+fn class(op: &Op) -> u8 {
+    match op.kind {
+        OpKind::Send | OpKind::Isend => SEND,
+        OpKind::Calc => CALC,
+        _ => RECV,
+    }
+}
+
+impl<'a, 'o> Hosts<'a, 'o> {
+    fn new(program: &'a Program, costs: HostCosts, speed: f64, observers: Observers<'o>) -> Self {
+        let hosts = program.ranks() as usize;
+        let (cpus, nics) = program.lanes();
+        let (cpus, nics) = (cpus as usize, nics as usize);
+        Self {
+            program,
+            costs,
+            speed,
+            processors: None,
+            lanes: (cpus, nics),
+            cpus: vec![Cpu::default(); hosts * cpus],
+            nics: vec![Nic::default(); hosts * nics],
+            both: vec![Both::default(); hosts * cpus * nics],
+            queued: Pool::default(),
+            agenda: Agenda::default(),
+            created: 0,
+            required: Required::new(program),
+            left: program.operations(),
+            mailboxes: Mailboxes::new(hosts),
+            messages: Vec::new(),
+            ways: Vec::new(),
+            free_messages: Vec::new(),
+            ready: SmallVec::new(),
+            times: vec![RankTimes::default(); hosts],
+            marks: if observers.on_mark.is_some() { vec![0; hosts] } else { Vec::new() },
+            observers,
+            sent: 0,
+            delivered: 0,
+            bytes: 0,
+            events: 0,
+        }
+    }
+
+    #[inline]
+    fn at_cpu(&self, host: RankId, cpu: u8) -> usize {
+        host.0 as usize * self.lanes.0 + usize::from(cpu)
+    }
+
+    #[inline]
+    fn at_nic(&self, host: RankId, nic: u8) -> usize {
+        host.0 as usize * self.lanes.1 + usize::from(nic)
+    }
+
+    /// The queues of what needs both.
+    #[inline]
+    fn at_both(&self, host: RankId, cpu: u8, nic: u8) -> usize {
+        self.at_cpu(host, cpu) * self.lanes.1 + usize::from(nic)
+    }
+
+    fn create(&mut self) -> u64 {
+        self.created += 1;
+        self.created
+    }
+
+    /// When a host is done with work that begins at this time.
+    #[inline]
+    fn worked(&mut self, host: RankId, now: Time, begin: Time, time: Time, work: Work) -> Time {
+        match &mut self.processors {
+            None => begin + time,
+            Some(processors) => processors.end(host, now, begin, time, work),
+        }
+    }
+
+    /// What has become ready enters, in its order.
+    fn enter_ready(&mut self) {
+        if self.ready.len() > 1 {
+            self.ready.sort_unstable();
+        }
+        let mut ready = std::mem::take(&mut self.ready);
+        for (host, class, op) in ready.drain(..) {
+            let Op { cpu, nic, .. } = self.program.rank(host).ops[op as usize];
+            let number = self.create();
+            let at = self.at_cpu(host, cpu);
+            let free = self.cpus[at].free;
+            if self.observers.on_mark.is_some() {
+                self.pass_marks(host, op, free);
+            }
+            let (time, queue) = match class {
+                SEND => {
+                    let both = self.at_both(host, cpu, nic);
+                    (free.max(self.nics[self.at_nic(host, nic)].send), &mut self.both[both].sends)
+                }
+                CALC => (free, &mut self.cpus[at].calcs),
+                _ => (free, &mut self.cpus[at].recvs),
+            };
+            if let Some(entry) = self.queued.enter(queue, Entry::new(time, number, host, op)) {
+                self.agenda.push(entry);
+            }
+        }
+        self.ready = ready;
+    }
+
+    /// A host comes to the borders of regions before an operation, which is ready: its processor is free then.
+    fn pass_marks(&mut self, host: RankId, op: u32, time: Time) {
+        let Some(on_mark) = &mut self.observers.on_mark else { return };
+        let next = &mut self.marks[host.0 as usize];
+        for mark in &self.program.rank(host).marks[*next as usize..] {
+            if mark.at != op {
+                break;
+            }
+            *next += 1;
+            on_mark(host, mark, time);
+        }
+    }
+
+    #[inline]
+    fn happens(&mut self, entry: Entry) {
+        let host = entry.host;
+        if entry.item & MESSAGE != 0 {
+            self.message(entry);
+        } else {
+            let op = self.program.rank(host).ops[entry.item as usize];
+            match class(&op) {
+                SEND => self.send(entry, op),
+                CALC => self.calc(entry, op),
+                _ => self.recv(entry, op),
+            }
+        }
+        if !self.ready.is_empty() {
+            self.enter_ready();
+        }
+    }
+
+    fn calc(&mut self, entry: Entry, op: Op) {
+        let (host, at) = (entry.host, self.at_cpu(entry.host, op.cpu));
+        let free = self.cpus[at].free;
+        if free > entry.time() {
+            self.agenda.push(entry.later(free));
+            return;
+        }
+        let (begin, time) = (entry.time(), Time::from_ps(op.duration().ps() / self.speed));
+        let end = self.worked(host, begin, begin, time, Work::Calculation);
+        self.cpus[at].free = end;
+        self.spent(host, entry.item, ActivityKind::RecvWait, (free, entry.time()), None);
+        self.spent(host, entry.item, ActivityKind::Compute, (entry.time(), end), None);
+        if let Some(next) = self.queued.next(&mut self.cpus[at].calcs, host, end) {
+            self.agenda.push(next);
+        }
+        self.finish(host, entry.item, true);
+    }
+
+    fn send(&mut self, entry: Entry, op: Op) {
+        let (host, now) = (entry.host, entry.time());
+        let (at, nic, both) =
+            (self.at_cpu(host, op.cpu), self.at_nic(host, op.nic), self.at_both(host, op.cpu, op.nic));
+        let idle = self.cpus[at].free;
+        let free = idle.max(self.nics[nic].send);
+        if free > now {
+            self.agenda.push(entry.later(free));
+            return;
+        }
+        let costs = self.costs;
+        let more = op.size as f64 - 1.0;
+        let sent_off = self.worked(host, now, now, costs.processor, Work::Overhead);
+        let leave = self.worked(host, now, sent_off, costs.processor_per_byte * more, Work::Overhead);
+        self.cpus[at].free = leave;
+        self.nics[nic].send = now + costs.interface + costs.interface_per_byte * more;
+        let number = self.sent;
+        self.sent = self.sent.wrapping_add(1);
+        // What it waited for is another operation of its own, or its interface.
+        self.spent(host, entry.item, ActivityKind::SendWait, (idle, now), None);
+        self.spent(host, entry.item, ActivityKind::SendOverhead, (now, leave), Some((number, RankId(op.peer))));
+        let free = leave.max(self.nics[nic].send);
+        if let Some(next) = self.queued.next(&mut self.both[both].sends, host, free) {
+            self.agenda.push(next);
+        }
+        let Op { tag, arg: comm, cpu, nic, size, .. } = op;
+        let sent = Sent { number, src: host, op: entry.item, tag, comm, cpu, nic, size };
+        let message = match self.free_messages.pop() {
+            Some(message) => {
+                self.messages[message as usize] = sent;
+                message
+            }
+            None => {
+                self.messages.push(sent);
+                (self.messages.len() - 1) as u32
+            }
+        };
+        if self.observers.on_transfer.is_some() {
+            self.ways.resize(self.messages.len(), Way::default());
+            self.ways[message as usize] = Way { begin: now, leave, ..Way::default() };
+        }
+        let number = self.create();
+        let arrival = sent_off + costs.latency;
+        self.agenda.push(Entry::new(arrival, number, RankId(op.peer), message | MESSAGE));
+        if size <= costs.eager_limit.0 {
+            self.finish(host, entry.item, true);
+        } else {
+            self.release(host, entry.item, true, false);
+        }
+    }
+
+    fn recv(&mut self, entry: Entry, op: Op) {
+        let (host, at) = (entry.host, self.at_cpu(entry.host, op.cpu));
+        if let Some(next) = self.queued.next_as_entered(&mut self.cpus[at].recvs, host) {
+            self.agenda.push(next);
+        }
+        match self.mailboxes.post(host, op.envelope(), entry.item) {
+            Some(message) => {
+                self.matched(message, host, entry.time());
+                self.finish(host, entry.item, true);
+            }
+            None => self.release(host, entry.item, true, false),
+        }
+    }
+
+    fn message(&mut self, entry: Entry) {
+        let (host, now) = (entry.host, entry.time());
+        let number = entry.item & !MESSAGE;
+        let Sent { number: order, src, op: sent, tag, comm, cpu, nic, size } = self.messages[number as usize];
+        // The sender's processor and interface say which of the receiver's are meant.
+        let (at, nic, both) = (self.at_cpu(host, cpu), self.at_nic(host, nic), self.at_both(host, cpu, nic));
+        let idle = self.cpus[at].free;
+        let free = idle.max(self.nics[nic].recv);
+        if free > now {
+            if let Some(entry) = self.both[both].arrivals.wait(entry.later(free)) {
+                self.agenda.push(entry);
+            }
+            return;
+        }
+        let costs = self.costs;
+        let more = size as f64 - 1.0;
+        let taken_up = self.worked(host, now, now, costs.processor, Work::Overhead);
+        let copied = self.worked(host, now, taken_up, costs.processor_per_byte * more, Work::Overhead);
+        // G is the network's: bytes come no later because the processor is slow.
+        let end = copied.max(taken_up + costs.interface_per_byte * more);
+        self.cpus[at].free = end;
+        self.nics[nic].recv = now + costs.interface + costs.interface_per_byte * more;
+        let receive = self.mailboxes.arrive(host, Envelope { peer: src.0, tag, comm }, number);
+        // Where nobody has asked for it yet, the operation is that of the sender.
+        let (by, other) = (receive.unwrap_or(sent), Some((order, src)));
+        self.spent(host, by, ActivityKind::RecvWait, (idle, now), other);
+        self.spent(host, by, ActivityKind::RecvOverhead, (now, end), other);
+        if let Some(way) = self.ways.get_mut(number as usize) {
+            (way.arrive, way.end) = (now, end);
+        }
+        let free = end.max(self.nics[nic].recv);
+        if let Some(next) = self.both[both].arrivals.taken(entry, free) {
+            self.agenda.push(next);
+        }
+        self.delivered += 1;
+        self.bytes += size;
+        if let Some(receive) = receive {
+            self.matched(number, host, now);
+            self.finish(host, receive, false);
+        }
+    }
+
+    /// A message has been matched: above S its sender is done.
+    fn matched(&mut self, message: u32, dst: RankId, now: Time) {
+        let Sent { number, src, op: sent, cpu, nic, size: bytes, .. } = self.messages[message as usize];
+        self.free_messages.push(message);
+        if let Some(on_transfer) = &mut self.observers.on_transfer {
+            let Way { begin, leave, arrive, end } = self.ways[message as usize];
+            let waited = false;
+            let op = Some(sent);
+            let called = begin;
+            on_transfer(&Transfer {
+                message: number,
+                src,
+                dst,
+                bytes,
+                op,
+                received_by: None,
+                called,
+                begin,
+                waited,
+                leave: leave.min(arrive),
+                arrive,
+                end,
+            });
+        }
+        if bytes > self.costs.eager_limit.0 {
+            let (at, nic) = (self.at_cpu(src, cpu), self.at_nic(src, nic));
+            let free = self.cpus[at].free;
+            self.spent(src, sent, ActivityKind::SendWait, (free, now), Some((number, dst)));
+            self.cpus[at].free = free.max(now);
+            self.nics[nic].send = self.nics[nic].send.max(now);
+            self.finish(src, sent, false);
+        }
+    }
+
+    /// An operation is done, and has started just now or earlier.
+    fn finish(&mut self, host: RankId, op: u32, starts_now: bool) {
+        self.required.done(host, op);
+        self.left -= 1;
+        self.release(host, op, starts_now, true);
+    }
+
+    /// What waited for the start or the end of an operation, or both, waits no longer.
+    fn release(&mut self, host: RankId, op: u32, start: bool, end: bool) {
+        let rank = self.program.rank(host);
+        let Some(graph) = rank.graph() else { return };
+        for follower in graph.followers(op) {
+            let released = if follower.for_start { start } else { end };
+            if released && self.required.less(host, follower.op) {
+                self.ready.push((host, class(&rank.ops[follower.op as usize]), follower.op));
+            }
+        }
+    }
+
+    #[inline]
+    fn spent(&mut self, rank: RankId, op: u32, kind: ActivityKind, span: (Time, Time), other: Option<(u32, RankId)>) {
+        let (begin, end) = span;
+        if end > begin {
+            self.times[rank.0 as usize].add(kind, end - begin);
+            if let Some(on_activity) = &mut self.observers.on_activity {
+                let (message, peer) = other.unzip();
+                on_activity(&Activity { rank, kind, begin, end, op, message, peer });
+            }
+        }
+    }
+
+    fn played(mut self, interrupted: bool, last: Time) -> Played {
+        for (times, cpus) in self.times.iter_mut().zip(self.cpus.chunks_exact(self.lanes.0)) {
+            times.end = cpus.iter().map(|cpu| cpu.free).max().unwrap_or_default();
+        }
+        let hosts = if self.left == 0 { self.times.len() as u32 } else { 0 };
+        for host in (0..hosts).map(RankId) {
+            let (end, ops) = (self.times[host.0 as usize].end, self.program.rank(host).ops.len() as u32);
+            self.pass_marks(host, ops, end);
+        }
+        let stuck = if interrupted || self.left == 0 { Vec::new() } else { self.stuck() };
+        Played {
+            unreceived: self.mailboxes.unexpected(),
+            last: self.times.iter().map(|times| times.end).fold(last, Time::max),
+            ranks: self.times,
+            messages: self.delivered,
+            bytes: self.bytes,
+            events: self.events,
+            stuck,
+            interrupted,
+        }
+    }
+
+    /// Of each rank the first operation that waits for no other of its rank and is not done.
+    fn stuck(&self) -> Vec<Stuck> {
+        let mut stuck = Vec::new();
+        for rank in self.program.rank_ids() {
+            let ops = &self.program.rank(rank).ops;
+            let mut open = (0..ops.len()).filter(|&at| self.required.is_open(rank, at as u32));
+            let Some(at) = open.next() else { continue };
+            let op = &ops[at];
+            let place = self.program.place(rank, at as u32);
+            let mut what = self.program.describe(rank, op);
+            if let Some(place) = &place {
+                what += &format!(" ({place})");
+            }
+            let more = open.count();
+            if more > 0 {
+                what += &format!(", and {more} more");
+            }
+            let on = if op.kind == OpKind::Calc { None } else { op.envelope().rank() };
+            stuck.push(Stuck { rank, op: at as u32, what, place, on });
+        }
+        stuck
+    }
+}

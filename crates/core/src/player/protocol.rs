@@ -1,0 +1,516 @@
+//! The way of a message: from the call that sends it to the end of the call that receives it.
+//!
+//! ```text
+//! at once      send overhead -> leaves -> arrives -> is matched -> receive overhead -> received
+//! rendezvous   request -> leaves -> arrives -> is matched -> answer -> arrives -> agreed, then as above
+//! ```
+//! Each arrow is an event. Envelopes keep the order in which a rank has sent to another, bytes do not ([`Matching`]):
+//! so receives take messages in order, but a receive that takes a short message does not wait for the bytes of a longer
+//! one that was sent before. Where messages share a receiver's bandwidth, the part of the way that holds it (sender's
+//! overhead, gap or receiver's overhead) ends when [`Shared`] says so.
+
+use super::activity::{ActivityKind, Transfer};
+use super::clock::{Clock, MessageEvent};
+use super::keys::is_of_program;
+use super::ledger::Ledger;
+use super::matching::{Matched, Matching};
+use super::port::Port;
+use super::sharing::Shared;
+use super::slab::{NIL, Slab};
+use crate::ids::{IdVec, RankId};
+use crate::node::{Costs, MessageCosts, Phase};
+use crate::program::Envelope;
+use crate::units::Time;
+
+/// All messages that are under way, and what they cost.
+#[derive(Debug)]
+pub(super) struct Protocol {
+    costs: Costs,
+    messages: Slab<MessageState>,
+    receives: Slab<Receive>,
+    matching: Matching,
+    ends: IdVec<RankId, End>,
+    /// By receiving rank: the messages that flow to it; empty where they do not share its bandwidth.
+    shared: Vec<Shared>,
+    /// The way to the engine, where a fabric carries the messages.
+    pub port: Option<Port>,
+    sent: u32,
+    /// Messages received so far.
+    pub delivered: u64,
+    /// Their bytes \[B\].
+    pub bytes: u64,
+}
+
+/// A rank as messages see it.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    /// Whether overheads take one of its processors, one after the other ([`Asks::Processor`]); otherwise each ends
+    /// right after it has begun.
+    has_processors: bool,
+    /// No send starts before.
+    next_send: Time,
+    /// No receive takes its message before.
+    next_recv: Time,
+    /// Bytes of eager messages in its buffer, where that is limited.
+    buffered: u64,
+}
+
+/// A message from the call that sends it to the end of the call that receives it.
+#[derive(Clone, Copy, Debug)]
+struct MessageState {
+    /// Its number, in order of sending.
+    number: u32,
+    src: RankId,
+    dst: RankId,
+    /// The operation that sends it.
+    op: u32,
+    bytes: u64,
+    /// The receive that has taken it.
+    receive: u32,
+    /// Boundaries of the sender's time, see [`Done`].
+    marks: [Time; 3],
+    /// When its send was called, when the sender's overhead began, when it left and when it arrived.
+    times: [Time; 4],
+    /// Whether it asks its receiver before its bytes are sent.
+    rendezvous: bool,
+    /// The part of its way in which it shares its receiver's bandwidth, now or the last time.
+    flowing: Phase,
+    /// Whether its bytes have arrived.
+    arrived: bool,
+}
+
+/// A receive from its call to its end.
+#[derive(Clone, Copy, Debug)]
+struct Receive {
+    rank: RankId,
+    op: u32,
+    /// Boundaries of the receiver's time, see [`Done`].
+    marks: [Time; 3],
+}
+
+/// How the time of a call divides: of a send `[start, a)` and `[b, c)` are synchronisation, `[a, b)` is waiting; of a
+/// receive `[start, a)` and `[b, c)` are waiting, `[a, b)` is synchronisation; `[c, end)` is overhead of either.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Done {
+    pub marks: [Time; 3],
+    pub end: Time,
+    /// The message and its other end, where it is one.
+    pub other: Option<(u32, RankId)>,
+}
+
+/// What a message asks of the rank at one of its ends.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub(super) enum Asks {
+    Nothing,
+    /// Time of a processor.
+    Processor(ProcessorTime),
+    /// A rank is to be told that its call is done.
+    Done(RankId, u32, Done),
+    /// Its envelope is there: [`Protocol::envelope_arrives`] is to be asked who takes it.
+    Match(u32),
+}
+
+/// Time of a processor of a rank, for a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProcessorTime {
+    pub rank: RankId,
+    pub op: u32,
+    /// Not before.
+    pub begin: Time,
+    pub time: Time,
+    pub kind: ActivityKind,
+    /// What the processor waits for until then.
+    pub idle: ActivityKind,
+    /// The message and its other end.
+    pub other: (u32, RankId),
+    /// What happens when the time is over.
+    pub then: MessageEvent,
+}
+
+impl From<Option<ProcessorTime>> for Asks {
+    fn from(time: Option<ProcessorTime>) -> Self {
+        time.map_or(Self::Nothing, Self::Processor)
+    }
+}
+
+impl Protocol {
+    /// Messages between ranks at these costs; of each rank, whether its operations take processors.
+    pub fn new(costs: Costs, on_fabric: bool, has_processors: impl Iterator<Item = bool>) -> Self {
+        let end = |has_processors| End { has_processors, next_send: Time::ZERO, next_recv: Time::ZERO, buffered: 0 };
+        let ends: IdVec<RankId, End> = has_processors.map(end).collect();
+        let ranks = ends.len();
+        Self {
+            shared: if costs.receiver_sharing { vec![Shared::default(); ranks] } else { Vec::new() },
+            costs,
+            messages: Slab::default(),
+            receives: Slab::default(),
+            matching: Matching::new(ranks),
+            ends,
+            port: on_fabric.then(|| Port::new(ranks)),
+            sent: 0,
+            delivered: 0,
+            bytes: 0,
+        }
+    }
+
+    /// What messages and calls cost.
+    #[inline]
+    pub fn costs(&self) -> &Costs {
+        &self.costs
+    }
+
+    /// Messages that have arrived and that nobody has asked for.
+    pub fn unexpected(&self) -> u64 {
+        self.matching.unexpected()
+    }
+
+    /// The message that a receive of this rank would take: its number, and who sent it.
+    pub fn peek(&mut self, rank: RankId, from: Envelope) -> Option<(u32, RankId)> {
+        let message = self.matching.peek(rank, from)?;
+        let &MessageState { number, src, .. } = self.messages.get(message);
+        Some((number, src))
+    }
+
+    /// A rank calls a send.
+    pub fn send(&mut self, src: RankId, op: u32, to: Envelope, bytes: u64, clock: &mut Clock) -> Option<ProcessorTime> {
+        let dst = RankId(to.peer);
+        let now = clock.now();
+        let end = &mut self.ends[src];
+        let begin = now.max(end.next_send);
+        end.next_send = begin + self.costs.interval;
+        let rendezvous = self.costs.message(bytes).rendezvous || !self.finds_room(dst, bytes);
+        let number = self.sent;
+        self.sent = self.sent.wrapping_add(1);
+        let message = self.messages.add(MessageState {
+            number,
+            src,
+            dst,
+            op,
+            bytes,
+            receive: NIL,
+            marks: [now, begin, begin],
+            times: [now, begin, begin, begin],
+            rendezvous,
+            flowing: Phase::Gap,
+            arrived: false,
+        });
+        self.matching.send(message, src, dst, Envelope { peer: src.0, ..to }, rendezvous);
+        if !rendezvous {
+            return self.send_data(message, begin, clock);
+        }
+        let time = ProcessorTime {
+            rank: src,
+            op,
+            begin,
+            time: self.costs.handshake,
+            kind: ActivityKind::Sync,
+            idle: ActivityKind::SendWait,
+            other: (number, dst),
+            then: MessageEvent::RequestLeaves(message),
+        };
+        self.take(time, clock)
+    }
+
+    /// A rank calls a receive.
+    pub fn recv(&mut self, rank: RankId, op: u32, from: Envelope, clock: &mut Clock) -> Option<ProcessorTime> {
+        let receive = self.receives.add(Receive { rank, op, marks: [clock.now(); 3] });
+        let message = self.matching.post(rank, from, receive)?;
+        self.join(message, receive, clock)
+    }
+
+    /// A step of a message happens.
+    pub fn step(&mut self, event: MessageEvent, clock: &mut Clock, ledger: &mut Ledger<'_>) -> Asks {
+        match event {
+            MessageEvent::Leave(message) => return self.leave(message, clock),
+            MessageEvent::Flow(message) => {
+                let &MessageState { dst, flowing, .. } = self.messages.get(message);
+                let work = self.costs_of(message).shared[flowing as usize];
+                self.shared[dst.0 as usize].start(clock.now(), message, work);
+                self.watch_sharing(dst, clock);
+            }
+            MessageEvent::Through(dst, generation) => {
+                if self.shared[dst.0 as usize].generation == generation
+                    && let Some(message) = self.shared[dst.0 as usize].finish(clock.now())
+                {
+                    self.watch_sharing(dst, clock);
+                    return match self.messages.get(message).flowing {
+                        Phase::Send => self.leave(message, clock),
+                        Phase::Gap => self.arrive(message, clock),
+                        Phase::Recv => self.received(message, clock, ledger),
+                    };
+                }
+            }
+            MessageEvent::Arrive(message) => return self.arrive(message, clock),
+            MessageEvent::Received(message) => return self.received(message, clock, ledger),
+            MessageEvent::RequestLeaves(message) => {
+                let &MessageState { src, dst, .. } = self.messages.get(message);
+                self.control(src, dst, MessageEvent::RequestArrives(message), clock);
+            }
+            MessageEvent::RequestArrives(message) => {
+                self.messages.get_mut(message).marks[..2].fill(clock.now());
+                self.matching.request_arrives(message);
+                return Asks::Match(message);
+            }
+            MessageEvent::AnswerLeaves(message) => {
+                let &MessageState { src, dst, .. } = self.messages.get(message);
+                self.control(dst, src, MessageEvent::AnswerArrives(message), clock);
+            }
+            MessageEvent::AnswerArrives(message) => {
+                let &MessageState { src, dst, op, number, .. } = self.messages.get(message);
+                let time = ProcessorTime {
+                    rank: src,
+                    op,
+                    begin: clock.now(),
+                    time: self.costs.handshake,
+                    kind: ActivityKind::Sync,
+                    idle: ActivityKind::SendWait,
+                    other: (number, dst),
+                    then: MessageEvent::Agreed(message),
+                };
+                return self.take(time, clock).into();
+            }
+            MessageEvent::Agreed(message) => {
+                let found = self.messages.get_mut(message);
+                found.marks[2] = clock.now();
+                let receive = found.receive;
+                self.receives.get_mut(receive).marks[1] = clock.now();
+                return self.send_data(message, clock.now(), clock).into();
+            }
+        }
+        Asks::Nothing
+    }
+
+    /// The envelope of a message is there: the first message of its channel that comes to the mailbox of this rank,
+    /// which may be one sent before it.
+    pub fn envelope_arrives(&mut self, message: u32) -> Option<(Matched, RankId)> {
+        let dst = self.messages.get(message).dst;
+        Some((self.matching.arrive(message)?, dst))
+    }
+
+    /// The next one, after [`Matched::more`].
+    pub fn next_envelope(&mut self, message: u32) -> Option<Matched> {
+        self.matching.next(message)
+    }
+
+    /// A message and a receive have found each other.
+    pub fn join(&mut self, message: u32, receive: u32, clock: &mut Clock) -> Option<ProcessorTime> {
+        let now = clock.now();
+        let found = self.messages.get_mut(message);
+        found.receive = receive;
+        let MessageState { src, dst, bytes, arrived, rendezvous, number, .. } = *found;
+        let taken = self.receives.get_mut(receive);
+        taken.marks = [now; 3];
+        if arrived {
+            self.make_room(dst, bytes);
+            return self.receive_data(message, clock);
+        }
+        if !rendezvous {
+            return None;
+        }
+        found.marks[1] = now;
+        let time = ProcessorTime {
+            rank: dst,
+            op: taken.op,
+            begin: now,
+            time: self.costs.handshake + self.costs.handshake,
+            kind: ActivityKind::Sync,
+            idle: ActivityKind::RecvWait,
+            other: (number, src),
+            then: MessageEvent::AnswerLeaves(message),
+        };
+        self.take(time, clock)
+    }
+
+    /// Takes room for an eager message at its receiver, if there is some: like a sender that has credits. One that
+    /// finds none does not wait for it, for the receiver may be waiting for another: it asks the receiver for this
+    /// message.
+    fn finds_room(&mut self, dst: RankId, bytes: u64) -> bool {
+        let Some(limit) = self.costs.eager_buffer else { return true };
+        let buffered = &mut self.ends[dst].buffered;
+        let fits = *buffered + bytes <= limit.0;
+        if fits {
+            *buffered += bytes;
+        }
+        fits
+    }
+
+    /// An eager message has left the buffer of its receiver.
+    fn make_room(&mut self, dst: RankId, bytes: u64) {
+        if self.costs.eager_buffer.is_some() {
+            self.ends[dst].buffered -= bytes;
+        }
+    }
+
+    /// What a message costs by the protocol that it takes.
+    fn costs_of(&self, message: u32) -> MessageCosts {
+        let &MessageState { src, dst, bytes, rendezvous, .. } = self.messages.get(message);
+        self.costs.between(src, dst, bytes, rendezvous)
+    }
+
+    /// The sender's overhead starts.
+    fn send_data(&mut self, message: u32, begin: Time, clock: &mut Clock) -> Option<ProcessorTime> {
+        let found = self.messages.get_mut(message);
+        found.times[1] = begin;
+        let MessageState { src, dst, op, number, .. } = *found;
+        let costs = self.costs_of(message);
+        if self.shares(src, Phase::Send, &costs) {
+            let flows = clock.worked(src, begin, costs.send - costs.shared[Phase::Send as usize]);
+            self.flow(message, Phase::Send, flows, clock);
+            return None;
+        }
+        let time = ProcessorTime {
+            rank: src,
+            op,
+            begin,
+            time: costs.send,
+            kind: ActivityKind::SendOverhead,
+            idle: ActivityKind::SendWait,
+            other: (number, dst),
+            then: MessageEvent::Leave(message),
+        };
+        self.take(time, clock)
+    }
+
+    /// Whether this part of the way of a message, which keeps this rank busy, shares the receiver's bandwidth.
+    /// Processors of graphs are one operation's at a time: there only the gap is shared.
+    fn shares(&self, busy: RankId, phase: Phase, costs: &MessageCosts) -> bool {
+        !self.shared.is_empty()
+            && costs.shared[phase as usize] > Time::ZERO
+            && (phase == Phase::Gap || !self.ends[busy].has_processors)
+    }
+
+    /// The bytes of a part of a message's way that shares the receiver's bandwidth begin to flow at this time.
+    fn flow(&mut self, message: u32, phase: Phase, at: Time, clock: &mut Clock) {
+        self.messages.get_mut(message).flowing = phase;
+        clock.set_message(at, MessageEvent::Flow(message));
+    }
+
+    /// Sets the timer for the next message that is through at this receiver.
+    fn watch_sharing(&mut self, dst: RankId, clock: &mut Clock) {
+        let shared = &self.shared[dst.0 as usize];
+        if let Some(next) = shared.next() {
+            clock.set_message(next.max(clock.now()), MessageEvent::Through(dst, shared.generation));
+        }
+    }
+
+    /// Sends a request or an answer.
+    fn control(&mut self, src: RankId, dst: RankId, arrival: MessageEvent, clock: &mut Clock) {
+        if !self.costs.control_travels {
+            clock.set_message(clock.now(), arrival);
+        } else if let Some(port) = &mut self.port {
+            port.send(src, dst, 0, arrival);
+        } else {
+            clock.set_message(clock.now() + self.costs.latency, arrival);
+        }
+    }
+
+    /// The sender is done, and the message leaves.
+    fn leave(&mut self, message: u32, clock: &mut Clock) -> Asks {
+        let now = clock.now();
+        let found = self.messages.get_mut(message);
+        found.times[2] = now;
+        let MessageState { src, dst, op, bytes, marks, number, .. } = *found;
+        if let Some(port) = &mut self.port {
+            port.send(src, dst, bytes, MessageEvent::Arrive(message));
+        } else {
+            let costs = self.costs_of(message);
+            if self.shares(dst, Phase::Gap, &costs) {
+                let unshared = costs.gap - costs.shared[Phase::Gap as usize];
+                self.flow(message, Phase::Gap, now + (self.costs.latency + unshared), clock);
+            } else {
+                clock.set_message(now + (self.costs.latency + costs.gap), MessageEvent::Arrive(message));
+            }
+        }
+        Asks::Done(src, op, Done { marks, end: now, other: Some((number, dst)) })
+    }
+
+    /// The last byte is there.
+    fn arrive(&mut self, message: u32, clock: &mut Clock) -> Asks {
+        let now = clock.now();
+        let found = self.messages.get_mut(message);
+        found.arrived = true;
+        found.times[3] = now;
+        let MessageState { dst, bytes, receive, rendezvous, .. } = *found;
+        if receive == NIL {
+            return if self.matching.is_there(message) { Asks::Nothing } else { Asks::Match(message) };
+        }
+        self.receives.get_mut(receive).marks[2] = now;
+        if !rendezvous {
+            self.make_room(dst, bytes);
+        }
+        self.receive_data(message, clock).into()
+    }
+
+    /// The receiver's overhead starts, so long after that of the last message as the rank can receive another.
+    fn receive_data(&mut self, message: u32, clock: &mut Clock) -> Option<ProcessorTime> {
+        let &MessageState { src, dst, receive, number, .. } = self.messages.get(message);
+        let costs = self.costs_of(message);
+        let end = &mut self.ends[dst];
+        let begin = clock.now().max(end.next_recv);
+        end.next_recv = begin + self.costs.interval;
+        if begin > clock.now() {
+            self.receives.get_mut(receive).marks[2] = begin;
+        }
+        if self.shares(dst, Phase::Recv, &costs) {
+            let flows = clock.worked(dst, begin, costs.recv - costs.shared[Phase::Recv as usize]);
+            self.flow(message, Phase::Recv, flows, clock);
+            return None;
+        }
+        let time = ProcessorTime {
+            rank: dst,
+            op: self.receives.get(receive).op,
+            begin,
+            time: costs.recv,
+            kind: ActivityKind::RecvOverhead,
+            idle: ActivityKind::RecvWait,
+            other: (number, src),
+            then: MessageEvent::Received(message),
+        };
+        self.take(time, clock)
+    }
+
+    /// The receiver is done.
+    fn received(&mut self, message: u32, clock: &Clock, ledger: &mut Ledger<'_>) -> Asks {
+        let end = clock.now();
+        let MessageState { src, dst, op: sent_by, receive, bytes, number, times, rendezvous, .. } =
+            *self.messages.get(message);
+        let Receive { rank, op, marks } = *self.receives.get(receive);
+        self.messages.remove(message);
+        self.receives.remove(receive);
+        self.delivered += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        ledger.transfer(|| {
+            let [called, begin, leave, arrive] = times;
+            let [sent_by, received_by] = [sent_by, op].map(|op| is_of_program(op).then_some(op));
+            let waited = rendezvous;
+            Transfer {
+                message: number,
+                src,
+                dst,
+                bytes,
+                op: sent_by,
+                received_by,
+                called,
+                begin,
+                waited,
+                leave,
+                arrive,
+                end,
+            }
+        });
+        Asks::Done(rank, op, Done { marks, end, other: Some((number, src)) })
+    }
+
+    /// Takes a rank's time. In a sequence what a call has started takes none from what the rank does meanwhile, so it
+    /// ends right after it has begun; elsewhere the rank is asked for a processor.
+    #[inline]
+    fn take(&self, time: ProcessorTime, clock: &mut Clock) -> Option<ProcessorTime> {
+        if self.ends[time.rank].has_processors {
+            return Some(time);
+        }
+        let end = clock.worked(time.rank, time.begin, time.time);
+        clock.set_message(end, time.then);
+        None
+    }
+}

@@ -1,0 +1,53 @@
+//! A rank: a sequence of calls, or operations of a graph.
+
+use super::graph::GraphRank;
+use super::protocol::{Done, ProcessorTime};
+use super::runtime::Runtime;
+use super::sequence::Sequence;
+use crate::ids::RankId;
+use crate::program::Program;
+
+/// A rank, by the form of its operations.
+#[derive(Debug)]
+pub(super) enum RankPlayer {
+    Sequence(Sequence),
+    Graph(GraphRank),
+}
+
+impl RankPlayer {
+    pub fn new(program: &Program, rank: RankId) -> Self {
+        match program.rank(rank).graph() {
+            None => Self::Sequence(Sequence::new(rank, program.rank(rank).threads.count())),
+            Some(graph) => Self::Graph(GraphRank::new(rank, program.rank(rank), graph)),
+        }
+    }
+
+    pub fn begin(&mut self, runtime: &mut Runtime<'_>) {
+        match self {
+            Self::Sequence(rank) => rank.begin_all(runtime),
+            Self::Graph(rank) => rank.begin(runtime),
+        }
+    }
+
+    /// What it has called is done.
+    pub fn done(&mut self, op: u32, done: Done, runtime: &mut Runtime<'_>) {
+        match self {
+            Self::Sequence(rank) => rank.request_done(op, done, runtime),
+            Self::Graph(rank) => rank.finish(op, runtime),
+        }
+    }
+
+    /// A message asks for time of one of its processors.
+    pub fn processor(&mut self, time: &ProcessorTime, runtime: &mut Runtime<'_>) {
+        if let Self::Graph(rank) = self {
+            rank.take(time, runtime);
+        }
+    }
+
+    /// A message has come that nobody has asked for.
+    pub fn unexpected(&mut self, runtime: &mut Runtime<'_>) {
+        if let Self::Sequence(rank) = self {
+            rank.unexpected(runtime);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A collective operation that goes on in the background of its rank.
+
+use crate::ids::RankId;
+use crate::program::Op;
+use crate::units::Time;
+
+/// The steps of a collective operation, one after the other, beside what its rank does.
+#[derive(Debug)]
+pub(super) struct Strand {
+    /// The operation of the program that started it.
+    pub op: u32,
+    /// The key of its first step; those of the others follow.
+    first: u32,
+    steps: Vec<Op>,
+    next: u32,
+    /// The tag of its messages.
+    pub tag: u32,
+    pub doing: Doing,
+    /// The last message that it took, and from whom.
+    pub last: Option<(u32, RankId)>,
+}
+
+/// What a strand is about.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Doing {
+    /// A timer will let it go on.
+    Busy,
+    /// It waits for this request, of its own blocking step.
+    Blocked(u32),
+    /// It waits for this request since then; for nothing.
+    Waiting { request: u32, since: Time, free: bool },
+}
+
+impl Strand {
+    /// About to take its first step, which has this key.
+    pub fn new(op: u32, first: u32, steps: Vec<Op>, tag: u32) -> Self {
+        Self { op, first, steps, next: 0, tag, doing: Doing::Busy, last: None }
+    }
+
+    /// Takes the next step and its key; `None` at the end.
+    pub fn take_step(&mut self) -> Option<(u32, Op)> {
+        let op = *self.steps.get(self.next as usize)?;
+        let key = self.first + self.next;
+        self.next += 1;
+        self.doing = Doing::Busy;
+        Some((key, op))
+    }
+
+    /// The key after that of its last step.
+    pub fn end(&self) -> u32 {
+        self.first + self.steps.len() as u32
+    }
+
+    /// The key of the step at this position.
+    pub fn key(&self, step: u32) -> u32 {
+        self.first + step
+    }
+
+    pub fn has(&self, key: u32) -> bool {
+        (self.first..self.end()).contains(&key)
+    }
+
+    /// The step with this key.
+    pub fn step(&self, key: u32) -> Option<Op> {
+        self.steps.get(key.checked_sub(self.first)? as usize).copied()
+    }
+
+    /// The request that it waits for.
+    pub fn waits_for(&self) -> Option<u32> {
+        match self.doing {
+            Doing::Busy => None,
+            Doing::Blocked(request) | Doing::Waiting { request, .. } => Some(request),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_taken_in_order_and_keys_are_those_of_the_strand_alone() {
+        let steps = vec![Op::wait(0), Op::calc(Time::ZERO)];
+        let mut strand = Strand::new(3, 100, steps.clone(), 0);
+        assert_eq!((strand.end(), strand.key(1)), (102, 101));
+        assert_eq!([99, 100, 101, 102].map(|key| strand.has(key)), [false, true, true, false]);
+        assert_eq!([99, 101, 102].map(|key| strand.step(key)), [None, Some(steps[1]), None]);
+        assert_eq!(strand.take_step(), Some((100, steps[0])));
+        strand.doing = Doing::Blocked(100);
+        assert_eq!(strand.waits_for(), Some(100));
+        assert_eq!(strand.take_step(), Some((101, steps[1])));
+        assert_eq!((strand.waits_for(), strand.take_step()), (None, None));
+    }
+}

@@ -1,0 +1,93 @@
+//! What is wrong with a recording as a whole: that it is not all of the run, or that its times are not those of the
+//! program alone.
+//!
+//! The reader of traces finds it out, whoever reads ([`trace::Trace`](crate::trace::Trace)); it stays with the
+//! [`Program`](crate::program::Program) that is made of the trace, and data sets carry it as notes.
+
+use serde::Serialize;
+
+/// What is wrong with the recordings that something was made of.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Caveats {
+    /// What is not in the recordings, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub incomplete: Vec<String>,
+    /// That ranks of these recordings lacked a core, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lack_of_cores: Vec<String>,
+    /// Which time of ranks was neither computation nor communication, or may have been either, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<String>,
+}
+
+/// The names of notes of data sets.
+const INCOMPLETE: &str = "incomplete";
+const LACK_OF_CORES: &str = "lack-of-cores";
+const OUTSIDE: &str = "outside";
+
+impl Caveats {
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.incomplete.is_empty() && self.of_times().next().is_none()
+    }
+
+    /// Adds those of another recording; what is said twice is one.
+    pub fn add(&mut self, other: &Self) {
+        let Self { incomplete, lack_of_cores, outside } = other.beyond(self);
+        self.incomplete.extend(incomplete);
+        self.lack_of_cores.extend(lack_of_cores);
+        self.outside.extend(outside);
+    }
+
+    /// Those about times.
+    pub fn of_times(&self) -> impl Iterator<Item = &String> {
+        self.lack_of_cores.iter().chain(&self.outside)
+    }
+
+    /// Those that are not among others.
+    pub fn beyond(&self, known: &Self) -> Self {
+        let rest =
+            |mine: &[String], theirs: &[String]| mine.iter().filter(|text| !theirs.contains(text)).cloned().collect();
+        Self {
+            incomplete: rest(&self.incomplete, &known.incomplete),
+            lack_of_cores: rest(&self.lack_of_cores, &known.lack_of_cores),
+            outside: rest(&self.outside, &known.outside),
+        }
+    }
+
+    /// As notes of a data set; those about times only of one that holds times.
+    pub fn notes(&self, times: bool) -> impl Iterator<Item = (String, String)> {
+        let named = |name: &'static str| move |text: &String| (name.to_owned(), text.clone());
+        let of_times =
+            self.lack_of_cores.iter().map(named(LACK_OF_CORES)).chain(self.outside.iter().map(named(OUTSIDE)));
+        self.incomplete.iter().map(named(INCOMPLETE)).chain(of_times.filter(move |_| times))
+    }
+
+    /// What the notes of a data set say.
+    pub fn of_notes(notes: &[(String, String)]) -> Self {
+        let named = |name: &str| {
+            notes.iter().filter(|(known, _)| known == name).map(|(_, text)| text.clone()).collect::<Vec<_>>()
+        };
+        Self { incomplete: named(INCOMPLETE), lack_of_cores: named(LACK_OF_CORES), outside: named(OUTSIDE) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_sets_carry_them_as_notes_and_what_is_said_twice_is_one() {
+        let caveats =
+            Caveats { incomplete: vec!["a: b".into()], lack_of_cores: vec!["c".into()], outside: vec!["d".into()] };
+        let notes: Vec<_> = caveats.notes(true).collect();
+        assert_eq!(Caveats::of_notes(&notes), caveats);
+        let program: Vec<_> = caveats.notes(false).collect();
+        assert_eq!(program, [("incomplete".to_owned(), "a: b".to_owned())]);
+        let mut sum = Caveats::of_notes(&program);
+        sum.add(&caveats);
+        assert_eq!(sum, caveats);
+        assert!(Caveats::of_notes(&[("clock".into(), "wall".into())]).is_empty());
+    }
+}

@@ -1,0 +1,149 @@
+//! The names that a type knows: the choices of an enum, the keys of a table; asked of the type itself.
+//!
+//! Serde tells a reader the names of a type before it asks for the first value. A reader that only listens is all it
+//! takes, so these are the names by which files are read, whatever else describes them.
+
+use std::cell::Cell;
+
+use serde::Deserialize;
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, VariantAccess, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::typed::Mismatch;
+
+/// Names of fields or variants.
+type Names = &'static [&'static str];
+
+/// The choices of an enum, in the order in which it has them.
+pub fn choices<T: for<'a> Deserialize<'a>>() -> Names {
+    let names = Cell::default();
+    let _ = T::deserialize(Listener { choice: None, choices: &names, keys: &Cell::default() });
+    names.get().unwrap_or_default()
+}
+
+/// The keys of the table behind a choice of an enum; `None` where there is no such choice or it has no table.
+pub fn keys<T: for<'a> Deserialize<'a>>(choice: &str) -> Option<Names> {
+    let names = Cell::default();
+    let _ = T::deserialize(Listener { choice: Some(choice), choices: &Cell::default(), keys: &names });
+    names.get()
+}
+
+/// Reads nothing and hears the names.
+#[derive(Clone, Copy)]
+struct Listener<'l> {
+    /// The choice behind which it goes on.
+    choice: Option<&'l str>,
+    choices: &'l Cell<Option<Names>>,
+    keys: &'l Cell<Option<Names>>,
+}
+
+/// Nothing is read.
+fn enough<T>() -> Result<T, Mismatch> {
+    Err(Mismatch::custom("only names were asked for"))
+}
+
+impl<'l> Deserializer<'l> for Listener<'l> {
+    type Error = Mismatch;
+
+    fn deserialize_any<V: Visitor<'l>>(self, _: V) -> Result<V::Value, Mismatch> {
+        enough()
+    }
+
+    fn deserialize_option<V: Visitor<'l>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'l>>(self, _: &'static str, visitor: V) -> Result<V::Value, Mismatch> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'l>>(self, _: &'static str, keys: Names, _: V) -> Result<V::Value, Mismatch> {
+        self.keys.set(Some(keys));
+        enough()
+    }
+
+    fn deserialize_enum<V: Visitor<'l>>(
+        self,
+        _: &'static str,
+        choices: Names,
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        self.choices.set(Some(choices));
+        match self.choice {
+            Some(_) => visitor.visit_enum(self),
+            None => enough(),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        <V: Visitor<'l>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map identifier ignored_any
+    }
+}
+
+impl<'l> EnumAccess<'l> for Listener<'l> {
+    type Error = Mismatch;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'l>>(self, seed: S) -> Result<(S::Value, Self), Mismatch> {
+        let choice = BorrowedStrDeserializer::new(self.choice.unwrap_or_default());
+        Ok((seed.deserialize::<BorrowedStrDeserializer<'_, Mismatch>>(choice)?, Self { choice: None, ..self }))
+    }
+}
+
+impl<'l> VariantAccess<'l> for Listener<'l> {
+    type Error = Mismatch;
+
+    fn unit_variant(self) -> Result<(), Mismatch> {
+        self.keys.set(Some(&[]));
+        enough()
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'l>>(self, seed: S) -> Result<S::Value, Mismatch> {
+        seed.deserialize(self)
+    }
+
+    fn tuple_variant<V: Visitor<'l>>(self, _: usize, _: V) -> Result<V::Value, Mismatch> {
+        enough()
+    }
+
+    fn struct_variant<V: Visitor<'l>>(self, keys: Names, _: V) -> Result<V::Value, Mismatch> {
+        self.keys.set(Some(keys));
+        enough()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[expect(dead_code, reason = "only its names are asked for")]
+    enum Shape {
+        Point,
+        RoundThing(Round),
+        Box { width: u32, height: u32 },
+    }
+
+    #[derive(Deserialize)]
+    #[serde(default, rename_all = "kebab-case")]
+    #[derive(Default)]
+    struct Round {
+        half_width: f64,
+        colour: Option<String>,
+    }
+
+    #[test]
+    fn a_type_is_asked_for_its_choices_and_their_keys() {
+        assert_eq!(choices::<Shape>(), ["point", "round-thing", "box"]);
+        assert_eq!(keys::<Shape>("point"), Some(&[][..]));
+        assert_eq!(keys::<Shape>("round-thing"), Some(&["half-width", "colour"][..]));
+        assert_eq!(keys::<Shape>("box"), Some(&["width", "height"][..]));
+        assert_eq!(keys::<Shape>("circle"), None);
+        assert_eq!(choices::<Option<Shape>>(), ["point", "round-thing", "box"]);
+        assert_eq!(choices::<u32>(), [""; 0]);
+    }
+}

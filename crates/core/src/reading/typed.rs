@@ -1,0 +1,446 @@
+//! Values of the program's types from tables, with mistakes that say what they are.
+//!
+//! Serde hands a mistake to its error type in parts (the unknown field and the known ones, the value and what was
+//! expected) before any sentence is made of them. [`Mismatch`] keeps the parts and adds where the mistake is, so that
+//! whoever reports it finds its own words.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::value::{BorrowedStrDeserializer, UsizeDeserializer};
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    VariantAccess, Visitor,
+};
+
+use super::ONE_OR_LIST;
+use super::tree::{Entry, Kind, Step, Tree};
+use crate::diagnostic::{LOCATED, Span};
+
+/// Why a value cannot be had from a table.
+#[derive(Clone, Debug)]
+pub struct Mismatch {
+    /// What is wrong.
+    pub what: What,
+    /// Where: the steps to the key or value.
+    pub path: Vec<Step>,
+    /// Where it is written.
+    pub span: Option<Span>,
+}
+
+/// What is wrong with a key or a value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum What {
+    /// The table has no such key.
+    UnknownKey {
+        /// The key.
+        name: String,
+        /// The keys that the table has.
+        known: &'static [&'static str],
+    },
+    /// There is no such choice.
+    UnknownChoice {
+        /// The choice.
+        name: String,
+        /// The choices that there are.
+        known: &'static [&'static str],
+    },
+    /// A table that is a choice has not one key, but none or several.
+    NotOneChoice,
+    /// The table must have this key.
+    MissingKey(&'static str),
+    /// Something else stands there than what is wanted, both in words.
+    Unfit {
+        /// The value.
+        found: String,
+        /// The kind of value that is expected.
+        wanted: String,
+    },
+    /// What the type itself says of the value.
+    Refused(String),
+}
+
+impl Mismatch {
+    fn new(what: What) -> Self {
+        Self { what, path: Vec::new(), span: None }
+    }
+
+    fn unfit(wanted: impl Into<String>) -> Self {
+        Self::new(What::Unfit { found: String::new(), wanted: wanted.into() })
+    }
+
+    /// The same, found behind this step.
+    fn behind(mut self, step: Step) -> Self {
+        self.path.insert(0, step);
+        self
+    }
+
+    /// The same with a key as its place.
+    fn of_key(mut self, key: &str, at: Span) -> Self {
+        self.span = Some(at);
+        self.behind(Step::Key(key.to_owned()))
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
+            What::UnknownKey { name, .. } => write!(f, "unknown key `{name}`"),
+            What::UnknownChoice { name, .. } => write!(f, "unknown choice `{name}`"),
+            What::NotOneChoice => f.write_str("not one choice"),
+            What::MissingKey(name) => write!(f, "missing key `{name}`"),
+            What::Unfit { found, wanted } => write!(f, "{found} where {wanted} is expected"),
+            What::Refused(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+impl Error for Mismatch {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::new(What::Refused(message.to_string()))
+    }
+    fn invalid_type(_: Unexpected<'_>, wanted: &dyn Expected) -> Self {
+        Self::unfit(wanted.to_string())
+    }
+    fn invalid_value(_: Unexpected<'_>, wanted: &dyn Expected) -> Self {
+        Self::unfit(wanted.to_string())
+    }
+    fn invalid_length(_: usize, wanted: &dyn Expected) -> Self {
+        Self::unfit(wanted.to_string())
+    }
+    fn unknown_variant(name: &str, known: &'static [&'static str]) -> Self {
+        Self::new(What::UnknownChoice { name: name.to_owned(), known })
+    }
+    fn unknown_field(name: &str, known: &'static [&'static str]) -> Self {
+        Self::new(What::UnknownKey { name: name.to_owned(), known })
+    }
+    fn missing_field(name: &'static str) -> Self {
+        Self::new(What::MissingKey(name))
+    }
+    fn duplicate_field(name: &'static str) -> Self {
+        Self::new(What::Refused(format!("the key `{name}` is there twice")))
+    }
+}
+
+/// The value of a type that a tree says.
+///
+/// # Errors
+/// The first thing that does not fit.
+pub fn typed<'a, T: Deserialize<'a>>(tree: &'a Tree) -> Result<T, Mismatch> {
+    T::deserialize(Value(tree)).map_err(|mismatch| Value(tree).told(mismatch, None))
+}
+
+/// A value as serde asks for it.
+#[derive(Clone, Copy)]
+struct Value<'a>(&'a Tree);
+
+impl<'a> Value<'a> {
+    /// Whatever it is. What is wanted stands in messages; without it, the visitor says so itself.
+    fn visit<V: Visitor<'a>>(self, visitor: V, wanted: Option<Cow<'static, str>>) -> Result<V::Value, Mismatch> {
+        let visited = match &self.0.kind {
+            Kind::Text(text) => visitor.visit_borrowed_str(text),
+            Kind::Whole(digits) => match (digits.parse(), digits.parse()) {
+                (Ok(number), _) => visitor.visit_i64(number),
+                (_, Ok(number)) => visitor.visit_u64(number),
+                // No type has room for it.
+                _ => Err(unfit_for(&visitor)),
+            },
+            Kind::Decimal(text) => match text.parse::<f64>() {
+                Ok(number) if number.is_finite() || !text.contains(|c: char| c.is_ascii_digit()) => {
+                    visitor.visit_f64(number)
+                }
+                _ => Err(unfit_for(&visitor)),
+            },
+            Kind::Truth(value) => visitor.visit_bool(*value),
+            Kind::Date(_) => Err(unfit_for(&visitor)),
+            Kind::List(items) => {
+                let mut left = Items(items.iter().enumerate());
+                visitor.visit_seq(&mut left).and_then(|value| match left.0.len() {
+                    0 => Ok(value),
+                    more => Err(Mismatch::unfit(format!("a list of {}", items.len() - more))),
+                })
+            }
+            Kind::Table(table) => visitor.visit_map(Entries { entries: table.iter(), value: None }),
+        };
+        visited.map_err(|mismatch| self.told(mismatch, wanted))
+    }
+
+    /// The mistake with this as its place, unless a value inside has been named.
+    fn told(self, mut mismatch: Mismatch, better: Option<Cow<'static, str>>) -> Mismatch {
+        if mismatch.span.is_none() {
+            mismatch.span = Some(self.0.span);
+            if let What::Unfit { found, wanted } = &mut mismatch.what {
+                *found = self.0.in_words();
+                if let Some(better) = better {
+                    *wanted = better.into_owned();
+                }
+            }
+        }
+        mismatch
+    }
+}
+
+/// What a visitor does not take at all.
+fn unfit_for(visitor: &dyn Expected) -> Mismatch {
+    Mismatch::unfit(visitor.to_string())
+}
+
+macro_rules! wanted {
+    ($($method:ident: $words:literal,)*) => {$(
+        fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+            self.visit(visitor, Some(Cow::Borrowed($words)))
+        }
+    )*};
+}
+
+impl<'a> Deserializer<'a> for Value<'a> {
+    type Error = Mismatch;
+
+    /// Of `NonZeroU32`, too, which says of itself that it wants no zero.
+    fn deserialize_u32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        let least = u32::from((&visitor as &dyn Expected).to_string().contains("nonzero"));
+        self.visit(visitor, Some(Cow::Owned(format!("a whole number from {least} to 4294967295"))))
+    }
+
+    wanted! {
+        deserialize_bool: "true or false",
+        deserialize_u8: "a whole number from 0 to 255",
+        deserialize_u16: "a whole number from 0 to 65535",
+        deserialize_u64: "a whole number, 0 or more,",
+        deserialize_u128: "a whole number, 0 or more,",
+        deserialize_i8: "a whole number from -128 to 127",
+        deserialize_i16: "a whole number from -32768 to 32767",
+        deserialize_i32: "a whole number from -2147483648 to 2147483647",
+        deserialize_i64: "a whole number",
+        deserialize_i128: "a whole number",
+        deserialize_f32: "a number",
+        deserialize_f64: "a number",
+        deserialize_char: "a character in quotes",
+        deserialize_str: "a text in quotes",
+        deserialize_string: "a text in quotes",
+        deserialize_bytes: "a text in quotes",
+        deserialize_byte_buf: "a text in quotes",
+        deserialize_seq: "a list in [ ]",
+        deserialize_map: "a table",
+        deserialize_unit: "an empty table",
+    }
+
+    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        self.visit(visitor, None)
+    }
+
+    fn deserialize_identifier<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        self.visit(visitor, None)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        visitor.visit_unit()
+    }
+
+    /// What is written is there.
+    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'a>>(self, _: &'static str, visitor: V) -> Result<V::Value, Mismatch> {
+        self.deserialize_unit(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'a>>(self, name: &'static str, visitor: V) -> Result<V::Value, Mismatch> {
+        match (name, &self.0.kind) {
+            (LOCATED, _) => visitor.visit_seq(Placed { part: 0, of: self.0 }),
+            (ONE_OR_LIST, Kind::List(_)) => self.visit(visitor, None),
+            (ONE_OR_LIST, _) => visitor.visit_some(self).map_err(|mut mismatch| {
+                if let (What::Unfit { wanted, .. }, []) = (&mut mismatch.what, &mismatch.path[..]) {
+                    wanted.push_str(", or a list of them,");
+                }
+                mismatch
+            }),
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    fn deserialize_tuple<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, Mismatch> {
+        self.visit(visitor, Some(format!("a list of {length} in [ ]").into()))
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        self.deserialize_tuple(length, visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        match self.0.kind {
+            // Visitors take the values of a structure without their names as well.
+            Kind::List(_) => Err(self.told(Mismatch::unfit("a table"), None)),
+            _ => self.deserialize_map(visitor),
+        }
+    }
+
+    /// A word, or a table of one key: its name is the choice.
+    fn deserialize_enum<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        known: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        let chosen = match &self.0.kind {
+            Kind::Text(word) => visitor.visit_enum(Choice { word, of: self, entry: None }),
+            Kind::Table(table) if table.len() == 1 => match table.first_key_value() {
+                Some((word, entry)) => visitor.visit_enum(Choice { word, of: self, entry: Some(entry) }),
+                None => Err(Mismatch::unfit("a choice")),
+            },
+            Kind::Table(_) => Err(Mismatch::new(What::NotOneChoice)),
+            _ => Err(Mismatch::unfit(format!("one of {}", known.join(", ")))),
+        };
+        chosen.map_err(|mismatch| self.told(mismatch, None))
+    }
+}
+
+impl<'a> IntoDeserializer<'a, Mismatch> for Value<'a> {
+    type Deserializer = Self;
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+/// The items of a list.
+struct Items<'a>(std::iter::Enumerate<std::slice::Iter<'a, Tree>>);
+
+impl<'a> SeqAccess<'a> for &mut Items<'a> {
+    type Error = Mismatch;
+
+    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Mismatch> {
+        let Some((i, item)) = self.0.next() else { return Ok(None) };
+        seed.deserialize(Value(item))
+            .map(Some)
+            .map_err(|mismatch| Value(item).told(mismatch, None).behind(Step::Item(i)))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+}
+
+/// The keys of a table.
+struct Entries<'a> {
+    entries: std::collections::btree_map::Iter<'a, String, Entry>,
+    value: Option<(&'a String, &'a Entry)>,
+}
+
+impl<'a> MapAccess<'a> for Entries<'a> {
+    type Error = Mismatch;
+
+    fn next_key_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Mismatch> {
+        self.value = self.entries.next();
+        let Some((key, entry)) = self.value else { return Ok(None) };
+        seed.deserialize(BorrowedStrDeserializer::new(key))
+            .map(Some)
+            .map_err(|mismatch: Mismatch| mismatch.of_key(key, entry.key))
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Mismatch> {
+        let Some((key, entry)) = self.value.take() else { return Err(Mismatch::custom("a value without a key")) };
+        seed.deserialize(Value(&entry.value))
+            .map_err(|mismatch| Value(&entry.value).told(mismatch, None).behind(Step::Key(key.clone())))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.entries.len())
+    }
+}
+
+/// One of several: a word, with what stands behind it.
+struct Choice<'a> {
+    word: &'a str,
+    of: Value<'a>,
+    entry: Option<&'a Entry>,
+}
+
+impl<'a> Choice<'a> {
+    /// What stands behind the word.
+    fn content<T>(&self, read: impl FnOnce(Value<'a>) -> Result<T, Mismatch>) -> Result<T, Mismatch> {
+        match self.entry {
+            Some(entry) => read(Value(&entry.value))
+                .map_err(|mismatch| Value(&entry.value).told(mismatch, None).behind(Step::Key(self.word.to_owned()))),
+            None => Err(self.of.told(Mismatch::unfit("a table"), None)),
+        }
+    }
+}
+
+impl<'a> EnumAccess<'a> for Choice<'a> {
+    type Error = Mismatch;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<(S::Value, Self), Mismatch> {
+        let name = BorrowedStrDeserializer::new(self.word);
+        match seed.deserialize(name) {
+            Ok(variant) => Ok((variant, self)),
+            Err(mismatch) => Err(match self.entry {
+                Some(entry) => Mismatch::of_key(mismatch, self.word, entry.key),
+                None => mismatch,
+            }),
+        }
+    }
+}
+
+impl<'a> VariantAccess<'a> for Choice<'a> {
+    type Error = Mismatch;
+
+    fn unit_variant(self) -> Result<(), Mismatch> {
+        if self.entry.is_none() {
+            return Ok(());
+        }
+        self.content(|value| match value.0.table() {
+            Some(table) if table.is_empty() => Ok(()),
+            _ => Err(value.told(Mismatch::unfit("an empty table"), None)),
+        })
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<S::Value, Mismatch> {
+        self.content(|value| seed.deserialize(value))
+    }
+
+    fn tuple_variant<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, Mismatch> {
+        self.content(|value| value.deserialize_tuple(length, visitor))
+    }
+
+    fn struct_variant<V: Visitor<'a>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Mismatch> {
+        self.content(|value| value.deserialize_struct("", fields, visitor))
+    }
+}
+
+/// A value between its place: first byte, one past the last byte, the value ([`Located`](crate::diagnostic::Located)).
+struct Placed<'a> {
+    part: u8,
+    of: &'a Tree,
+}
+
+impl<'a> SeqAccess<'a> for Placed<'a> {
+    type Error = Mismatch;
+
+    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Mismatch> {
+        self.part += 1;
+        match self.part {
+            1 => seed.deserialize(UsizeDeserializer::new(self.of.span.start)).map(Some),
+            2 => seed.deserialize(UsizeDeserializer::new(self.of.span.end)).map(Some),
+            3 => seed.deserialize(Value(self.of)).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The longest chain of messages that wait for each other, each with the network to itself.
+
+use crate::engine::{Progress, Watch};
+use crate::ids::{IdVec, LinkId, NodeId, RankId};
+use crate::network::{Network, NetworkParts};
+use crate::pattern::{Injection, Needs, Pattern};
+use crate::units::{Bandwidth, Time};
+use crate::workload::Lockstep;
+
+/// Messages between two looks at the watch.
+const MESSAGES_PER_TICK: u32 = 1 << 16;
+
+/// Whether each rank sends its messages one after another and waits for nothing else, so that its chain is the sum of
+/// what they take alone.
+pub fn is_in_rows(pattern: &dyn Pattern, injection: Injection) -> bool {
+    injection == Injection::Queue && pattern.needs() == Needs::NOTHING && !pattern.waits_for_sends()
+}
+
+/// When the last message of work in lockstep would arrive under `sendrecv` or `barrier`, its ranks being ready at these
+/// times; `None` under other rules, where messages are not all of one size, and where the watch ends it.
+///
+/// With a(r, s) the time that rank r's message of step s takes alone, and `r -> d` its destination, rank r is ready for
+/// step s + 1 at
+/// ```text
+/// t(r, s + 1) = max(t(r, s) + a(r, s), max over q -> r of t(q, s) + a(q, s))      sendrecv
+/// t(r, s + 1) = max over all q of t(q, s) + a(q, s)                               barrier
+/// ```
+/// Cost: a route for each message.
+pub fn of_steps(
+    work: &Lockstep<'_>,
+    injection: Injection,
+    network: &Network,
+    mut ready: IdVec<RankId, Time>,
+    watch: Option<&dyn Watch>,
+) -> Option<Time> {
+    if work.passed_on.is_some() || !matches!(injection, Injection::SendRecv | Injection::Barrier) {
+        return None;
+    }
+    let NetworkParts { fabric, router, placement, .. } = &**network;
+    let mut route: Vec<LinkId> = Vec::new();
+    let mut alone = |from: NodeId, to: NodeId| {
+        route.clear();
+        if from != to {
+            router.route(from, to, &mut route);
+        }
+        let latency: Time = route.iter().map(|&link| fabric.link(link).latency).sum();
+        let narrowest: Option<Bandwidth> = route.iter().map(|&link| fabric.link(link).capacity).min();
+        let moves = narrowest.filter(|_| work.bytes > 0);
+        latency + moves.map_or(Time::ZERO, |narrowest| narrowest.time_for(work.bytes as f64))
+    };
+    let total = u64::from(work.ranks) * u64::from(work.steps);
+    let steps_per_tick = (MESSAGES_PER_TICK / work.ranks.max(1)).max(1);
+    let (mut destinations, mut next) = (Vec::new(), ready.clone());
+    for step in 0..work.steps {
+        // All messages have been delivered: that is what a watch is told that looks on.
+        let progress = Progress { now: Time::ZERO, delivered: total, total };
+        if step % steps_per_tick == 0 && watch.is_some_and(|watch| !watch.tick(progress)) {
+            return None;
+        }
+        destinations.clear();
+        (work.destinations)(step, &mut destinations);
+        next.clone_from(&ready);
+        for ((rank, &sends), &dst) in ready.iter_ids().zip(&destinations) {
+            let arrives = sends + alone(placement[rank], placement[dst]);
+            next[rank] = next[rank].max(arrives);
+            next[dst] = next[dst].max(arrives);
+        }
+        if injection == Injection::Barrier {
+            let last = next.iter().copied().max().unwrap_or(Time::ZERO);
+            next.as_mut_slice().fill(last);
+        }
+        std::mem::swap(&mut ready, &mut next);
+    }
+    ready.iter().copied().max()
+}

@@ -1,0 +1,317 @@
+//! What the ranks of a pattern do, seen from what its player is told and what it asks for.
+//!
+//! ```text
+//! before its start, and in the delay before a message    it computes
+//! it may not send more before one of its own has come    it waits for its own message (send wait)
+//! what a message needs has not come, a barrier is shut   it waits for another rank (receive wait)
+//! it has sent everything, and messages for it are due    the same
+//! ```
+//! A wait for others is for the message that ends it; at a barrier for the last message that it waits for. So the spans
+//! of a rank follow each other without a gap from 0 to its end, as those of a program do.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::ids::{IdVec, MessageId, RankId, WakeId};
+use crate::pattern::{Injection, Pattern, PatternPlayer};
+use crate::player::{Activity, ActivityKind, Observers, RankTimes, Transfer};
+use crate::units::Time;
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
+
+/// A pattern being played, of which is told what its ranks do.
+///
+/// Memory: some words for each rank and each message under way. Cost: a look-up for each message.
+pub struct PatternRanks<'a> {
+    player: PatternPlayer,
+    pattern: Arc<dyn Pattern>,
+    observers: Observers<'a>,
+    window: u32,
+    waits_for_sends: bool,
+    /// Ranks start at a time of their own.
+    starts: bool,
+    /// The step that the barrier holds, where there is one.
+    barrier: Option<u32>,
+    openings: Vec<Time>,
+    ranks: IdVec<RankId, Rank>,
+    /// Messages under way: number, and when sent.
+    under_way: FxHashMap<MessageId, (u32, Time)>,
+    sent: u32,
+    /// Calls so far.
+    calls: u64,
+    /// The first message of this call, and its sender.
+    first: Cause,
+}
+
+/// A message, and the rank that is waited for.
+type Cause = (Option<u32>, Option<RankId>);
+
+/// What is known of a rank.
+#[derive(Clone, Copy, Default)]
+struct Rank {
+    /// Up to when it is known what it did.
+    since: Time,
+    /// It computes.
+    busy: bool,
+    next: u32,
+    count: u32,
+    under_way: u32,
+    /// Messages that have left it and not arrived.
+    departed: u32,
+    /// Messages that it has yet to receive.
+    due: u64,
+    /// The call in which it last received a message, and the first one of it.
+    came: (u64, u32, RankId),
+    times: RankTimes,
+}
+
+impl<'a> PatternRanks<'a> {
+    /// The player of this pattern, by this rule and jitter, and who is told.
+    pub fn new(
+        player: PatternPlayer,
+        pattern: Arc<dyn Pattern>,
+        injection: Injection,
+        jitter: Time,
+        observers: Observers<'a>,
+    ) -> Self {
+        let mut ranks: IdVec<RankId, Rank> =
+            (0..pattern.ranks()).map(|rank| Rank { count: pattern.sends(RankId(rank)), ..Rank::default() }).collect();
+        for src in (0..pattern.ranks()).map(RankId) {
+            for index in 0..pattern.sends(src) {
+                ranks[pattern.message(src, index).dst].due += 1;
+            }
+        }
+        Self {
+            window: player.window(),
+            player,
+            waits_for_sends: pattern.waits_for_sends(),
+            starts: jitter > Time::ZERO,
+            barrier: (injection == Injection::Barrier).then_some(0),
+            openings: Vec::new(),
+            pattern,
+            observers,
+            ranks,
+            under_way: FxHashMap::default(),
+            sent: 0,
+            calls: 0,
+            first: (None, None),
+        }
+    }
+
+    /// Where the time of each rank went, and when a barrier let all of them go on.
+    pub fn finish(self) -> (Vec<RankTimes>, Vec<Time>) {
+        let ended = |rank: &Rank| {
+            let mut times = rank.times;
+            times.end = rank.since;
+            times
+        };
+        (self.ranks.iter().map(ended).collect(), self.openings)
+    }
+
+    /// A rank has spent its time on something until now.
+    fn spent(&mut self, id: RankId, kind: ActivityKind, now: Time, op: u32, (message, peer): Cause) {
+        let rank = &mut self.ranks[id];
+        let begin = rank.since;
+        if begin >= now {
+            return;
+        }
+        rank.times.spend(kind, now - begin);
+        rank.since = now;
+        if let Some(on_activity) = &mut self.observers.on_activity {
+            on_activity(&Activity { rank: id, kind, begin, end: now, op, message, peer });
+        }
+    }
+
+    /// Whether a rank waits for messages of its own.
+    fn is_held(&self, id: RankId) -> bool {
+        let rank = &self.ranks[id];
+        match () {
+            () if rank.busy => false,
+            () if rank.next >= rank.count => rank.under_way + rank.departed > 0,
+            () => rank.under_way >= self.window || (self.waits_for_sends && rank.under_way > 0),
+        }
+    }
+
+    /// After a message of its own has come or left: whether that was what it waited for.
+    fn let_go(&mut self, now: Time, message: &SendRequest, number: u32, was_held: bool) {
+        let src = message.id.src;
+        if was_held && !self.is_held(src) {
+            self.spent(src, ActivityKind::SendWait, now, message.id.index, (Some(number), Some(message.dst)));
+        }
+    }
+
+    /// A rank goes on now: until now it has waited for others.
+    fn waited(&mut self, now: Time, id: RankId, step: Option<u32>) {
+        if self.ranks[id].since >= now {
+            return;
+        }
+        let opened = self.barrier.zip(step).is_some_and(|(held, step)| step > held);
+        let (call, number, src) = self.ranks[id].came;
+        let cause = match () {
+            () if opened => self.first,
+            () if call == self.calls => (Some(number), Some(src)),
+            () => (None, None),
+        };
+        self.spent(id, ActivityKind::RecvWait, now, self.ranks[id].next, cause);
+    }
+
+    /// What the player has asked for in this call: ranks that go on.
+    fn asked(&mut self, now: Time, requests: &Requests, (sends, wakes): (usize, usize)) {
+        let mut step = self.barrier;
+        for &(_, wake) in &requests.wakes[wakes..] {
+            let id = RankId(wake.0);
+            let of = self.step_of(id, self.ranks[id].next);
+            self.waited(now, id, of);
+            self.ranks[id].busy = true;
+            step = step.max(of);
+        }
+        for send in &requests.sends[sends..] {
+            let MessageId { src, index } = send.id;
+            let of = self.step_of(src, index);
+            self.waited(now, src, of);
+            step = step.max(of);
+            let rank = &mut self.ranks[src];
+            rank.next = index + 1;
+            rank.under_way += 1;
+            self.under_way.insert(send.id, (self.sent, now));
+            self.sent = self.sent.wrapping_add(1);
+        }
+        if step > self.barrier {
+            self.barrier = step;
+            self.openings.push(now);
+        }
+    }
+
+    /// The step of a message, where a barrier asks for it.
+    fn step_of(&self, rank: RankId, index: u32) -> Option<u32> {
+        (self.barrier.is_some() && index < self.ranks[rank].count).then(|| self.pattern.message(rank, index).step)
+    }
+
+    /// Whether a rank has received everything after it has sent everything.
+    fn settle(&mut self, now: Time, id: RankId) {
+        let rank = &self.ranks[id];
+        if rank.next >= rank.count && rank.due == 0 && rank.under_way + rank.departed == 0 && !rank.busy {
+            self.waited(now, id, None);
+        }
+    }
+}
+
+/// How much was asked for before a call.
+fn before(requests: &Requests) -> (usize, usize) {
+    (requests.sends.len(), requests.wakes.len())
+}
+
+impl Workload for PatternRanks<'_> {
+    fn ranks(&self) -> u32 {
+        self.player.ranks()
+    }
+
+    fn messages(&self) -> u64 {
+        self.player.messages()
+    }
+
+    fn load(&self) -> Load {
+        self.player.load()
+    }
+
+    fn mean_bytes(&self) -> u64 {
+        self.player.mean_bytes()
+    }
+
+    fn begin(&mut self, requests: &mut Requests) {
+        let before = before(requests);
+        self.player.begin(requests);
+        let barrier = self.barrier;
+        self.asked(Time::ZERO, requests, before);
+        self.openings.clear();
+        if self.starts {
+            // What was asked for are the starts of ranks, whatever the steps of their messages.
+            self.barrier = barrier;
+        }
+    }
+
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
+        self.calls += 1;
+        self.first = (None, None);
+        for message in messages {
+            let MessageId { src, index } = message.id;
+            let (number, called) = self.under_way.remove(&message.id).unwrap_or((0, now));
+            if self.first.1.is_none() {
+                self.first = (Some(number), Some(src));
+            }
+            let was_held = self.is_held(src);
+            let sender = &mut self.ranks[src];
+            match sender.departed {
+                0 => sender.under_way = sender.under_way.saturating_sub(1),
+                _ => sender.departed -= 1,
+            }
+            self.let_go(now, message, number, was_held);
+            let receiver = &mut self.ranks[message.dst];
+            receiver.due = receiver.due.saturating_sub(1);
+            if receiver.came.0 != self.calls {
+                receiver.came = (self.calls, number, src);
+            }
+            if let Some(on_transfer) = &mut self.observers.on_transfer {
+                on_transfer(&Transfer {
+                    message: number,
+                    src,
+                    dst: message.dst,
+                    bytes: message.bytes,
+                    op: Some(index),
+                    received_by: None,
+                    called,
+                    begin: called,
+                    waited: false,
+                    leave: called,
+                    arrive: now,
+                    end: now,
+                });
+            }
+        }
+        let before = before(requests);
+        self.player.delivered(now, messages, requests);
+        self.asked(now, requests, before);
+        for message in messages {
+            self.settle(now, message.id.src);
+            self.settle(now, message.dst);
+        }
+    }
+
+    fn departed(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
+        self.calls += 1;
+        self.first = (None, None);
+        if self.player.load().departures {
+            for message in messages {
+                let number = self.under_way.get(&message.id).map_or(0, |(number, _)| *number);
+                let was_held = self.is_held(message.id.src);
+                let sender = &mut self.ranks[message.id.src];
+                sender.under_way = sender.under_way.saturating_sub(1);
+                sender.departed += 1;
+                self.let_go(now, message, number, was_held);
+            }
+        }
+        let before = before(requests);
+        self.player.departed(now, messages, requests);
+        self.asked(now, requests, before);
+    }
+
+    fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
+        let id = RankId(wake.0);
+        self.calls += 1;
+        self.first = (None, Some(id));
+        self.spent(id, ActivityKind::Compute, now, self.ranks[id].next, (None, None));
+        self.ranks[id].busy = false;
+        let before = before(requests);
+        self.player.woke(now, wake, requests);
+        self.asked(now, requests, before);
+        self.settle(now, id);
+    }
+
+    fn blocked(&self) -> Vec<Blocked> {
+        self.player.blocked()
+    }
+
+    fn ended(&self) -> Option<Time> {
+        self.player.ended()
+    }
+}

@@ -1,0 +1,454 @@
+//! The observer behind every report.
+
+use super::Fingerprint;
+use super::fingerprint::mix;
+use super::split::Fractions;
+use crate::base::threads;
+use crate::engine::{Alone, CountedStep, Flight, Observer, Passed};
+use crate::fabric::{Bisection, Fabric};
+use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
+use crate::placement::Placement;
+use crate::units::Time;
+
+/// Called with each message when it is delivered, and the time.
+pub type OnMessage<'a> = &'a mut dyn FnMut(Time, &Flight);
+
+/// Keeps what a report needs: a few sums for each message, and the bytes on each link. Times on links and the
+/// messages themselves only where they are asked for.
+pub struct Recorder<'a> {
+    /// What each link has carried \[B\].
+    pub bytes: IdVec<LinkId, u64>,
+    /// Of split messages, what is less than a byte and not yet in `bytes`.
+    fractions: Fractions,
+    /// What each rank has sent to, and received from, other nodes \[B\].
+    pub ranks: IdVec<RankId, (u64, u64)>,
+    /// What has crossed the bisection: from the first half to the second, and back \[B\].
+    pub crossed: (u64, u64),
+    /// Busy time and number of flows of each link, where asked for.
+    pub times: Option<LinkTimes>,
+    /// Sum over messages of the time under way \[ps\].
+    pub under_way: Sum,
+    /// Sum over messages of the time it would have taken alone \[ps\].
+    pub alone: Sum,
+    /// Of the deliveries so far.
+    pub fingerprint: Fingerprint,
+    /// By sender: when its last message so far would have arrived if it sent one after another from the time on that was
+    /// put here, each with the network to itself; where asked for, of messages that are played.
+    pub alone_in_a_row: Option<IdVec<RankId, Time>>,
+    /// By rank: where it is.
+    homes: Vec<Home>,
+    /// Looks at messages, where asked for.
+    pub on_message: Option<OnMessage<'a>>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Nothing recorded yet.
+    pub fn new(fabric: &Fabric, placement: &Placement, bisection: Option<&Bisection>, link_times: bool) -> Self {
+        let links = fabric.links().len();
+        let side = |node: NodeId| bisection.is_some_and(|cut| cut.first_half[node.0 as usize]);
+        Self {
+            bytes: IdVec::filled(links, 0),
+            fractions: Fractions::default(),
+            ranks: IdVec::filled(placement.len(), (0, 0)),
+            crossed: (0, 0),
+            times: link_times.then(|| LinkTimes::new(links)),
+            under_way: Sum::default(),
+            alone: Sum::default(),
+            fingerprint: Fingerprint::new(placement.len() as u32),
+            alone_in_a_row: None,
+            homes: placement.iter().map(|&node| (node, side(node))).collect(),
+            on_message: None,
+        }
+    }
+
+    /// Takes what each link has carried, in whole bytes that add up.
+    pub fn take_bytes(&mut self, fabric: &Fabric) -> IdVec<LinkId, u64> {
+        self.fractions.settle(&mut self.bytes, fabric);
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Adds a message to the sums.
+    #[inline]
+    fn count(&mut self, now: Time, flight: &Flight) {
+        let send = &flight.send;
+        self.under_way.add((now - flight.start).ps(), 1);
+        self.alone.add(flight.alone.ps(), 1);
+        self.fingerprint.add(now, send);
+        if let Some(times) = &mut self.alone_in_a_row {
+            times[send.id.src] += flight.alone;
+        }
+        self.move_bytes(send.id.src, send.dst, send.bytes);
+    }
+
+    /// Adds bytes to what these ranks have sent and received and to what has crossed the cut, unless they stay in their
+    /// node.
+    #[inline]
+    fn move_bytes(&mut self, src: RankId, dst: RankId, bytes: u64) {
+        let (from, side) = self.homes[src.index()];
+        let (to, other_side) = self.homes[dst.index()];
+        if from != to {
+            self.ranks[src].0 += bytes;
+            self.ranks[dst].1 += bytes;
+            self.crossed.0 += u64::from(side & !other_side) * bytes;
+            self.crossed.1 += u64::from(!side & other_side) * bytes;
+        }
+    }
+}
+
+impl Observer for Recorder<'_> {
+    #[inline]
+    fn entered(&mut self, now: Time, route: &[LinkId]) {
+        if let Some(times) = &mut self.times {
+            times.enter(now, route);
+        }
+    }
+
+    #[inline]
+    fn left(&mut self, now: Time, route: &[LinkId]) {
+        if let Some(times) = &mut self.times {
+            times.leave(now, route);
+        }
+    }
+
+    #[inline]
+    fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {
+        for &link in route {
+            self.bytes[link] += flight.send.bytes;
+        }
+        self.count(now, flight);
+        if let Some(on_message) = &mut self.on_message {
+            on_message(now, flight);
+        }
+    }
+
+    fn delivered_split(&mut self, now: Time, flight: &Flight, links: &[LinkId], parts: &[f64]) {
+        self.fractions.add(&mut self.bytes, flight.send.bytes, links, parts);
+        self.delivered(now, flight, &[]);
+    }
+
+    fn asks_links(&self) -> bool {
+        self.times.is_some()
+    }
+
+    fn steps(&mut self, steps: &[CountedStep<'_>]) {
+        if let Some(times) = &mut self.times {
+            for step in steps {
+                if let Some(on_links) = step.on_links {
+                    step.times().for_each(|(start, end)| times.step(start, end, on_links));
+                }
+            }
+        }
+        if let Some(on_message) = &mut self.on_message {
+            for step in steps {
+                step.flights().for_each(|(now, flight)| on_message(now, &flight));
+            }
+        }
+        let ranks = self.homes.len();
+        for step in steps {
+            for (start, now) in step.times() {
+                self.under_way.add((now - start).ps(), ranks as u64);
+                match step.alone {
+                    Alone::Same(alone) => self.alone.add(alone.ps(), ranks as u64),
+                    Alone::Each(alone) => alone.iter().for_each(|alone| self.alone.add(alone.ps(), 1)),
+                }
+            }
+        }
+        // Senders apart from each other; what is received is added up afterwards, in whole numbers.
+        let share = ranks.div_ceil(threads::count()).max(FEWEST_RANKS);
+        let homes = &self.homes;
+        let parts = self.fingerprint.senders().chunks_mut(share).zip(self.ranks.as_mut_slice().chunks_mut(share));
+        let parts = parts.enumerate().collect();
+        let tallies =
+            threads::map(parts, |(part, (senders, sums))| Tally::of(steps, part * share, senders, sums, homes));
+        for tally in tallies {
+            for (rank, received) in self.ranks.as_mut_slice().iter_mut().zip(tally.received) {
+                rank.1 += received;
+            }
+            self.crossed.0 += tally.crossed.0;
+            self.crossed.1 += tally.crossed.1;
+        }
+    }
+
+    fn passed(&mut self, passed: &Passed<'_>) {
+        self.under_way.add(passed.under_way, 1);
+        self.alone.add(passed.under_way, 1);
+        for (rank, &(dst, bytes)) in (0..).map(RankId).zip(passed.sent) {
+            mix(&mut self.fingerprint.senders()[rank.index()], passed.end, passed.steps, dst, bytes);
+            self.move_bytes(rank, dst, bytes);
+        }
+    }
+
+    fn carried(&mut self, link: LinkId, bytes: u64) {
+        self.bytes[link] += bytes;
+    }
+}
+
+/// Messages of steps that are the same again which are mixed into the fingerprint one by one.
+const MOST_MIXED: u64 = 1 << 30;
+
+/// Senders counted by one thread at a time: so many that handing them out does not matter.
+const FEWEST_RANKS: usize = 1024;
+
+/// Where a rank is: its node, and on which side of the bisection.
+type Home = (NodeId, bool);
+
+/// Senders that are gone through for all steps before the next ones: what they and their receivers add up to stays in the
+/// nearest cache meanwhile.
+const BLOCK: usize = 512;
+
+/// What the messages of some senders add to the sums of others.
+struct Tally {
+    /// By rank \[B\].
+    received: Vec<u64>,
+    crossed: (u64, u64),
+}
+
+impl Tally {
+    /// Of the senders from `first` on, whose part of the fingerprint and whose sums are brought on.
+    fn of(
+        steps: &[CountedStep<'_>],
+        first: usize,
+        senders: &mut [u64],
+        sums: &mut [(u64, u64)],
+        homes: &[Home],
+    ) -> Self {
+        let mut tally = Self { received: vec![0; homes.len()], crossed: (0, 0) };
+        for (block, (senders, sums)) in senders.chunks_mut(BLOCK).zip(sums.chunks_mut(BLOCK)).enumerate() {
+            for step in steps {
+                tally.add(step, first + block * BLOCK, senders, sums, homes);
+            }
+        }
+        tally
+    }
+
+    /// Adds the messages of the senders from `first` on in one step, and in those that are the same again.
+    fn add(
+        &mut self,
+        step: &CountedStep<'_>,
+        first: usize,
+        senders: &mut [u64],
+        sums: &mut [(u64, u64)],
+        homes: &[Home],
+    ) {
+        let destinations = &step.destinations[first..][..senders.len()];
+        if let [now] = step.ends {
+            for (sender, &dst) in senders.iter_mut().zip(destinations) {
+                mix(sender, *now, step.index, dst, step.bytes);
+            }
+        } else {
+            // Of so many equal steps the last stands for all: its number and time follow from theirs.
+            let is_long = step.ends.len() as u64 * homes.len() as u64 > MOST_MIXED;
+            let skipped = if is_long { step.ends.len() - 1 } else { 0 };
+            for (sender, &dst) in senders.iter_mut().zip(destinations) {
+                for (index, &now) in (step.index + skipped as u32..).zip(&step.ends[skipped..]) {
+                    mix(sender, now, index, dst, step.bytes);
+                }
+            }
+        }
+        let bytes = step.bytes * step.ends.len() as u64;
+        let (mut there, mut back) = (0, 0);
+        for ((sum, &dst), &(from, side)) in sums.iter_mut().zip(destinations).zip(&homes[first..]) {
+            let (to, other_side) = homes[dst.index()];
+            let moved = if from != to { bytes } else { 0 };
+            sum.0 += moved;
+            self.received[dst.index()] += moved;
+            there += u64::from(side & !other_side);
+            back += u64::from(!side & other_side);
+        }
+        // (Who stays in their node stays on its side.)
+        self.crossed.0 += there * bytes;
+        self.crossed.1 += back * bytes;
+    }
+}
+
+/// A sum of times of which many in a row are equal \[ps\].
+///
+/// Equal ones are counted and multiplied, so that adding n at once or one by one gives the same to the last bit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum {
+    /// Of all but the last ones.
+    sum: f64,
+    last: f64,
+    count: u64,
+}
+
+impl Sum {
+    /// Adds a time so many times.
+    #[inline]
+    pub fn add(&mut self, time: f64, count: u64) {
+        if time == self.last {
+            self.count += count;
+        } else {
+            *self = Self { sum: self.total(), last: time, count };
+        }
+    }
+
+    /// The sum so far.
+    #[inline]
+    pub fn total(&self) -> f64 {
+        self.sum + self.last * self.count as f64
+    }
+}
+
+/// How long links were busy, and with how many flows.
+///
+/// A time span is its end minus its beginning, so nothing has to be brought up to date in between: what begins is taken
+/// off a sum and what ends is added to it, and what has not ended yet is added when the sum is asked for.
+#[derive(Clone, Debug)]
+pub struct LinkTimes {
+    links: IdVec<LinkId, Spans>,
+}
+
+/// Of one link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkTime {
+    /// The most flows at once.
+    pub peak: u32,
+    /// How long there was at least one.
+    pub busy: Time,
+    /// Flows summed over time \[ps\].
+    pub flow_time: f64,
+}
+
+/// Of one link: ends less beginnings.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spans {
+    /// Of flows \[ps\].
+    of_flows: f64,
+    /// Of the time with at least one flow \[ps\].
+    busy: f64,
+    flows: u32,
+    peak: u32,
+}
+
+impl LinkTimes {
+    fn new(links: usize) -> Self {
+        Self { links: threads::collect(links, |_| Spans::default()).into() }
+    }
+
+    #[inline]
+    fn enter(&mut self, now: Time, route: &[LinkId]) {
+        for &link in route {
+            let link = &mut self.links[link];
+            link.of_flows -= now.ps();
+            link.busy -= if link.flows == 0 { now.ps() } else { 0.0 };
+            link.flows += 1;
+            link.peak = link.peak.max(link.flows);
+        }
+    }
+
+    #[inline]
+    fn leave(&mut self, now: Time, route: &[LinkId]) {
+        for &link in route {
+            let link = &mut self.links[link];
+            link.of_flows += now.ps();
+            link.flows -= 1;
+            link.busy += if link.flows == 0 { now.ps() } else { 0.0 };
+        }
+    }
+
+    /// So many messages enter each link at the start and leave it at the end: the same, to the last bit, as one by one.
+    fn step(&mut self, start: Time, end: Time, on_links: &IdVec<LinkId, u32>) {
+        let (start, end) = (start.ps(), end.ps());
+        let used = self.links.as_mut_slice().iter_mut().zip(on_links.as_slice()).filter(|(_, flows)| **flows > 0);
+        for (link, &flows) in used {
+            for _ in 0..flows {
+                link.of_flows -= start;
+            }
+            for _ in 0..flows {
+                link.of_flows += end;
+            }
+            link.busy -= start;
+            link.busy += end;
+            link.peak = link.peak.max(flows);
+        }
+    }
+
+    /// What a link has done by `now`.
+    pub fn of(&self, link: LinkId, now: Time) -> LinkTime {
+        let Spans { of_flows, busy, flows, peak } = self.links[link];
+        let still_busy = if flows > 0 { now.ps() } else { 0.0 };
+        let flow_time = of_flows + f64::from(flows) * now.ps();
+        LinkTime { peak, busy: Time::from_ps(busy + still_busy), flow_time }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{FabricBuilder, Irregular, LinkRole};
+    use crate::ids::{MessageId, VertexId};
+    use crate::units::Bandwidth;
+    use crate::workload::SendRequest;
+
+    #[test]
+    fn the_parts_of_split_messages_add_up_to_whole_bytes() {
+        // Node 0 to node 1 over one of three switches or, as often, over two of them.
+        let mut builder = FabricBuilder::new("three ways", 2, 3);
+        let speed = Bandwidth::from_bytes_per_second(1e9);
+        let role = LinkRole::Network { tier: 0 };
+        let mut link = |from, to| builder.link(VertexId(from), VertexId(to), speed, Time::ZERO, role);
+        let links: Vec<LinkId> = [(0, 2), (0, 3), (0, 4), (2, 3), (3, 4), (2, 1), (3, 1), (4, 1)]
+            .into_iter()
+            .map(|(from, to)| link(from, to))
+            .collect();
+        let parts = [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0, 1.0 / 7.0, 1.0 / 6.0, 5.0 / 14.0, 10.0 / 21.0];
+        let fabric = builder.finish(Irregular);
+        let placement: Placement = fabric.node_ids().collect();
+        for (messages, bytes) in [(1, 100), (1, 1), (3, 100), (7, 20_001), (300, 1)] {
+            let mut recorder = Recorder::new(&fabric, &placement, None, false);
+            for index in 0..messages {
+                let id = MessageId { src: RankId(0), index };
+                let send = SendRequest { id, dst: RankId(1), bytes };
+                let flight = Flight { send, start: Time::ZERO, alone: Time::ZERO };
+                recorder.delivered_split(Time::ZERO, &flight, &links, &parts);
+            }
+            let carried = recorder.take_bytes(&fabric);
+            let all = u64::from(messages) * bytes;
+            let sum = |of: &[usize]| of.iter().map(|&link| carried[links[link]]).sum::<u64>();
+            assert_eq!((sum(&[0, 1, 2]), sum(&[5, 6, 7])), (all, all), "{messages} of {bytes} B");
+            assert_eq!((sum(&[0]), sum(&[1, 3]), sum(&[2, 4])), (sum(&[3, 5]), sum(&[4, 6]), sum(&[7])));
+            for (&link, part) in links.iter().zip(parts) {
+                assert!((carried[link] as f64 - all as f64 * part).abs() < 1.0, "{link}");
+            }
+            assert_eq!(recorder.ranks[RankId(1)], (0, all));
+        }
+    }
+
+    #[test]
+    fn times_of_links_are_those_of_going_through_all_spans() {
+        let (links, flows) = (5, 9);
+        let mut random = crate::rng::Stream::new(1, "link times");
+        let mut times = LinkTimes::new(links);
+        let mut routes: Vec<Vec<LinkId>> = vec![Vec::new(); flows];
+        // By link: flows, the most of them, and over time.
+        let mut plain = vec![(0u32, 0u32, 0.0f64, 0.0f64); links];
+        let mut now = 0.0;
+        for _ in 0..2_000 {
+            let passed = random.below(1000) as f64;
+            now += passed;
+            for (count, _, busy, flow_time) in &mut plain {
+                *busy += if *count > 0 { passed } else { 0.0 };
+                *flow_time += passed * f64::from(*count);
+            }
+            let route = &mut routes[random.below(flows as u64) as usize];
+            if route.is_empty() {
+                route.extend((0..links as u32).map(LinkId).filter(|_| random.below(2) == 0));
+                times.enter(Time::from_ps(now), route);
+                for link in &*route {
+                    let (count, most, ..) = &mut plain[link.0 as usize];
+                    *count += 1;
+                    *most = (*most).max(*count);
+                }
+            } else {
+                times.leave(Time::from_ps(now), route);
+                route.drain(..).for_each(|link| plain[link.0 as usize].0 -= 1);
+            }
+            // Also while flows are on their way.
+            for (link, &(_, peak, busy, flow_time)) in plain.iter().enumerate() {
+                let of = times.of(LinkId(link as u32), Time::from_ps(now));
+                assert_eq!((of.peak, of.busy.ps(), of.flow_time), (peak, busy, flow_time));
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Minimal adaptive and DOAL: along the dimensions of a lattice by what is under way.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::Counted;
+use super::demand::Demand;
+use super::lattice::Dimensions;
+use super::random_order::in_order;
+use super::router::{MISFIT, Router};
+use super::steps::Steps;
+use crate::diagnostic::{Diagnostic, Located};
+use crate::fabric::{Fabric, Step};
+use crate::ids::{IdVec, LinkId, NodeId};
+use crate::rng::Mix;
+
+/// `[routing.min-adaptive]`: minimal adaptive on a lattice, step by step where least is under way.
+///
+/// At each switch the message takes, of all steps that bring it closer (along any dimension, over any of parallel cables,
+/// either way round a ring where both are as long), the one on whose link the fewest messages are under way; of several
+/// it draws one. A message is asked for all of its steps when it starts, and keeps them. Routes are minimal.
+///
+/// Source: SST's `mina` on HyperX; J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale
+/// networks", SC 2009.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct MinAdaptiveSpec {
+    /// Seed of the draws (default: the scenario's).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// `[routing.doal]`: dimension order on a HyperX with at most one detour a dimension, by what is under way.
+///
+/// In each dimension, in order, the message goes straight to its coordinate if
+/// ```text
+/// Q_direct <= 2 Q_other + T
+/// ```
+/// with Q the messages under way on the least busy link there, and the least of those to all other coordinates of the
+/// line; else to that other coordinate first, and straight from there. The switch knows its own links only. A message is
+/// asked for all of its steps when it starts, and keeps them.
+///
+/// Source: SST's `DOAL` on HyperX (dimension-ordered adaptive load-balanced).
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct DoalSpec {
+    /// T: by how much a detour must be better, in messages (default 0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Located<f64>>,
+    /// Seed of the draws (default: the scenario's).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+impl MinAdaptiveSpec {
+    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let dimensions = Dimensions::new(fabric, "min-adaptive")?;
+        let hash = Mix::new(self.seed.unwrap_or(seed), "routing.min-adaptive");
+        Ok(Arc::new(Adaptive { dimensions, hash, detours: None }))
+    }
+}
+
+impl DoalSpec {
+    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        if let Some(value) = self.threshold.as_ref().filter(|value| !(value.is_finite() && ***value >= 0.0)) {
+            let message = format!("a threshold of {} compares nothing", **value);
+            return Err(vec![Diagnostic::new("doal", message).at_value(value).label("a number, at least 0")]);
+        }
+        let dimensions = Dimensions::new(fabric, "doal")?;
+        if !dimensions.lattice().is_complete() {
+            let message = format!("doal goes to any coordinate in one step, but {} is no HyperX", fabric.name());
+            return Err(vec![Diagnostic::new(MISFIT, message)]);
+        }
+        let hash = Mix::new(self.seed.unwrap_or(seed), "routing.doal");
+        let threshold = self.threshold.as_deref().copied().unwrap_or_default();
+        Ok(Arc::new(Adaptive { dimensions, hash, detours: Some(threshold) }))
+    }
+}
+
+#[derive(Debug)]
+struct Adaptive {
+    dimensions: Dimensions,
+    hash: Mix,
+    /// With detours, in dimension order: by how much they must be better. Without, any dimension.
+    detours: Option<f64>,
+}
+
+/// What a message draws, and what it knows.
+struct Asked<'a> {
+    under_way: &'a UnderWay,
+    hash: Mix,
+    message: u64,
+    draws: u64,
+}
+
+impl Asked<'_> {
+    /// Messages under way on a step.
+    fn queue(&self, step: &Step) -> u32 {
+        let behind = step.then.map_or(0, |link| self.under_way[link]);
+        self.under_way[step.link].max(behind)
+    }
+
+    /// One of the least busy steps.
+    fn least(&mut self, steps: &[Step]) -> Option<Step> {
+        let least = steps.iter().map(|step| self.queue(step)).min()?;
+        let count = steps.iter().filter(|step| self.queue(step) == least).count() as u64;
+        let which = if count == 1 {
+            0
+        } else {
+            self.draws += 1;
+            self.hash.two_below(self.message, self.draws, count)
+        };
+        steps.iter().filter(|step| self.queue(step) == least).nth(which as usize).copied()
+    }
+}
+
+fn take(step: Step, links: &mut Vec<LinkId>) -> u32 {
+    links.push(step.link);
+    links.extend(step.then);
+    step.point
+}
+
+impl Adaptive {
+    /// Any dimension, step by step.
+    fn minimal(&self, (mut here, to): (u32, u32), asked: &mut Asked<'_>, links: &mut Vec<LinkId>) {
+        let lattice = self.dimensions.lattice();
+        let mut steps = Vec::new();
+        loop {
+            steps.clear();
+            for &dim in &self.dimensions.longer {
+                lattice.steps(here, dim, lattice.coordinate(to, dim), &mut steps);
+            }
+            let Some(step) = asked.least(&steps) else { return };
+            here = take(step, links);
+        }
+    }
+
+    /// One dimension after another, each with a detour at most.
+    fn ordered(&self, (mut here, to): (u32, u32), threshold: f64, asked: &mut Asked<'_>, links: &mut Vec<LinkId>) {
+        let lattice = self.dimensions.lattice();
+        let mut steps = Vec::new();
+        for dim in self.dimensions.between(here, to) {
+            let (x, y) = (lattice.coordinate(here, dim), lattice.coordinate(to, dim));
+            let straight = |here: u32, asked: &mut Asked<'_>, steps: &mut Vec<Step>| {
+                steps.clear();
+                lattice.steps(here, dim, y, steps);
+                asked.least(steps)
+            };
+            let Some(direct) = straight(here, asked, &mut steps) else { continue };
+            steps.clear();
+            let others = (0..lattice.sizes()[dim]).filter(|other| ![x, y].contains(other));
+            others.for_each(|other| lattice.steps(here, dim, other, &mut steps));
+            let queue = f64::from(asked.queue(&direct));
+            let busier = |other: &Step| queue > 2.0 * f64::from(asked.queue(other)) + threshold;
+            // The draw is made only where it matters.
+            let aside = if steps.iter().any(busier) { asked.least(&steps) } else { None };
+            here = take(aside.unwrap_or(direct), links);
+            if aside.is_some()
+                && let Some(step) = straight(here, asked, &mut steps)
+            {
+                here = take(step, links);
+            }
+        }
+    }
+}
+
+impl Router for Adaptive {
+    /// In the order of the dimensions.
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        if src != dst {
+            in_order(&self.dimensions, &self.dimensions.longer, (src, dst), route, |_| 0);
+        }
+    }
+
+    fn choice(&self) -> Option<&dyn Choice> {
+        Some(self)
+    }
+
+    fn loads(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        let message = "which paths this rule takes depends on what is under way, so that loads cannot be counted";
+        Err(Diagnostic::new("adaptive-routing", message)
+            .help("`--routing random-order` counts all orders alike; `hayase run` simulates it"))
+    }
+}
+
+impl Choice for Adaptive {
+    fn manner(&self) -> Manner {
+        Manner::Adaptive
+    }
+
+    fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path) {
+        let mut asked = Asked { under_way, hash: self.hash, message: start.key(), draws: 0 };
+        self.dimensions.way(start.src, start.dst, &mut path.links, |from, to, links| match self.detours {
+            None => self.minimal((from, to), &mut asked, links),
+            Some(threshold) => self.ordered((from, to), threshold, &mut asked, links),
+        });
+    }
+
+    fn steps(&self, steps: &mut Steps<'_>) -> bool {
+        if self.detours.is_none() {
+            steps.closer(&self.dimensions, None);
+        }
+        self.detours.is_none()
+    }
+
+    fn expected(&self, _: NodeId, _: NodeId, _: &mut Path) -> bool {
+        false
+    }
+}

@@ -1,0 +1,218 @@
+//! Up a tree to the lowest common switch, and down again: what all rules for trees share.
+
+use std::sync::Arc;
+
+use super::router::misfit;
+use crate::base::divisor::Divisor;
+use crate::base::prefetch::fetch;
+use crate::diagnostic::Diagnostic;
+use crate::fabric::{Fabric, Tree};
+use crate::ids::{Id, LinkId, NodeId};
+
+/// Most levels of a tree that can be routed on.
+const MOST_LEVELS: usize = 32;
+
+/// The arithmetic of a tree's links, prepared for one division after another on the way up.
+#[derive(Debug)]
+pub(super) struct Climb {
+    levels: Vec<Level>,
+}
+
+/// What the way over one level needs.
+#[derive(Debug)]
+pub(super) struct Level {
+    /// First link up to this level.
+    first: u32,
+    /// Links up to this level: a link down follows its link up by as many.
+    cables: u32,
+    /// Parts of the level below that are above the same nodes.
+    copies: u32,
+    /// Ports of a part of the level below.
+    pub ports: u32,
+    /// Whether there is one cable to each parent: then ports are parents.
+    is_simple: bool,
+    by_ports: Divisor,
+    by_children: Divisor,
+    by_parents: Divisor,
+}
+
+impl Climb {
+    /// Prepares for a fabric that is a tree; else the mistake is that `rule` was asked for.
+    pub fn new(fabric: &Arc<Fabric>, rule: &str) -> Result<Self, Vec<Diagnostic>> {
+        let Some(tree) = fabric.family_as::<Tree>() else {
+            return Err(vec![misfit(rule, "trees", fabric)]);
+        };
+        if tree.levels() > MOST_LEVELS {
+            let message = format!("a tree of {} levels is too high for {rule}", tree.levels());
+            return Err(vec![Diagnostic::new("routing-levels", message).help(format!("at most {MOST_LEVELS} levels"))]);
+        }
+        Ok(Self { levels: (1..=tree.levels()).map(|level| Level::new(tree, level)).collect() })
+    }
+}
+
+/// Routes by tables: for each node and level, where the part above the node has its cables, and which of them is taken
+/// where ports are the digits of a node's number. So a link is a sum of two numbers.
+///
+/// Memory: 8 bytes for each node and level.
+#[derive(Debug)]
+pub(super) struct TreeRoutes {
+    levels: Vec<Level>,
+    /// Levels of each node, one after another.
+    ends: Vec<End>,
+}
+
+/// What a node contributes to the links over one level.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    /// The first cable up from the part of the level below that is above the node; the cables down to that part follow
+    /// those up in the order of the level.
+    above: u32,
+    /// Which of its cables a message goes by where this node decides.
+    way: u32,
+}
+
+impl TreeRoutes {
+    /// Those of a climb.
+    pub fn new(climb: Climb, nodes: u32) -> Self {
+        let mut ends = Vec::with_capacity(nodes as usize * climb.levels.len());
+        for node in 0..nodes {
+            let (mut part, mut rest, mut copy) = (node, node, 0);
+            for level in &climb.levels {
+                let (port, above) = level.digit(rest);
+                let above_part = level.first + part * level.copies * level.ports;
+                ends.push(End { above: above_part, way: copy * level.ports + port });
+                copy += level.copies * level.parent(port);
+                part = level.by_children.divide(part).0;
+                rest = above;
+            }
+        }
+        Self { levels: climb.levels, ends }
+    }
+
+    #[inline]
+    fn of(&self, node: NodeId) -> &[End] {
+        &self.ends[node.index() * self.levels.len()..][..self.levels.len()]
+    }
+
+    /// Asks for what a node contributes.
+    #[inline]
+    pub fn fetch(&self, node: NodeId) {
+        if let [first, .., last] = self.of(node) {
+            fetch(first);
+            fetch(last);
+        }
+    }
+
+    /// Appends the route. `choose` is asked level by level for the port by which to go up; the way down is then given,
+    /// and takes the cable beside the one that a message going up there would take.
+    #[inline]
+    pub fn route_by(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>, mut choose: impl FnMut(&Level) -> u32) {
+        let (from, to) = (self.of(src), self.of(dst));
+        let turn = from.iter().zip(to).take_while(|(from, to)| from.above != to.above).count();
+        let before = route.len();
+        route.resize(before + 2 * turn, LinkId(0));
+        let (up, down) = route[before..].split_at_mut(turn);
+        let mut copy = 0;
+        let ends = self.levels.iter().zip(from).zip(to);
+        for (((level, from), to), (up, down)) in ends.zip(up.iter_mut().zip(down.iter_mut().rev())) {
+            let port = choose(level);
+            let way = copy * level.ports + port;
+            *up = LinkId(from.above + way);
+            *down = LinkId(to.above + level.cables + way);
+            copy += level.copies * level.parent(port);
+        }
+    }
+
+    /// Appends the route by digits; `decider` is the one of its ends whose number says which way is taken.
+    #[inline]
+    pub fn route(&self, src: NodeId, dst: NodeId, decider: NodeId, route: &mut Vec<LinkId>) {
+        let (from, to, ways) = (self.of(src), self.of(dst), self.of(decider));
+        route.reserve(2 * self.levels.len());
+        let mut turn = 0;
+        for ((from, to), by) in from.iter().zip(to).zip(ways) {
+            if from.above == to.above {
+                break;
+            }
+            route.push(LinkId(from.above + by.way));
+            turn += 1;
+        }
+        for ((to, by), level) in to[..turn].iter().zip(&ways[..turn]).zip(&self.levels).rev() {
+            route.push(LinkId(to.above + level.cables + by.way));
+        }
+    }
+
+    /// Calls `add` with each link of each of these routes.
+    #[inline]
+    pub fn count(
+        &self,
+        ends: &[(NodeId, NodeId)],
+        decider: impl Fn(NodeId, NodeId) -> NodeId,
+        mut add: impl FnMut(LinkId),
+    ) {
+        // Of a tree of known height all is at places that are known, and there are no loops.
+        match self.levels.len() {
+            2 => self.count_known::<2>(ends, decider, add),
+            3 => self.count_known::<3>(ends, decider, add),
+            _ => ends.iter().for_each(|&(src, dst)| {
+                visit((self.of(src), self.of(dst)), self.of(decider(src, dst)), &self.levels, &mut add);
+            }),
+        }
+    }
+
+    /// The same on a tree of so many levels.
+    #[inline]
+    fn count_known<const LEVELS: usize>(
+        &self,
+        ends: &[(NodeId, NodeId)],
+        decider: impl Fn(NodeId, NodeId) -> NodeId,
+        mut add: impl FnMut(LinkId),
+    ) {
+        let (nodes, _) = self.ends.as_chunks::<LEVELS>();
+        let Some(levels) = self.levels.first_chunk::<LEVELS>() else { return };
+        for &(src, dst) in ends {
+            let by = &nodes[decider(src, dst).index()];
+            visit((&nodes[src.index()], &nodes[dst.index()]), by, levels, &mut add);
+        }
+    }
+}
+
+/// Calls `add` with each link of the route between two nodes where this one decides, in no particular order.
+#[inline(always)]
+fn visit((from, to): (&[End], &[End]), by: &[End], levels: &[Level], add: &mut impl FnMut(LinkId)) {
+    for (level, Level { cables, .. }) in levels.iter().enumerate() {
+        let (from, to, way) = (from[level].above, to[level].above, by[level].way);
+        if from == to {
+            break;
+        }
+        add(LinkId(from + way));
+        add(LinkId(to + cables + way));
+    }
+}
+
+impl Level {
+    fn new(tree: &Tree, level: usize) -> Self {
+        Self {
+            first: tree.first_link(level),
+            cables: tree.cables(level),
+            copies: tree.copies(level - 1),
+            ports: tree.ports(level),
+            is_simple: tree.ports(level) == tree.up[level - 1],
+            by_ports: Divisor::new(tree.ports(level)),
+            by_children: Divisor::new(tree.down[level - 1]),
+            by_parents: Divisor::new(tree.up[level - 1]),
+        }
+    }
+
+    /// The port of a part that a number falls to, and what is left of the number for the level above.
+    #[inline]
+    pub fn digit(&self, number: u32) -> (u32, u32) {
+        let (above, digit) = self.by_parents.divide(number);
+        if self.is_simple { (digit, above) } else { (self.by_ports.divide(number).1, above) }
+    }
+
+    /// The parent that a port leads to.
+    #[inline]
+    fn parent(&self, port: u32) -> u32 {
+        if self.is_simple { port } else { self.by_parents.divide(port).1 }
+    }
+}

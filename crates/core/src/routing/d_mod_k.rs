@@ -1,0 +1,169 @@
+//! D-mod-k and S-mod-k.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::climb::{Climb, TreeRoutes};
+use super::router::{Router, misfit};
+use crate::diagnostic::Diagnostic;
+use crate::fabric::{Fabric, Tree};
+use crate::ids::{IdVec, LinkId, NodeId};
+
+/// `[routing.d-mod-k]`: up a tree by the destination's number.
+///
+/// From a part of level l a message to node d takes port `(d / W_l) mod (up[l] * parallel[l])`, where `W_l = up[0] *
+/// ... * up[l-1]`: neighbouring destinations are spread over the parents, and a destination is reached by the same way
+/// down from everywhere. Shifts (node i to i + c) on a full-bisection tree share no link.
+///
+/// Source: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees",
+/// Technion CCIT report 776 (2010); SimGrid's `FAT_TREE` clusters.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct DModKSpec {}
+
+impl DModKSpec {
+    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        ModK::on(fabric, "d-mod-k", End::Destination)
+    }
+}
+
+/// `[routing.s-mod-k]`: up a tree by the source's number; the mirror image of `[routing.d-mod-k]`.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct SModKSpec {}
+
+impl SModKSpec {
+    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        ModK::on(fabric, "s-mod-k", End::Source)
+    }
+}
+
+/// Whose number says which way is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    Source,
+    Destination,
+}
+
+/// Up by the digits of one end's number.
+#[derive(Debug)]
+struct ModK {
+    routes: TreeRoutes,
+    /// From the nodes up.
+    levels: Vec<Level>,
+    by: End,
+}
+
+/// The numbers of a level of a tree, worked out once: [`Router::dominator`] is asked of every link.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// The first link up, and how many there are; as many lead down.
+    first: u32,
+    cables: u32,
+    /// Ports of a part of the level below.
+    ports: u32,
+    /// Parts of the level below that are above the same nodes, and how many nodes.
+    copies: u32,
+    block: u32,
+}
+
+impl Level {
+    fn of(tree: &Tree, level: usize) -> Self {
+        Self {
+            first: tree.first_link(level),
+            cables: tree.cables(level),
+            ports: tree.ports(level),
+            copies: tree.copies(level - 1),
+            block: tree.block(level - 1),
+        }
+    }
+
+    /// Number of ways between the parts above one node below this level and those above it on this level.
+    fn ways(self) -> u32 {
+        self.copies * self.ports
+    }
+
+    /// The link of this level on the way to (or from) a node.
+    fn next(self, node: u32, down: bool) -> LinkId {
+        let child = node / self.block * self.copies + node % self.copies;
+        let port = node / self.copies % self.ports;
+        LinkId(self.first + child * self.ports + port + if down { self.cables } else { 0 })
+    }
+}
+
+impl ModK {
+    fn on(fabric: &Arc<Fabric>, rule: &str, by: End) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let routes = TreeRoutes::new(Climb::new(fabric, rule)?, fabric.nodes());
+        let tree: &Tree = fabric.family_as().ok_or_else(|| vec![misfit(rule, "trees", fabric)])?;
+        let levels = (1..=tree.levels()).map(|level| Level::of(tree, level)).collect();
+        Ok(Arc::new(Self { routes, levels, by }))
+    }
+
+    /// Calls `add` with each link of each of these routes.
+    #[inline]
+    fn visit(&self, ends: &[(NodeId, NodeId)], add: impl FnMut(LinkId)) {
+        match self.by {
+            End::Source => self.routes.count(ends, |src, _| src, add),
+            End::Destination => self.routes.count(ends, |_, dst| dst, add),
+        }
+    }
+}
+
+impl Router for ModK {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        let decider = match self.by {
+            End::Source => src,
+            End::Destination => dst,
+        };
+        self.routes.route(src, dst, decider, route);
+    }
+
+    fn expect(&self, src: NodeId, dst: NodeId) {
+        self.routes.fetch(src);
+        self.routes.fetch(dst);
+    }
+
+    fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
+        self.visit(ends, |link| counts[link] += 1);
+    }
+
+    fn count_few(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u8>) -> u64 {
+        let mut crossings = 0;
+        self.visit(ends, |link| {
+            counts[link] = counts[link].wrapping_add(1);
+            crossings += 1;
+        });
+        crossings
+    }
+
+    /// The next link towards the destination of a link down (D-mod-k), or the one before a link up, towards the source
+    /// (S-mod-k), where that is the same for all nodes that the link serves: so always where it serves one.
+    fn dominator(&self, link: LinkId) -> Option<LinkId> {
+        let index = self.levels.iter().rposition(|level| level.first <= link.0)?;
+        let (level, below) = (self.levels[index], *self.levels.get(index.checked_sub(1)?)?);
+        let (down, cable) = match (link.0 - level.first).checked_sub(level.cables) {
+            Some(cable) => (true, cable),
+            None => (false, link.0 - level.first),
+        };
+        if down != (self.by == End::Destination) {
+            return None;
+        }
+        // The nodes it serves: those below its lower end (`start .. start + block`) whose number modulo the number of
+        // ways over this level (`period`) is the number of this way (`way`).
+        let (child, port) = (cable / level.ports, cable % level.ports);
+        let (block, period) = (level.block, level.ways());
+        let (start, way) = (child / level.copies * block, child % level.copies + level.copies * port);
+        let first = start + (way + period - start % period) % period;
+        let end = start + block;
+        if first >= end {
+            return None;
+        }
+        let last = first + (end - 1 - first) / period * period;
+        let same_part = first / below.block == last / below.block;
+        let same_way = first == last || period.is_multiple_of(below.ways());
+        (same_part && same_way).then(|| below.next(first, down))
+    }
+}

@@ -1,0 +1,33 @@
+//! DFSSSP: forwarding tables of shortest ways, balanced over the whole fabric.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::balanced::{Balance, Order, balanced};
+use super::router::Router;
+use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
+
+/// `[routing.dfsssp]`: for each destination a tree of shortest ways, those with the fewest routes on their links so far.
+///
+/// For destination after destination: of all ways with the fewest links from each switch the one with the least sum of
+/// `w(l)` over its links `l` (Dijkstra); then `w(l)` grows by the number of nodes whose route to that destination
+/// crosses `l`. All `w` start at 0: the published rule starts at a number so large that no longer way is ever cheaper,
+/// which is the same. Virtual lanes, which make packets free of deadlock, are left to packet models.
+///
+/// Source: J. Domke, T. Hoefler, W. Nagel: *Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct DfssspSpec {
+    /// In which order destinations get their routes: `switches`, `round-robin` or `random`.
+    #[serde(skip_serializing_if = "Order::is_default")]
+    pub order: Order,
+}
+
+impl DfssspSpec {
+    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        Ok(Arc::new(balanced(fabric, None, Balance::Ways, self.order, seed)?))
+    }
+}

@@ -1,0 +1,138 @@
+//! Fluid: shortest ways and detours in the proportion that is best, known by counting loads.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::{Counted, count_ends, count_spread};
+use super::demand::{Columns, Demand};
+use super::detour::Detours;
+use super::graph::Graph;
+use super::on_graph::{OnGraph, one_route};
+use super::router::Router;
+use super::ugal::Via;
+use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
+use crate::ids::{Id, IdVec, LinkId, NodeId};
+
+/// `[routing.fluid]`: the best mix of minimal and Valiant, for `hayase throughput`.
+///
+/// One share s of all traffic goes over shortest paths in equal parts, and 1 - s over all intermediates in equal parts
+/// (as `spray` and as `valiant-groups` or `valiant-switches` with all intermediates). s is where the largest of the
+/// loads
+/// ```text
+/// s minimal(l) + (1 - s) valiant(l)     of all links l
+/// ```
+/// is least: what a rule that adapts may come to with steady traffic if it does the same for all messages.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct FluidSpec {
+    /// Through what the other part goes (default: groups where the fabric has them, else switches).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<Via>,
+}
+
+impl FluidSpec {
+    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let to_groups = Via::or_default(self.via, fabric, "fluid")?;
+        let graph = Graph::new(fabric)?;
+        Ok(Arc::new(Fluid { detours: Detours::new(&graph, to_groups), graph }))
+    }
+}
+
+#[derive(Debug)]
+struct Fluid {
+    graph: Graph,
+    detours: Detours,
+}
+
+impl OnGraph for Fluid {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        self.detours.check_size(&self.graph)?;
+        let columns = Columns::new(demand, &self.graph);
+        let links = loads.len();
+        let (mut minimal, mut detours) = (IdVec::filled(links, 0.0), IdVec::filled(links, 0.0));
+        count_ends(&self.graph, demand, &mut minimal);
+        count_ends(&self.graph, demand, &mut detours);
+        count_spread(&self.graph, &columns, &mut minimal);
+        self.detours.count_loads(&self.graph, &columns, &mut detours);
+        // Of each link: its use where everything goes a detour, and what it is more where everything goes shortest ways.
+        let line = |link: LinkId| {
+            let capacity = self.graph.fabric.link(link).capacity.bytes_per_second();
+            (detours[link] / capacity, (minimal[link] - detours[link]) / capacity)
+        };
+        let lines: Vec<(f64, f64)> = (0..links).map(|link| line(LinkId::from_index(link))).collect();
+        let share = lowest(&lines);
+        for link in (0..links).map(LinkId::from_index) {
+            loads[link] += share * minimal[link] + (1.0 - share) * detours[link];
+        }
+        Ok(Counted { minimal_share: Some(share) })
+    }
+}
+
+/// Where in [0, 1] the largest of some lines, `(at 0, slope)`, is least.
+///
+/// The largest of lines is convex. Of one that falls and one that rises the crossing is looked at; the line that is
+/// largest there takes the place of one of them, until none is larger.
+fn lowest(lines: &[(f64, f64)]) -> f64 {
+    let largest = |at: f64| {
+        let value = |line: &&(f64, f64)| line.0 + line.1 * at;
+        lines.iter().max_by(|a, b| value(a).total_cmp(&value(b))).copied().unwrap_or_default()
+    };
+    let (mut falls, mut rises) = (largest(0.0), largest(1.0));
+    if falls.1 >= 0.0 {
+        return 0.0;
+    }
+    if rises.1 <= 0.0 {
+        return 1.0;
+    }
+    loop {
+        let at = (falls.0 - rises.0) / (rises.1 - falls.1);
+        let top = largest(at);
+        let (new, old) = (top.0 + top.1 * at, rises.0 + rises.1 * at);
+        if new <= old * (1.0 + 1e-14) || top == falls || top == rises {
+            return at.clamp(0.0, 1.0);
+        }
+        if top.1 < 0.0 {
+            falls = top;
+        } else {
+            rises = top;
+        }
+    }
+}
+
+impl Choice for Fluid {
+    fn manner(&self) -> Manner {
+        Manner::Bound
+    }
+
+    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+        one_route(&self.graph, start.src, start.dst, &mut path.links);
+    }
+
+    fn expected(&self, _: NodeId, _: NodeId, _: &mut Path) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_point_of_the_largest_line_is_found() {
+        // 1 - s and s/2 cross at 2/3; a third line of 0.4 + s/10 lies above both there, and meets 1 - s at 6/11.
+        assert_eq!(lowest(&[(1.0, -1.0), (0.0, 0.5)]), 2.0 / 3.0);
+        let at = lowest(&[(1.0, -1.0), (0.0, 0.5), (0.4, 0.1)]);
+        assert!((at - 6.0 / 11.0).abs() < 1e-15, "{at}");
+        assert_eq!(lowest(&[(0.5, 0.0), (0.2, 0.1)]), 0.0);
+        assert_eq!(lowest(&[(1.0, -0.5), (0.2, 0.1)]), 1.0);
+        assert_eq!(lowest(&[]), 0.0);
+    }
+}

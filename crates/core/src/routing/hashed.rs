@@ -1,0 +1,50 @@
+//! Hashed: ECMP by flow.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::climb::{Climb, TreeRoutes};
+use super::router::Router;
+use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
+use crate::ids::{LinkId, NodeId};
+use crate::rng::Mix;
+
+/// `[routing.hashed]`: up a tree by a hash of source and destination, as switches do that spread flows over equal
+/// paths.
+///
+/// On each level the port is drawn uniformly by a hash of seed, level, source and destination. Every message of a pair
+/// takes the same way.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct HashedSpec {
+    /// Seed of the hash (default: the scenario's).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+impl HashedSpec {
+    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let routes = TreeRoutes::new(Climb::new(fabric, "hashed")?, fabric.nodes());
+        Ok(Arc::new(Hashed { routes, hash: Mix::new(self.seed.unwrap_or(seed), "routing.hashed") }))
+    }
+}
+
+#[derive(Debug)]
+struct Hashed {
+    routes: TreeRoutes,
+    hash: Mix,
+}
+
+impl Router for Hashed {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        let pair = u64::from(src.0) << 32 | u64::from(dst.0);
+        let mut level = 0;
+        self.routes.route_by(src, dst, route, |below| {
+            level += 1;
+            self.hash.two_below(pair, level, below.ports.into()) as u32
+        });
+    }
+}

@@ -1,0 +1,31 @@
+//! MINHOP: forwarding tables of shortest ways, balanced at each switch by itself.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::balanced::{Balance, Order, balanced};
+use super::router::Router;
+use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
+
+/// `[routing.min-hop]`: at each switch a link of a shortest way, the one over which the fewest destinations go so far.
+///
+/// Source: OpenSM's engine `minhop` (`osm_ucast_mgr.c`, `osm_switch_recommend_path`): each switch counts for each port
+/// the destinations that it has sent there, and takes for the next one the least used port of those with the fewest
+/// hops, the lowest of equals. It counts destinations whether messages for them come by or not, so that on trees of three
+/// levels all that comes up to a switch may leave it by one port.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct MinHopSpec {
+    /// In which order destinations get their routes: `switches`, `round-robin` or `random`.
+    #[serde(skip_serializing_if = "Order::is_default")]
+    pub order: Order,
+}
+
+impl MinHopSpec {
+    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        Ok(Arc::new(balanced(fabric, None, Balance::Destinations, self.order, seed)?))
+    }
+}

@@ -1,0 +1,444 @@
+//! Paths with weights: what a file says for each pair, split or drawn.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::{Counted, in_parts};
+use super::demand::Demand;
+use super::named_links::{links_between, vertices_by_name};
+use super::router::Router;
+use crate::diagnostic::{Diagnostic, Located, Sources, closest};
+use crate::fabric::Fabric;
+use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
+use crate::reading::csv::{self, Column, Row};
+use crate::rng::Mix;
+use crate::units::Time;
+
+/// `[routing.paths]`: weighted paths from a file, as SST's AnyTopo has them for each pair of routers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PathsSpec {
+    /// A CSV file `src,dst,weight,path`: nodes by number or switches by name, the weight of the path among those of its
+    /// pair (default 1), and the nodes and switches that it leads through, joined by ` -> `.
+    pub file: Located<String>,
+    /// Whether a message is split over the paths of its pair by their weights (the default), or takes one of them, drawn
+    /// by their weights.
+    #[serde(default, skip_serializing_if = "Choose::is_split")]
+    pub choose: Choose,
+    /// The seed of what is drawn (default: the scenario's).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// What happens where a pair has several paths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Choose {
+    /// Each message goes over all of them, in parts.
+    #[default]
+    Split,
+    /// Each message goes over one of them, drawn at random.
+    Draw,
+}
+
+impl Choose {
+    fn is_split(&self) -> bool {
+        *self == Self::Split
+    }
+}
+
+const COLUMNS: [Column; 4] =
+    [Column::required("src"), Column::required("dst"), Column::optional("weight"), Column::required("path")];
+const SRC: usize = 0;
+const DST: usize = 1;
+const WEIGHT: usize = 2;
+const PATH: usize = 3;
+
+/// Most links of all paths together [entries of 4 B].
+const MOST_LINKS: usize = 1 << 30;
+
+impl PathsSpec {
+    pub(super) fn build(
+        &self,
+        fabric: &Arc<Fabric>,
+        seed: u64,
+        sources: &mut Sources,
+    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        if self.file.is_empty() {
+            let mistake = Diagnostic::new("no-file", "weighted paths are read from a file, and none is named");
+            return Err(vec![mistake.at_value(&self.file).help("write --routing paths:FILE.csv")]);
+        }
+        let input = sources.open(&self.file).map_err(|mistake| vec![mistake])?;
+        let mut paths = Paths {
+            fabric: Arc::clone(fabric),
+            choose: self.choose,
+            draws: Mix::new(self.seed.unwrap_or(seed), "routing paths"),
+            of_pair: FxHashMap::default(),
+            links: Vec::new(),
+        };
+        let by_name = vertices_by_name(fabric);
+        csv::read(input, &COLUMNS, |row| paths.add(row, &by_name))?;
+        for paths in paths.of_pair.values_mut() {
+            let sum: f64 = paths.iter().map(|path| path.weight).sum();
+            paths.iter_mut().for_each(|path| path.weight /= sum);
+        }
+        Ok(Arc::new(paths))
+    }
+}
+
+/// A path of a pair: its part, and where its links are.
+#[derive(Clone, Copy, Debug)]
+struct OnePath {
+    weight: f64,
+    start: u32,
+    end: u32,
+}
+
+/// The paths of a file.
+///
+/// A pair of nodes goes by the paths between them; else by those from node to switch, from switch to node, and between
+/// the switches on which they hang, whichever are there first. Between nodes on one switch no path is needed.
+#[derive(Debug)]
+struct Paths {
+    fabric: Arc<Fabric>,
+    choose: Choose,
+    draws: Mix,
+    /// In the order of the file.
+    of_pair: FxHashMap<(VertexId, VertexId), Vec<OnePath>>,
+    links: Vec<LinkId>,
+}
+
+impl Paths {
+    fn add(&mut self, row: &mut Row<'_>, by_name: &FxHashMap<String, VertexId>) {
+        let (src, dst) = (self.end(row, SRC, by_name), self.end(row, DST, by_name));
+        let weight = if row.bytes(WEIGHT).is_empty() { Some(1.0) } else { row.decimal(WEIGHT) };
+        let (Some(src), Some(dst), Some(weight), Some(text)) = (src, dst, weight, row.text(PATH)) else { return };
+        if !(weight > 0.0 && weight <= 1e100) {
+            let mistake = Diagnostic::new("wrong-value", "a path has a weight above 0").label("leave the path out");
+            return row.mistake(WEIGHT, mistake);
+        }
+        let start = self.links.len();
+        if start >= MOST_LINKS {
+            row.mistake(PATH, Diagnostic::new("too-large", format!("all paths have at most {MOST_LINKS} links")));
+            return row.stop();
+        }
+        let text = text.into_owned();
+        let mut at: Option<VertexId> = None;
+        let mut offset = 0;
+        for step in text.split(" -> ") {
+            let range = offset..offset + step.len();
+            offset += step.len() + " -> ".len();
+            let (name, number) = match (by_name.get(step.trim()), step.rsplit_once(" #")) {
+                (None, Some((name, number))) => (name.trim(), number.trim().parse::<usize>().ok()),
+                _ => (step.trim(), Some(0)),
+            };
+            let (Some(&vertex), Some(number)) =
+                (by_name.get(name).or_else(|| by_name.get(&format!("node {name}"))), number)
+            else {
+                row.mistake_in(PATH, range, unknown(step.trim(), by_name));
+                return self.links.truncate(start);
+            };
+            let Some(before) = at.replace(vertex) else {
+                if vertex != src {
+                    let label = format!("`{}` is expected", self.fabric.vertex_name(src));
+                    row.mistake_in(PATH, range, Diagnostic::new("bad-path", "the path starts elsewhere").label(label));
+                    return;
+                }
+                continue;
+            };
+            let between = links_between(&self.fabric, before, vertex);
+            let link = match number {
+                0 => between.first().filter(|_| between.len() == 1),
+                number => between.get(number - 1),
+            };
+            let Some(&link) = link else {
+                let from = self.fabric.vertex_name(before);
+                let mistake = match between.len() {
+                    0 => Diagnostic::new("bad-path", format!("no link leads here from `{from}`")),
+                    several => Diagnostic::new("bad-path", format!("{several} links lead here from `{from}`"))
+                        .label(format!("`{name} #1` for the first of them")),
+                };
+                row.mistake_in(PATH, range, mistake);
+                return self.links.truncate(start);
+            };
+            if self.links[start..].contains(&link) {
+                row.mistake_in(PATH, range, Diagnostic::new("bad-path", "a path crosses a link twice"));
+                return self.links.truncate(start);
+            }
+            self.links.push(link);
+        }
+        if at != Some(dst) {
+            let label = format!("`{}` is expected at its end", self.fabric.vertex_name(dst));
+            row.mistake(PATH, Diagnostic::new("bad-path", "the path ends elsewhere").label(label));
+            return self.links.truncate(start);
+        }
+        let path = OnePath { weight, start: start as u32, end: self.links.len() as u32 };
+        self.of_pair.entry((src, dst)).or_default().push(path);
+    }
+
+    fn end(&self, row: &mut Row<'_>, column: usize, by_name: &FxHashMap<String, VertexId>) -> Option<VertexId> {
+        let bytes = row.bytes(column);
+        if !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit) {
+            return row.number(column, "node", self.fabric.nodes()).map(VertexId);
+        }
+        let name = row.text(column)?;
+        let found = by_name.get(name.as_ref()).copied();
+        if found.is_none() {
+            row.mistake(column, unknown(&name, by_name));
+        }
+        found
+    }
+
+    /// The paths of two nodes, with the links from the one to the first switch and from the last to the other.
+    fn of(&self, src: NodeId, dst: NodeId) -> Option<(Option<LinkId>, &[OnePath], Option<LinkId>)> {
+        let (up, down) = (self.hanging(src, true), self.hanging(dst, false));
+        let get = |from: VertexId, to: VertexId| self.of_pair.get(&(from, to)).map(Vec::as_slice);
+        let (from, to) = (VertexId::from(src), VertexId::from(dst));
+        if let Some(paths) = get(from, to) {
+            return Some((None, paths, None));
+        }
+        if let Some(paths) = down.and_then(|(switch, _)| get(from, switch)) {
+            return Some((None, paths, down.map(|(_, link)| link)));
+        }
+        if let Some(paths) = up.and_then(|(switch, _)| get(switch, to)) {
+            return Some((up.map(|(_, link)| link), paths, None));
+        }
+        let ((first, up), (last, down)) = (up?, down?);
+        if first == last {
+            return Some((Some(up), &[], Some(down)));
+        }
+        get(first, last).map(|paths| (Some(up), paths, Some(down)))
+    }
+
+    /// The one neighbour of a node, and the link to it (`out`) or from it.
+    fn hanging(&self, node: NodeId, out: bool) -> Option<(VertexId, LinkId)> {
+        let direction = if out { petgraph::Direction::Outgoing } else { petgraph::Direction::Incoming };
+        let node = petgraph::graph::NodeIndex::new(node.index());
+        let mut edges = self.fabric.graph().edges_directed(node, direction);
+        let edge = edges.next().filter(|_| edges.next().is_none())?;
+        let link = *edge.weight();
+        self.fabric.link(link).ends.map(|(from, to)| (if out { to } else { from }, link))
+    }
+
+    fn links(&self, path: &OnePath) -> &[LinkId] {
+        &self.links[path.start as usize..path.end as usize]
+    }
+
+    /// One of the paths.
+    fn one(&self, found: (Option<LinkId>, &[OnePath], Option<LinkId>), draw: f64, route: &mut Vec<LinkId>) {
+        let (up, paths, down) = found;
+        route.extend(up);
+        let mut sum = 0.0;
+        let drawn = paths.iter().find(|path| {
+            sum += path.weight;
+            draw < sum
+        });
+        if let Some(path) = drawn.or(paths.last()) {
+            route.extend(self.links(path));
+        }
+        route.extend(down);
+    }
+}
+
+fn unknown(name: &str, by_name: &FxHashMap<String, VertexId>) -> Diagnostic {
+    let mistake = Diagnostic::new("unknown-vertex", format!("there is no node or switch `{name}`"));
+    let mut names: Vec<&str> = by_name.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    match closest(name, names) {
+        Some(near) => mistake.help(format!("did you mean `{near}`?")),
+        None => mistake.help("`hayase topology show -o x.json` lists the names"),
+    }
+}
+
+impl Router for Paths {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        if let Some(found) = self.of(src, dst).filter(|_| src != dst) {
+            // The one with the most weight, the first of equals.
+            let mut heaviest = found.1.first().copied();
+            for path in found.1 {
+                heaviest = heaviest.filter(|best| best.weight >= path.weight).or(Some(*path));
+            }
+            self.one((found.0, heaviest.as_slice(), found.2), 0.0, route);
+        }
+    }
+
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        src == dst || self.of(src, dst).is_some()
+    }
+
+    fn is_total(&self) -> bool {
+        false
+    }
+
+    fn choice(&self) -> Option<&dyn Choice> {
+        Some(self)
+    }
+
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        in_parts(demand.sources(), loads, |src, part| {
+            let mut path = Path::default();
+            demand.from(NodeId(src), |dst, much| {
+                path.clear();
+                if dst.0 != src && self.expected(NodeId(src), dst, &mut path) {
+                    path.links.iter().zip(&path.parts).for_each(|(link, part_of)| {
+                        part.loads[link.index()] += much * part_of;
+                    });
+                }
+            });
+        });
+        Ok(Counted::default())
+    }
+}
+
+impl Choice for Paths {
+    fn manner(&self) -> Manner {
+        match self.choose {
+            Choose::Split => Manner::Split,
+            Choose::Draw => Manner::Drawn,
+        }
+    }
+
+    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+        match (self.choose, self.of(start.src, start.dst)) {
+            (Choose::Split, _) => {
+                self.expected(start.src, start.dst, path);
+            }
+            (Choose::Draw, Some(found)) => self.one(found, self.draws.one_unit(start.key()), &mut path.links),
+            (Choose::Draw, None) => {}
+        }
+    }
+
+    fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {
+        let Some((up, paths, down)) = self.of(src, dst) else { return true };
+        let whole = |link: Option<LinkId>, path: &mut Path| {
+            path.links.extend(link);
+            path.parts.extend(link.map(|_| 1.0));
+            link.map_or(Time::ZERO, |link| self.fabric.link(link).latency)
+        };
+        let ends = whole(up, path) + whole(down, path);
+        let mut longest = Time::ZERO;
+        for one in paths {
+            let links = self.links(one);
+            path.links.extend(links);
+            path.parts.extend(links.iter().map(|_| one.weight));
+            longest = longest.max(self.fabric.latency(links));
+        }
+        path.merge();
+        path.latency = ends + longest;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Invalid;
+    use crate::ids::{MessageId, RankId};
+    use crate::routing::RoutingSpec;
+    use crate::routing::test_fabrics::of_cables;
+
+    /// A square of switches with two nodes each, one side of it doubled.
+    fn square() -> Arc<Fabric> {
+        of_cables("square", 4, 2, [(0, 1), (0, 1), (1, 2), (2, 3), (3, 0)], None)
+    }
+
+    fn read(text: &str, choose: Choose) -> Result<Arc<dyn Router>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("p.csv");
+        std::fs::write(&file, text).unwrap();
+        let spec = RoutingSpec::Paths(PathsSpec { file: file.display().to_string().into(), choose, seed: None });
+        let mut sources = Sources::default();
+        spec.build_from(&square(), 5, &mut sources).map_err(|diagnostics| {
+            let folder = format!("{}/", folder.path().display());
+            Invalid { diagnostics, sources }.lines().replace(&folder, "")
+        })
+    }
+
+    const PATHS: &str = "\
+src,dst,weight,path
+switch 0,switch 2,3,switch 0 -> switch 1 #2 -> switch 2
+switch 0,switch 2,1,switch 0 -> switch 3 -> switch 2
+0,2,,node 0 -> switch 0 -> switch 1 #1 -> node 2
+";
+
+    #[test]
+    fn a_pair_is_split_by_weight_over_its_paths() {
+        let router = read(PATHS, Choose::Split).unwrap();
+        assert!(router.splits() && router.reaches(NodeId(1), NodeId(5)) && router.reaches(NodeId(2), NodeId(3)));
+        assert!(router.reaches(NodeId(0), NodeId(2)) && !router.reaches(NodeId(1), NodeId(2)));
+        let (fabric, mut path) = (square(), Path::default());
+        router.choice().unwrap().expected(NodeId(1), NodeId(5), &mut path);
+        let parts: Vec<(String, f64)> =
+            path.links.iter().zip(&path.parts).map(|(&link, &part)| (fabric.link_name(link), part)).collect();
+        let name = |text: &str| parts.iter().filter(|(name, _)| name == text).map(|(_, part)| part).sum::<f64>();
+        assert_eq!(name("switch 0 -> switch 1"), 0.75);
+        assert_eq!(name("switch 3 -> switch 2"), 0.25);
+        assert_eq!(name("node 1 -> switch 0") + name("switch 2 -> node 5"), 2.0);
+        // Every link of these takes 1 ns; four in a row.
+        assert_eq!(path.latency, Time::from_ps(4000.0));
+        // The second of the parallel cables.
+        let between = links_between(&fabric, VertexId(8), VertexId(9));
+        assert!(path.links.contains(&between[1]) && !path.links.contains(&between[0]));
+        // On one switch no path is needed.
+        path.clear();
+        router.choice().unwrap().expected(NodeId(2), NodeId(3), &mut path);
+        assert_eq!((path.links.len(), path.parts.clone()), (2, vec![1.0; 2]));
+    }
+
+    #[test]
+    fn drawn_paths_come_by_their_weights_and_loads_are_their_mean() {
+        let router = read(PATHS, Choose::Draw).unwrap();
+        let mut through_three = 0;
+        for index in 0..4000 {
+            let message = MessageId { src: RankId(1), index };
+            let start = Start { src: NodeId(1), dst: NodeId(5), message };
+            let mut path = Path::default();
+            router.choice().unwrap().choose(start, &UnderWay::new(), &mut path);
+            assert!(path.parts.is_empty() && path.links.len() == 4);
+            let fabric = square();
+            through_three += u32::from(path.links.iter().any(|&link| fabric.link_name(link) == "switch 0 -> switch 3"));
+        }
+        // A quarter of 4000, with a standard deviation of 27.
+        assert!((880..=1120).contains(&through_three), "{through_three}");
+        let mut loads = IdVec::filled(square().links().len(), 0.0);
+        router.loads(&Demand::Pairs(vec![(NodeId(1), NodeId(5), 8.0)]), &mut loads).unwrap();
+        let mut sorted: Vec<f64> = loads.iter().copied().filter(|&load| load > 0.0).collect();
+        sorted.sort_by(f64::total_cmp);
+        assert_eq!(sorted, [2.0, 2.0, 6.0, 6.0, 8.0, 8.0]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_paths_has_its_place() {
+        let text = "src,dst,weight,path
+0,99,1,switch 0
+switch 0,swich 2,1,switch 0
+switch 0,switch 2,0,switch 0 -> switch 1 #1 -> switch 2
+switch 0,switch 2,1,switch 0 -> switch 1 -> switch 2
+switch 0,switch 2,1,switch 0 -> switch 2
+switch 0,switch 2,1,switch 1 -> switch 2
+switch 0,switch 2,1,switch 0 -> switch 3
+switch 0,switch 2,1,switch 0 -> nowhere -> switch 2
+";
+        let error = read(text, Choose::Split).unwrap_err();
+        let places: Vec<&str> = error.lines().map(|line| &line[..line.find(": ").unwrap_or(0)]).collect();
+        assert_eq!(
+            places,
+            [
+                "p.csv:2:3",
+                "p.csv:3:10",
+                "p.csv:4:19",
+                "p.csv:5:33",
+                "p.csv:6:33",
+                "p.csv:7:21",
+                "p.csv:8:21",
+                "p.csv:9:33"
+            ],
+            "{error}"
+        );
+    }
+}

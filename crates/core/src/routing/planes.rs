@@ -1,0 +1,253 @@
+//! Planes: which of a node's cards a message takes, and a rule for the way from there.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::RoutingSpec;
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::Counted;
+use super::demand::Demand;
+use super::family::FamilySpec;
+use super::router::{MISFIT, Router, misfit};
+use crate::diagnostic::Diagnostic;
+use crate::fabric::{Fabric, Family, Planes};
+use crate::ids::{IdVec, LinkId, NodeId};
+use crate::rng::Mix;
+
+/// `[routing.planes]`: a plane (a card of each node) chosen by message, and a rule for the way within it.
+///
+/// Source: CODES (`num_rails`, `num_planes`, `rail_select`).
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct PlanesRuleSpec {
+    /// How the plane is chosen (default hash).
+    pub select: Select,
+    /// The rule within a plane (default: what is usual for the fabric that each is).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Box<RoutingSpec>>,
+    /// Seed of the hash (default: the scenario's).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// How the plane of a message is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Select {
+    /// By a hash of source and destination.
+    #[default]
+    Hash,
+    /// By the number of the node that sends.
+    Fixed,
+    /// Each node its planes in turn, message by message.
+    RoundRobin,
+    /// The plane into which the node has the fewest messages under way; among several in turn.
+    LeastLoaded,
+}
+
+impl PlanesRuleSpec {
+    pub(super) fn depends_on_seed(&self) -> bool {
+        self.select == Select::Hash && self.seed.is_none()
+            || self.rule.as_ref().is_some_and(|rule| rule.depends_on_seed())
+    }
+
+    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let family = fabric.shared_family();
+        let Some(planes) = family.planes() else {
+            return Err(vec![misfit("planes", "fabrics of planes, or of rails", fabric)]);
+        };
+        let within = match (planes.within(), self.rule.as_deref()) {
+            (Some(inner), Some(rule)) => Some(rule.build(inner, seed)?),
+            (Some(inner), None) => Some(RoutingSpec::default_for(inner).build(inner, seed)?),
+            (None, None) => None,
+            (None, Some(RoutingSpec::Family(FamilySpec {}))) => None,
+            (None, Some(rule)) => {
+                let message = format!("{} finds no ways within a plane of {}", rule.name(), fabric.name());
+                return Err(vec![
+                    Diagnostic::new("plane-rule", message).help("leave `rule` out: the family has its own"),
+                ]);
+            }
+        };
+        if self.select == Select::LeastLoaded && within.as_ref().is_some_and(|within| within.splits()) {
+            let message = "the least loaded plane cannot be chosen for messages that are split within it";
+            return Err(vec![Diagnostic::new(MISFIT, message)]);
+        }
+        let hash = Mix::new(self.seed.unwrap_or(seed), "routing.planes");
+        Ok(Arc::new(OnPlanes { fabric: Arc::clone(fabric), family, within, select: self.select, hash }))
+    }
+}
+
+#[derive(Debug)]
+struct OnPlanes {
+    fabric: Arc<Fabric>,
+    family: Arc<dyn Family>,
+    /// The rule within a plane; `None` where the family knows the ways.
+    within: Option<Arc<dyn Router>>,
+    select: Select,
+    hash: Mix,
+}
+
+impl OnPlanes {
+    #[inline]
+    fn planes(&self) -> &dyn Planes {
+        // Asked for when this was made.
+        self.family.planes().unwrap_or_else(|| unreachable!("a family does not lose its planes"))
+    }
+
+    /// The plane of all messages between two nodes, where there is one; of others one that may be theirs.
+    fn plane(&self, src: NodeId, dst: NodeId) -> u32 {
+        let planes = self.planes().planes();
+        match self.select {
+            Select::Hash => {
+                let pair = u64::from(src.0) << 32 | u64::from(dst.0);
+                self.hash.two_below(pair, 0, planes.into()) as u32
+            }
+            Select::Fixed | Select::RoundRobin | Select::LeastLoaded => src.0 % planes,
+        }
+    }
+
+    /// The plane of a message.
+    fn plane_of(&self, start: Start, under_way: &UnderWay) -> u32 {
+        let planes = self.planes().planes();
+        let turn = |i: u32| start.src.0.wrapping_add(start.message.index).wrapping_add(i) % planes;
+        match self.select {
+            Select::Hash | Select::Fixed => self.plane(start.src, start.dst),
+            Select::RoundRobin => turn(0),
+            Select::LeastLoaded => {
+                let queue = |plane: &u32| under_way[self.planes().port(*plane, start.src)];
+                // (Of several the first is taken.)
+                (0..planes).map(turn).min_by_key(queue).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The one way in a plane of a rule that does not choose.
+    fn route_in(&self, plane: u32, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        let Some(within) = &self.within else { return self.planes().route_in(plane, src, dst, route) };
+        let ((from, first), (to, _)) = (self.planes().inside(plane, src), self.planes().inside(plane, dst));
+        let start = route.len();
+        within.route(from, to, route);
+        route[start..].iter_mut().for_each(|link| link.0 += first);
+    }
+
+    fn inner_choice(&self) -> Option<&dyn Choice> {
+        self.within.as_ref().and_then(|within| within.choice())
+    }
+
+    /// What is expected of messages in a plane, each link with its part.
+    fn expected_in(&self, plane: u32, part: f64, (src, dst): (NodeId, NodeId), path: &mut Path) -> bool {
+        let mut one = Path::default();
+        match self.inner_choice() {
+            None => self.route_in(plane, src, dst, &mut one.links),
+            Some(choice) => {
+                let ((from, first), (to, _)) = (self.planes().inside(plane, src), self.planes().inside(plane, dst));
+                if !choice.expected(from, to, &mut one) {
+                    return false;
+                }
+                one.links.iter_mut().for_each(|link| link.0 += first);
+            }
+        }
+        if one.parts.is_empty() {
+            one.parts.resize(one.links.len(), 1.0);
+            one.latency = self.fabric.latency(&one.links);
+        }
+        path.links.extend(one.links);
+        path.parts.extend(one.parts.into_iter().map(|of_plane| part * of_plane));
+        path.latency = path.latency.max(one.latency);
+        true
+    }
+}
+
+impl Router for OnPlanes {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        if src != dst {
+            self.route_in(self.plane(src, dst), src, dst, route);
+        }
+    }
+
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        let inside = |node| self.planes().inside(self.plane(src, dst), node).0;
+        self.within.as_ref().is_none_or(|within| within.reaches(inside(src), inside(dst)))
+    }
+
+    fn choice(&self) -> Option<&dyn Choice> {
+        let by_message = matches!(self.select, Select::RoundRobin | Select::LeastLoaded);
+        (by_message || self.inner_choice().is_some()).then_some(self)
+    }
+
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        let count = self.planes().planes();
+        if self.select == Select::LeastLoaded {
+            let message = "which plane a message takes depends on what is under way, so that loads cannot be counted";
+            return Err(
+                Diagnostic::new("adaptive-routing", message).help("`select = \"round-robin\"` counts all alike")
+            );
+        }
+        let mut counted = Counted::default();
+        for plane in 0..count {
+            let part = match self.select {
+                Select::RoundRobin => demand.scaled(1.0 / f64::from(count)),
+                _ => demand.kept(self.fabric.nodes(), |src, dst| self.plane(src, dst) == plane)?,
+            };
+            let Some(within) = &self.within else {
+                for src in (0..part.sources()).map(NodeId) {
+                    let mut route = Vec::new();
+                    part.from(src, |dst, much| {
+                        route.clear();
+                        self.route_in(plane, src, dst, &mut route);
+                        route.iter().for_each(|&link| loads[link] += much);
+                    });
+                }
+                continue;
+            };
+            let (_, first) = self.planes().inside(plane, NodeId(0));
+            let inner = self.planes().within().map_or(0, |inner| inner.links().len());
+            let cards = self.planes().within().map_or(0, |inner| inner.nodes());
+            let mut of_plane = IdVec::filled(inner, 0.0);
+            let part = part.moved(cards, |node| self.planes().inside(plane, node).0);
+            counted = within.loads(&part, &mut of_plane)?;
+            of_plane.iter_ids().for_each(|(link, load)| loads[LinkId(link.0 + first)] += load);
+        }
+        Ok(counted)
+    }
+}
+
+impl Choice for OnPlanes {
+    fn manner(&self) -> Manner {
+        match self.inner_choice().map(|choice| choice.manner()) {
+            Some(manner @ (Manner::Split | Manner::Bound | Manner::Adaptive)) => manner,
+            _ if self.select == Select::LeastLoaded => Manner::Adaptive,
+            _ => Manner::Drawn,
+        }
+    }
+
+    fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path) {
+        let plane = self.plane_of(start, under_way);
+        let (Some(choice), Some(fabric)) = (self.inner_choice(), self.planes().within()) else {
+            return self.route_in(plane, start.src, start.dst, &mut path.links);
+        };
+        let ((src, first), (dst, _)) = (self.planes().inside(plane, start.src), self.planes().inside(plane, start.dst));
+        // What the rule within knows: the links of its plane.
+        let adapts = choice.manner() == Manner::Adaptive;
+        let links = if adapts { fabric.links().len() as u32 } else { 0 };
+        let known = (first..first + links).map(|link| under_way[LinkId(link)]).collect();
+        choice.choose(Start { src, dst, ..start }, &known, path);
+        path.links.iter_mut().for_each(|link| link.0 += first);
+    }
+
+    fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {
+        let planes = self.planes().planes();
+        let known = match self.select {
+            Select::Hash | Select::Fixed => self.expected_in(self.plane(src, dst), 1.0, (src, dst), path),
+            Select::RoundRobin => {
+                (0..planes).all(|plane| self.expected_in(plane, 1.0 / f64::from(planes), (src, dst), path))
+            }
+            Select::LeastLoaded => false,
+        };
+        path.merge();
+        known
+    }
+}

@@ -1,0 +1,134 @@
+//! Spray: each message over all shortest paths at once.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::{Counted, count_ends, count_spread};
+use super::demand::{Columns, Demand};
+use super::graph::{Graph, NONE, Target};
+use super::on_graph::OnGraph;
+use super::router::Router;
+use super::steps::Steps;
+use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, LinkId, NodeId};
+use crate::rng::Mix;
+use crate::units::Time;
+
+/// `[routing.spray]`: over all shortest paths at once, as switches do that send each packet another way. No options.
+///
+/// At each switch a message is split in equal parts over all links that lead on by a shortest path (shortest as under
+/// `minimal`). Where all shortest paths branch alike, as on a fat-tree or between switches two links apart, every path
+/// carries the same. In the packet models each packet takes one of these paths, drawn with those parts as weights.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct SpraySpec {}
+
+impl SpraySpec {
+    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        Ok(Arc::new(Spray { graph: Graph::new(fabric)?, hash: Mix::new(0, "routing.spray") }))
+    }
+}
+
+#[derive(Debug)]
+struct Spray {
+    graph: Graph,
+    /// Draws the way of a packet.
+    hash: Mix,
+}
+
+impl OnGraph for Spray {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        count_ends(&self.graph, demand, loads);
+        count_spread(&self.graph, &Columns::new(demand, &self.graph), loads);
+        Ok(Counted::default())
+    }
+}
+
+impl Choice for Spray {
+    fn manner(&self) -> Manner {
+        Manner::Split
+    }
+
+    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+        self.expected(start.src, start.dst, path);
+    }
+
+    fn choose_for_packet(&self, start: Start, over: Option<LinkId>, _: &UnderWay, path: &mut Path) -> bool {
+        let (message, mut draws) = (start.key(), 0);
+        let pick = |choices: u32| {
+            draws += 1;
+            self.hash.two_below(message, draws, choices.into()) as u32
+        };
+        packet_walk(&self.graph, (start, over), &mut path.links, |from, to, links| {
+            self.graph.walk(from, Target::Place(to), pick, |link| links.push(link)).is_some()
+        });
+        false
+    }
+
+    fn steps(&self, steps: &mut Steps<'_>) -> bool {
+        steps.shortest(&self.graph);
+        true
+    }
+
+    fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {
+        between_ends(&self.graph, src, dst, path, |from, to, path, end| {
+            self.graph.split(from, Target::Place(to), path, end);
+        });
+        true
+    }
+}
+
+/// Writes the way of a packet: from its source, or behind the link that it has come over, by `walk` from place to place
+/// and to its node; nothing where there is no way.
+pub(super) fn packet_walk(
+    graph: &Graph,
+    (start, over): (Start, Option<LinkId>),
+    links: &mut Vec<LinkId>,
+    walk: impl FnOnce(u32, u32, &mut Vec<LinkId>) -> bool,
+) {
+    let (from, to) = (graph.home(start.src), graph.home(start.dst));
+    let at = over.and_then(|link| graph.end_of(link));
+    if at.is_none() && from.up != NONE {
+        links.push(LinkId(from.up));
+    }
+    let first = links.len();
+    if !walk(at.unwrap_or(from.place), to.place, links) {
+        // No way leads there as it was drawn.
+        links.truncate(first);
+        graph.walk(at.unwrap_or(from.place), Target::Place(to.place), |_| 0, |link| links.push(link));
+    }
+    if to.down != NONE {
+        links.push(LinkId(to.down));
+    }
+}
+
+/// Writes what is split between the places of two nodes, and the links of the nodes themselves.
+pub(super) fn between_ends(
+    graph: &Graph,
+    src: NodeId,
+    dst: NodeId,
+    path: &mut Path,
+    split: impl FnOnce((u32, f64, Time), u32, &mut Path, &mut dyn FnMut(u32, f64, Time)),
+) {
+    let (from, to) = (graph.home(src), graph.home(dst));
+    let latency = |link: u32| if link == NONE { Time::ZERO } else { graph.fabric.link(LinkId(link)).latency };
+    let whole = |link: u32, path: &mut Path| {
+        if link != NONE {
+            path.links.push(LinkId(link));
+            path.parts.push(1.0);
+        }
+    };
+    whole(from.up, path);
+    let mut longest = Time::ZERO;
+    split((from.place, 1.0, latency(from.up)), to.place, path, &mut |_, _, latency| longest = longest.max(latency));
+    whole(to.down, path);
+    path.latency = longest + latency(to.down);
+}

@@ -1,0 +1,310 @@
+//! UGAL and its progressive form: a shortest path or a detour, by what is under way.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::Counted;
+use super::demand::Demand;
+use super::detour::Detours;
+use super::graph::{Graph, NONE, Target};
+use super::on_graph::OnGraph;
+use super::router::Router;
+use super::spray::packet_walk;
+use super::steps::Steps;
+use super::valiant::check_groups;
+use crate::diagnostic::{Diagnostic, Located};
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, LinkId, NodeId};
+use crate::rng::Mix;
+
+/// `[routing.ugal-l]`, `[routing.ugal-g]`, `[routing.progressive]`: a shortest path or one through a random
+/// intermediate, whichever has less under way.
+///
+/// When a message starts, one shortest path and the paths through some intermediates are drawn, as under `minimal` and
+/// `valiant-groups`. H is the number of a path's links between switches; Q is the number of messages under way on the
+/// first of them (`ugal-l`: what the switch of the source knows by itself) or the most on any of them (`ugal-g`). The
+/// path through the intermediate with the least `H_v Q_v` is the rival; the message takes the shortest path if
+/// ```text
+/// H_m Q_m <= H_v Q_v + T       or, where a factor F is given,     Q_m <= F Q_v + T
+/// ```
+/// and keeps it. `progressive` asks as `ugal-l` does, and again at each further switch of the source's group as long as
+/// the answer is the shortest path (without groups: at the second switch).
+///
+/// BookSim has F = 2 and T = 30 flits, SST F = 2 and T = 50 flits, CODES F = 2 and T = 0; here T counts messages.
+///
+/// As packets, each packet is asked when it comes to its first switch, and Q and T count packets: those that wait for a
+/// link there, are on it, or are in the buffer behind it.
+///
+/// Source: A. Singh, "Load-balanced routing in interconnection networks", Stanford 2005; N. Jiang, J. Kim, W. Dally,
+/// "Indirect adaptive routing on large scale interconnection networks", ISCA 2009.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct UgalSpec {
+    /// Intermediates that are looked at (default 4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Located<u32>>,
+    /// T: by how much a detour must be better, in messages, or packets where they are asked (default 0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Located<f64>>,
+    /// F: how many messages on a shortest path weigh as much as one on a detour (default: as their lengths are).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub factor: Option<Located<f64>>,
+    /// Through what detours go (default: groups where the fabric has them, else switches).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<Via>,
+    /// Seed of the draws (default: the scenario's).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// What an intermediate is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Via {
+    /// A group: the first of its switches that a message comes to.
+    Groups,
+    /// A switch with nodes.
+    Switches,
+}
+
+impl Via {
+    /// Whether detours go through groups.
+    pub(super) fn or_default(via: Option<Self>, fabric: &Fabric, rule: &str) -> Result<bool, Vec<Diagnostic>> {
+        if via == Some(Self::Groups) {
+            check_groups(fabric, rule)?;
+        }
+        Ok(via.map_or(fabric.groups().is_some(), |via| via == Self::Groups))
+    }
+}
+
+/// What a switch knows when it chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Knowledge {
+    /// Its own links.
+    Local,
+    /// All links.
+    Global,
+    /// Its own links; the next switch is asked again.
+    Progressive,
+}
+
+/// Most intermediates that are looked at.
+const MOST_CANDIDATES: u32 = 64;
+/// How many are looked at where nothing is said.
+const CANDIDATES: u32 = 4;
+
+impl UgalSpec {
+    pub(super) fn build(
+        &self,
+        fabric: &Arc<Fabric>,
+        knowledge: Knowledge,
+        seed: u64,
+    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let candidates = self.candidates.as_ref().map_or(CANDIDATES, |candidates| **candidates);
+        let mut mistakes = Vec::new();
+        if let Some(place) = self.candidates.as_ref().filter(|_| !(1..=MOST_CANDIDATES).contains(&candidates)) {
+            let message = format!("a message cannot look at {candidates} intermediates");
+            mistakes
+                .push(Diagnostic::new("candidates", message).at_value(place).label(format!("1 to {MOST_CANDIDATES}")));
+        }
+        for (name, value) in [("threshold", &self.threshold), ("factor", &self.factor)] {
+            if let Some(value) = value.as_ref().filter(|value| !(value.is_finite() && ***value >= 0.0)) {
+                let message = format!("a {name} of {} compares nothing", **value);
+                mistakes.push(Diagnostic::new("ugal", message).at_value(value).label("a number, at least 0"));
+            }
+        }
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        let to_groups = Via::or_default(self.via, fabric, "ugal")?;
+        let graph = Graph::new(fabric)?;
+        Ok(Arc::new(Ugal {
+            detours: Detours::new(&graph, to_groups),
+            graph,
+            hash: Mix::new(self.seed.unwrap_or(seed), "routing.ugal"),
+            candidates,
+            threshold: self.threshold.as_deref().copied().unwrap_or_default(),
+            factor: self.factor.as_deref().copied(),
+            knowledge,
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct Ugal {
+    graph: Graph,
+    detours: Detours,
+    hash: Mix,
+    candidates: u32,
+    threshold: f64,
+    factor: Option<f64>,
+    knowledge: Knowledge,
+}
+
+/// The links of ways while one is chosen.
+#[derive(Default)]
+struct Ways {
+    taken: Way,
+    drawn: Way,
+    /// Of the detours drawn so far the one with the least weight.
+    best: Way,
+}
+
+/// As long as detours on most fabrics are.
+type Way = SmallVec<[LinkId; 12]>;
+
+impl Ugal {
+    /// Draws the way from one place to another, shortest or through an intermediate, and says how long it is and how
+    /// much is under way on it; `None` where no way leads there.
+    fn draw(
+        &self,
+        (from, via, to): (u32, Option<Target>, u32),
+        (message, draws): (u64, &mut u64),
+        under_way: &UnderWay,
+        links: &mut Way,
+    ) -> Option<(f64, f64)> {
+        links.clear();
+        let pick = |choices: u32| {
+            *draws += 1;
+            self.hash.two_below(message, *draws, choices.into()) as u32
+        };
+        if !self.detours.walk(&self.graph, (from, via, to), pick, |link| links.push(link)) {
+            return None;
+        }
+        let known = match self.knowledge {
+            Knowledge::Global => &links[..],
+            Knowledge::Local | Knowledge::Progressive => &links[..links.len().min(1)],
+        };
+        let most = known.iter().map(|&link| under_way[link]).max().unwrap_or_default();
+        Some((links.len() as f64, f64::from(most)))
+    }
+
+    /// Chooses a way from one place to another; the first is the shortest that was drawn, `true` if it is taken. A detour
+    /// that would cross a link `behind` the message once more is none: it comes back to where it starts.
+    fn ask(
+        &self,
+        (from, to): (u32, u32),
+        behind: &[LinkId],
+        (message, draws): (u64, &mut u64),
+        under_way: &UnderWay,
+        Ways { taken, drawn, best }: &mut Ways,
+    ) -> bool {
+        let Some((hops, queue)) = self.draw((from, None, to), (message, &mut *draws), under_way, taken) else {
+            return true;
+        };
+        let mut rival: Option<f64> = None;
+        let mut least_queue = 0.0;
+        for _ in 0..self.candidates {
+            let Some(via) = self.detours.draw(from, to, self.hash, message, draws) else { break };
+            // A switch of one plane does not reach those of another.
+            let Some((longer, other)) = self.draw((from, Some(via), to), (message, &mut *draws), under_way, drawn)
+            else {
+                continue;
+            };
+            if drawn.iter().any(|link| behind.contains(link)) {
+                continue;
+            }
+            let weight = longer * other;
+            if rival.is_none_or(|least| weight < least) {
+                rival = Some(weight);
+                std::mem::swap(drawn, best);
+                least_queue = other;
+            }
+        }
+        let Some(weight) = rival else { return true };
+        let is_minimal = match self.factor {
+            Some(factor) => queue <= factor * least_queue + self.threshold,
+            None => hops * queue <= weight + self.threshold,
+        };
+        if !is_minimal {
+            std::mem::swap(taken, best);
+        }
+        is_minimal
+    }
+}
+
+impl Ugal {
+    /// The place behind the first link of a way from `at`, if the message is to be asked again there.
+    fn asks_again(&self, minimal: bool, (source, at, to): (u32, u32, u32), taken: &[LinkId]) -> Option<u32> {
+        if !minimal || self.knowledge != Knowledge::Progressive {
+            return None;
+        }
+        let next = taken.first().and_then(|&link| self.graph.end_of(link))?;
+        let again = match (self.graph.group(next), self.graph.group(source)) {
+            (Some(here), Some(source)) => here == source,
+            _ => at == source,
+        };
+        (again && next != to).then_some(next)
+    }
+}
+
+impl OnGraph for Ugal {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn count(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        let message = "which paths this rule takes depends on what is under way, so that loads cannot be counted";
+        Err(Diagnostic::new("adaptive-routing", message)
+            .help("`--routing fluid` counts what it may come to; `hayase run` simulates it"))
+    }
+}
+
+impl Choice for Ugal {
+    fn manner(&self) -> Manner {
+        Manner::Adaptive
+    }
+
+    fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path) {
+        let (from, to) = (self.graph.home(start.src), self.graph.home(start.dst));
+        if from.up != NONE {
+            path.links.push(LinkId(from.up));
+        }
+        let message = start.key();
+        let (mut draws, mut ways) = (0, Ways::default());
+        let mut at = from.place;
+        loop {
+            let minimal = self.ask((at, to.place), &path.links, (message, &mut draws), under_way, &mut ways);
+            match self.asks_again(minimal, (from.place, at, to.place), &ways.taken) {
+                Some(place) => {
+                    path.links.push(ways.taken[0]);
+                    at = place;
+                }
+                None => break,
+            }
+        }
+        path.links.extend_from_slice(&ways.taken);
+        if to.down != NONE {
+            path.links.push(LinkId(to.down));
+        }
+    }
+
+    fn choose_for_packet(&self, start: Start, over: Option<LinkId>, under_way: &UnderWay, path: &mut Path) -> bool {
+        let mut again = false;
+        packet_walk(&self.graph, (start, over), &mut path.links, |at, to, links| {
+            let (mut draws, mut ways) = (0, Ways::default());
+            let minimal = self.ask((at, to), &[], (start.key(), &mut draws), under_way, &mut ways);
+            again = self.asks_again(minimal, (self.graph.home(start.src).place, at, to), &ways.taken).is_some();
+            let reaches = at == to || !ways.taken.is_empty();
+            links.extend_from_slice(&ways.taken);
+            reaches
+        });
+        again
+    }
+
+    fn steps(&self, steps: &mut Steps<'_>) -> bool {
+        steps.shortest(&self.graph);
+        let ahead = (self.knowledge == Knowledge::Progressive).then(|| steps.ahead(&self.graph));
+        steps.detours(&self.graph, &self.detours, ahead);
+        true
+    }
+
+    fn expected(&self, _: NodeId, _: NodeId, _: &mut Path) -> bool {
+        false
+    }
+}

@@ -1,0 +1,220 @@
+//! Valiant: through a random intermediate, whatever the traffic.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::{Counted, count_ends};
+use super::demand::{Columns, Demand};
+use super::detour::Detours;
+use super::graph::{Graph, NONE, Target};
+use super::on_graph::OnGraph;
+use super::router::{MISFIT, Router};
+use super::spray::{between_ends, packet_walk};
+use super::steps::Steps;
+use crate::diagnostic::{Diagnostic, Located};
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, LinkId, NodeId};
+use crate::rng::Mix;
+use crate::units::Time;
+
+/// `[routing.valiant-groups]`, `[routing.valiant-switches]`: through a random intermediate group, or switch.
+///
+/// A message goes by a shortest path to its intermediate (the first switch of the group that it comes to) and by a
+/// shortest path from there. The intermediate is drawn for each message, of all groups, or switches with nodes, but
+/// those in the groups of source and destination; without groups, of all switches with nodes but those two. Messages
+/// within a group go by a shortest path. Where several links lead on, one is drawn for each message. As packets, each
+/// packet draws an intermediate of its own.
+///
+/// Source: L. Valiant, "A scheme for fast parallel communication", SIAM J. Comput. 11 (1982); J. Kim et al.,
+/// "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct ValiantSpec {
+    /// Intermediates of a message, which is split over them in equal parts (default 1; drawn with replacement).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intermediates: Option<Located<u32>>,
+    /// Whether every message is split over all intermediates, and over all shortest paths to them and from them, in
+    /// equal parts (default false): what is expected of drawn ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub all_intermediates: bool,
+    /// Seed of the draws (default: the scenario's).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// Most intermediates of a message.
+const MOST_INTERMEDIATES: u32 = 1024;
+
+impl ValiantSpec {
+    pub(super) fn build(
+        &self,
+        fabric: &Arc<Fabric>,
+        to_groups: bool,
+        seed: u64,
+    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let intermediates = self.intermediates.as_ref().map_or(1, |count| **count);
+        if !(1..=MOST_INTERMEDIATES).contains(&intermediates) {
+            let message = format!("a message cannot have {intermediates} intermediates");
+            let diagnostic = Diagnostic::new("intermediates", message).label(format!("1 to {MOST_INTERMEDIATES}"));
+            return Err(vec![match &self.intermediates {
+                Some(place) => diagnostic.at_value(place),
+                None => diagnostic,
+            }]);
+        }
+        if let (true, Some(given)) = (self.all_intermediates, &self.intermediates) {
+            let message = "`all-intermediates` and `intermediates` both say how many intermediates there are";
+            let diagnostic = Diagnostic::new("two-choices", message).at_value(given).label("leave out one of them");
+            return Err(vec![diagnostic]);
+        }
+        if to_groups {
+            check_groups(fabric, "valiant-groups")?;
+        }
+        let graph = Graph::new(fabric)?;
+        Ok(Arc::new(Valiant {
+            detours: Detours::new(&graph, to_groups),
+            graph,
+            // Messages that go over all intermediates draw nothing; their packets draw the same under any seed.
+            hash: Mix::new(self.seed.unwrap_or(if self.all_intermediates { 0 } else { seed }), "routing.valiant"),
+            intermediates,
+            all: self.all_intermediates,
+        }))
+    }
+}
+
+/// That switches are in groups, which a rule needs.
+pub(super) fn check_groups(fabric: &Fabric, rule: &str) -> Result<(), Vec<Diagnostic>> {
+    if fabric.groups().is_some() {
+        return Ok(());
+    }
+    let message = format!("{rule} goes through groups of switches, but {} has none", fabric.name());
+    Err(vec![Diagnostic::new(MISFIT, message)])
+}
+
+#[derive(Debug)]
+struct Valiant {
+    graph: Graph,
+    detours: Detours,
+    hash: Mix,
+    intermediates: u32,
+    all: bool,
+}
+
+impl Valiant {
+    /// Splits a part of a message over the shortest ways to an intermediate and from there.
+    fn split_via(
+        &self,
+        (from, amount, start): (u32, f64, Time),
+        via: Target,
+        to: u32,
+        path: &mut Path,
+        end: &mut dyn FnMut(u32, f64, Time),
+    ) {
+        let mut halves = Vec::new();
+        self.graph.split((from, amount, start), via, path, |place, part, latency| {
+            halves.push((place, part, latency));
+        });
+        for half in halves {
+            self.graph.split(half, Target::Place(to), path, &mut *end);
+        }
+    }
+}
+
+impl OnGraph for Valiant {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        self.detours.check_size(&self.graph)?;
+        count_ends(&self.graph, demand, loads);
+        self.detours.count_loads(&self.graph, &Columns::new(demand, &self.graph), loads);
+        Ok(Counted::default())
+    }
+}
+
+impl Choice for Valiant {
+    fn manner(&self) -> Manner {
+        if self.all || self.intermediates > 1 { Manner::Split } else { Manner::Drawn }
+    }
+
+    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+        if self.all {
+            self.expected(start.src, start.dst, path);
+            return;
+        }
+        let (from, to) = (self.graph.home(start.src), self.graph.home(start.dst));
+        let message = start.key();
+        let mut draws = 0;
+        let mut one_way = |links: &mut Vec<LinkId>| {
+            if from.up != NONE {
+                links.push(LinkId(from.up));
+            }
+            let via = self.detours.draw(from.place, to.place, self.hash, message, &mut draws);
+            let pick = |choices: u32| {
+                draws += 1;
+                self.hash.two_below(message, draws, choices.into()) as u32
+            };
+            let start = links.len();
+            let way = (from.place, via, to.place);
+            if !self.detours.walk(&self.graph, way, pick, |link| links.push(link)) {
+                // No way leads through this intermediate.
+                links.truncate(start);
+                self.graph.walk(from.place, Target::Place(to.place), |_| 0, |link| links.push(link));
+            }
+            if to.down != NONE {
+                links.push(LinkId(to.down));
+            }
+        };
+        if self.intermediates == 1 {
+            one_way(&mut path.links);
+            return;
+        }
+        let part = 1.0 / f64::from(self.intermediates);
+        for _ in 0..self.intermediates {
+            let first = path.links.len();
+            one_way(&mut path.links);
+            path.parts.resize(path.links.len(), part);
+            path.latency = path.latency.max(self.graph.fabric.latency(&path.links[first..]));
+        }
+        path.merge();
+    }
+
+    /// One intermediate for each packet.
+    fn choose_for_packet(&self, start: Start, over: Option<LinkId>, _: &UnderWay, path: &mut Path) -> bool {
+        let (message, mut draws) = (start.key(), 0);
+        packet_walk(&self.graph, (start, over), &mut path.links, |from, to, links| {
+            let via = self.detours.draw(from, to, self.hash, message, &mut draws);
+            let pick = |choices: u32| {
+                draws += 1;
+                self.hash.two_below(message, draws, choices.into()) as u32
+            };
+            self.detours.walk(&self.graph, (from, via, to), pick, |link| links.push(link))
+        });
+        false
+    }
+
+    fn steps(&self, steps: &mut Steps<'_>) -> bool {
+        steps.shortest(&self.graph);
+        steps.detours(&self.graph, &self.detours, None);
+        true
+    }
+
+    fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {
+        between_ends(&self.graph, src, dst, path, |(from, amount, start), to, path, end| {
+            let count = self.detours.count(from, to);
+            if count == 0 {
+                self.graph.split((from, amount, start), Target::Place(to), path, end);
+                return;
+            }
+            let part = amount / f64::from(count);
+            for via in self.detours.each(from, to) {
+                self.split_via((from, part, start), via, to, path, end);
+            }
+        });
+        path.merge();
+        true
+    }
+}

@@ -1,0 +1,138 @@
+//! The fixed point of `blocking` over the whole network at once, as plainly as it can be written.
+
+use std::collections::BTreeMap;
+
+use super::channels::Channels;
+use crate::base::portable;
+
+/// Links, how they are divided into channels, and by flow the links it crosses.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) capacities: Vec<f64>,
+    pub(crate) channels: Channels,
+    pub(crate) flows: Vec<Vec<u32>>,
+}
+
+/// A link and a channel; what starts on a link that others cross, too, is in a channel of its own.
+pub(super) type Queue = (u32, u32);
+pub(super) const SOURCE: u32 = u32::MAX;
+
+impl Problem {
+    /// By flow: the queues it goes through, up to the one behind its last link.
+    fn ways(&self) -> Vec<Vec<Queue>> {
+        let mut lanes = Vec::new();
+        let way = |links: &Vec<u32>| {
+            self.channels.of_route(links, &mut lanes);
+            let source = self.channels.has_source(links[0]).then_some((links[0], SOURCE));
+            source.into_iter().chain(links.iter().copied().zip(lanes.iter().copied())).collect()
+        };
+        self.flows.iter().map(way).collect()
+    }
+
+    /// The rates at the fixed point, found by going a part of the way from all queues at once; `None` where that does
+    /// not come to an end.
+    pub(crate) fn fixed_point(&self) -> Option<Vec<f64>> {
+        let ways = self.ways();
+        let mut drains: BTreeMap<Queue, f64> =
+            ways.iter().flatten().map(|&queue| (queue, self.capacities[queue.0 as usize])).collect();
+        for _ in 0..5000 {
+            let asked = self.asked(&ways, &drains);
+            let mut most = 0.0f64;
+            for (queue, drain) in &mut drains {
+                let by = asked.get(queue).copied().unwrap_or(self.capacities[queue.0 as usize]) - *drain;
+                most = most.max(by.abs() / *drain);
+                *drain += 0.4 * by;
+            }
+            if most < 1e-11 {
+                return Some(rates(&ways, &drains));
+            }
+        }
+        None
+    }
+
+    /// By how much these q are off what the equations ask for, as a part of themselves, at most.
+    pub(crate) fn residual(&self, drains: &BTreeMap<Queue, f64>) -> f64 {
+        let asked = self.asked(&self.ways(), drains);
+        asked.iter().map(|(queue, asked)| (asked - drains[queue]).abs() / drains[queue]).fold(0.0, f64::max)
+    }
+
+    /// What the equations ask of each queue that has something to send.
+    fn asked(&self, ways: &[Vec<Queue>], drains: &BTreeMap<Queue, f64>) -> BTreeMap<Queue, f64> {
+        let rates = rates(ways, drains);
+        // What each queue takes of links, and of the queues behind them.
+        let mut of_links: BTreeMap<u32, BTreeMap<Queue, f64>> = BTreeMap::new();
+        let mut of_queues: BTreeMap<Queue, BTreeMap<Queue, f64>> = BTreeMap::new();
+        let mut sums: BTreeMap<Queue, f64> = BTreeMap::new();
+        for (way, rate) in ways.iter().zip(rates) {
+            for pair in way.windows(2) {
+                let (from, to) = (pair[0], pair[1]);
+                *of_links.entry(to.0).or_default().entry(from).or_default() += rate;
+                *of_queues.entry(to).or_default().entry(from).or_default() += rate;
+                *sums.entry(from).or_default() += rate;
+            }
+        }
+        // By queue and link what it takes of it, and the least that it is offered there.
+        let mut offers: BTreeMap<Queue, BTreeMap<u32, (f64, f64)>> = BTreeMap::new();
+        for (&link, takers) in &of_links {
+            for (&from, &taken) in takers {
+                let others = takers.iter().filter(|(other, _)| **other != from).map(|(_, &taken)| taken);
+                let level = level(&others.collect::<Vec<_>>(), self.capacities[link as usize]);
+                offers.entry(from).or_default().insert(link, (taken, level));
+            }
+        }
+        for (&to, takers) in &of_queues {
+            if drains[&to] >= self.capacities[to.0 as usize] || !sums.contains_key(&to) {
+                continue;
+            }
+            let enters = |from: &Queue| self.channels.enters_ring((from.1 != SOURCE).then_some(from.0), to.0);
+            let in_ring: f64 = takers.iter().filter(|(from, _)| !enters(from)).map(|(_, taken)| taken).sum();
+            for (&from, &taken) in takers {
+                let others = takers.iter().filter(|(other, _)| **other != from && enters(other) == enters(&from));
+                let room =
+                    if enters(&from) { (drains[&to] - in_ring).max(super::BUBBLE * drains[&to]) } else { drains[&to] };
+                let level = level(&others.map(|(_, &taken)| taken).collect::<Vec<_>>(), room);
+                let (of_link, least) = offers.get_mut(&from).and_then(|of| of.get_mut(&to.0)).expect("it takes of it");
+                *least = least.min(level * *of_link / taken);
+            }
+        }
+        let asked = |(&from, outputs): (&Queue, &BTreeMap<u32, (f64, f64)>)| {
+            let capacity = self.capacities[from.0 as usize];
+            let all: f64 = outputs.values().map(|(taken, _)| taken).sum();
+            let alone = outputs.values().map(|(taken, level)| all * level / taken).fold(f64::INFINITY, f64::min);
+            let passes = |(&link, &(taken, level)): (&u32, &(f64, f64))| {
+                let others = || outputs.iter().filter(|(other, _)| **other != link).map(|(_, offer)| offer);
+                let time = others().map(|(taken, level)| taken / level.min(capacity)).sum::<f64>() / (all - taken);
+                let part = 1.0 - taken / all;
+                part * time * portable::exp(portable::ln(part) / (level * time))
+            };
+            let is_first = ways.iter().any(|way| way[0] == from);
+            let passes = if is_first || outputs.len() == 1 {
+                0.0
+            } else {
+                outputs.iter().map(passes).fold(f64::INFINITY, f64::min)
+            };
+            let least = (1.0 / (1.0 / alone + passes)).min(capacity);
+            (from, least.max(super::LEAST * capacity))
+        };
+        offers.iter().map(asked).collect()
+    }
+}
+
+/// What each flow has if its first queue lets so much through.
+fn rates(ways: &[Vec<Queue>], drains: &BTreeMap<Queue, f64>) -> Vec<f64> {
+    let starting = |queue: Queue| ways.iter().filter(|way| way[0] == queue).count() as f64;
+    ways.iter().map(|way| drains[&way[0]] / starting(way[0])).collect()
+}
+
+/// L with `L + sum of min(others, L) = capacity`: those that take less are taken off one after another.
+pub(super) fn level(others: &[f64], capacity: f64) -> f64 {
+    let mut level = capacity / (others.len() + 1) as f64;
+    loop {
+        let less: Vec<f64> = others.iter().copied().filter(|&taken| taken < level).collect();
+        let next = (capacity - less.iter().sum::<f64>()) / (others.len() - less.len() + 1) as f64;
+        if next <= level {
+            return level;
+        }
+        level = next;
+    }
+}

@@ -1,0 +1,693 @@
+//! Which flows are on which links: the structure that every policy works on.
+//!
+//! Links hold the list of their flows and flows the list of their links. Most links carry one to three flows at a
+//! time, so a list of up to [`INLINE`] flows lives in the link's own cache line, beside what the policy keeps of the
+//! link, and is searched linearly; a longer list (an incast) moves to a vector of its own, in which each entry's place
+//! is remembered, so that a flow is taken out in constant time however many share the link.
+
+use crate::base::prefetch::fetch;
+use crate::base::threads;
+
+/// Flows that fit in a link's own cache line.
+const INLINE: usize = 5;
+
+/// Room for as many, of a size that indices are quickly kept below.
+const ROOM: usize = INLINE.next_power_of_two();
+
+/// Most links have no more flows at a time, a flow that comes or goes apart.
+const FEW: usize = 2;
+
+/// A link: what the policy keeps of it (up to 40 bytes) and its flows, in 64 bytes.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+struct Link<S> {
+    state: S,
+    count: u32,
+    /// The flows, up to [`INLINE`]; for more, the first entry says where the list is.
+    inline: [u32; INLINE],
+}
+
+impl<S> Link<S> {
+    #[inline]
+    fn is_spilled(&self) -> bool {
+        self.count as usize > INLINE
+    }
+
+    /// Takes a flow out of the list, which is inline and has `others` more, fewer than `LOOKS`.
+    ///
+    /// Every place is compared, because where the flow is cannot be foreseen; the first that names it is it, since only
+    /// places after the last flow may name it, too.
+    #[inline(always)]
+    fn take_out<const LOOKS: usize>(&mut self, flow: u32, others: u32) {
+        let others = others as usize;
+        debug_assert!(others < LOOKS && self.inline[..=others].contains(&flow), "a flow is in the list of its link");
+        let mut place = LOOKS - 1;
+        for earlier in (0..LOOKS - 1).rev() {
+            place = if self.inline[earlier] == flow { earlier } else { place };
+        }
+        self.inline[place] = self.inline[others];
+    }
+}
+
+/// Flows on links, with a state of type `S` for each link and a rate for each flow.
+#[derive(Clone, Debug)]
+pub(super) struct Incidence<S> {
+    links: Vec<Link<S>>,
+    spills: Spills,
+    /// Words for each flow: the number of its links, then the links.
+    stride: usize,
+    words: Vec<u32>,
+    /// By flow; never shorter than the number of flows there have ever been.
+    rates: Vec<f64>,
+    /// Whether links take more than the caches of a core, so that it pays to ask for them before they are needed.
+    is_large: bool,
+}
+
+/// Links from which on they take more than most second-level caches.
+const MANY_LINKS: usize = 1 << 16;
+
+/// The lists that do not fit in their link's cache line.
+#[derive(Clone, Debug, Default)]
+struct Spills {
+    lists: Vec<Vec<u32>>,
+    free: Vec<u32>,
+    /// Where in a spilled list a flow stands, at the place of the link in the flow's words; meaningless for inline
+    /// lists, and empty as long as nothing has spilled.
+    places: Vec<u32>,
+}
+
+impl Spills {
+    /// Notes the place of a flow in the list of one of its links.
+    fn remember(&mut self, words: &[u32], base: usize, link: u32, place: usize) {
+        let links = &words[base + 1..][..words[base] as usize];
+        let hop = links.iter().position(|&l| l == link);
+        self.places.resize(words.len(), 0);
+        self.places[base + 1 + hop.expect("a flow in a link's list has that link")] = place as u32;
+    }
+}
+
+/// The rate of a flow that a list names, or has named, among those of all flows.
+#[inline(always)]
+fn rate_of(rates: &[f64], flow: u32) -> f64 {
+    debug_assert!((flow as usize) < rates.len());
+    // SAFETY: lists hold flows that have been added (at first flow 0, which is looked at only where a flow has been
+    // added), and `grow` makes a rate for each of them and for all below, never taken away.
+    unsafe { *rates.get_unchecked(flow as usize) }
+}
+
+/// Appends those of the first `count` flows, fewer than fit inline, that pass the test.
+///
+/// The first [`FEW`] places are looked at, taken or not, or all of them, and every flow is written where the next one
+/// that passes belongs: which flows there are and which of them pass are coin tosses to a processor, and a wrong guess
+/// costs more than four looks. (That there are more than two is rare.)
+#[inline(always)]
+fn take(flows: &[u32; INLINE], count: u32, picked: &mut Vec<u32>, test: impl Fn(u32) -> bool) {
+    if count as usize <= FEW {
+        take_of::<FEW>(flows, count, picked, test);
+    } else {
+        take_of::<{ INLINE - 1 }>(flows, count, picked, test);
+    }
+}
+
+/// Appends those of the first `count` flows that pass the test, looking at so many places; each flow of the list is one
+/// that has been added.
+#[inline(always)]
+fn take_of<const LOOKS: usize>(flows: &[u32; INLINE], count: u32, picked: &mut Vec<u32>, test: impl Fn(u32) -> bool) {
+    const { assert!(LOOKS <= INLINE) };
+    debug_assert!(count as usize <= LOOKS);
+    if picked.capacity() - picked.len() < ROOM {
+        picked.reserve(ROOM);
+    }
+    let len = picked.len();
+    let Some((room, _)) = picked.spare_capacity_mut().split_first_chunk_mut::<ROOM>() else { return };
+    let mut taken = 0;
+    for (place, &flow) in flows[..LOOKS].iter().enumerate() {
+        room[taken % ROOM].write(flow);
+        // A place that is not taken names flow 0 or one that was there.
+        taken += usize::from((place < count as usize) & test(flow));
+    }
+    // SAFETY: there is room for `ROOM` more, and each of the first `taken`, at most `LOOKS`, has been written: its place is
+    // the number of those taken before. (Measured: filling the room with zeros first is a tenth of a solve.)
+    unsafe { picked.set_len(len + taken) };
+}
+
+/// Checks that all of these links are there before a flow is put on any: what is written of a flow is read unchecked.
+///
+/// # Panics
+/// If one of them is not.
+#[inline]
+fn check<S>(links: &[u32], all: &[Link<S>]) {
+    assert!(links.iter().all(|&link| (link as usize) < all.len()), "a flow is on links that are there");
+}
+
+impl<S> Incidence<S> {
+    /// No flows on so many links; `state` says by number what is kept of each.
+    pub(super) fn new(links: usize, state: impl Fn(usize) -> S + Send + Sync) -> Self
+    where
+        S: Send,
+    {
+        let links: Vec<Link<S>> =
+            threads::collect(links, |link| Link { state: state(link), count: 0, inline: [0; INLINE] });
+        Self {
+            is_large: links.len() >= MANY_LINKS,
+            links,
+            spills: Spills::default(),
+            stride: 4,
+            words: Vec::new(),
+            rates: Vec::new(),
+        }
+    }
+
+    /// Number of flow places there have ever been: flow ids are below it.
+    pub(super) fn flows(&self) -> usize {
+        self.rates.len()
+    }
+
+    /// Makes room for a flow with this id and so many links.
+    #[inline]
+    fn reserve(&mut self, flow: u32, length: usize) {
+        if length >= self.stride || flow as usize >= self.rates.len() {
+            self.grow(flow, length);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, flow: u32, length: usize) {
+        if length >= self.stride {
+            let stride = (length + 1).next_power_of_two();
+            let flows = self.rates.len();
+            let widen = |old: &[u32]| {
+                let mut wide = vec![0; flows * stride];
+                for (to, from) in wide.chunks_exact_mut(stride).zip(old.chunks_exact(self.stride)) {
+                    to[..self.stride].copy_from_slice(from);
+                }
+                wide
+            };
+            self.words = widen(&self.words);
+            if !self.spills.places.is_empty() {
+                self.spills.places.resize(flows * self.stride, 0);
+                self.spills.places = widen(&self.spills.places);
+            }
+            self.stride = stride;
+        }
+        let needed = flow as usize + 1;
+        if needed > self.rates.len() {
+            self.rates.resize(needed, 0.0);
+            self.words.resize(needed * self.stride, 0);
+        }
+    }
+
+    /// Puts a flow on its links (each at most once); `visit` is called with each link: its id, its state and the number
+    /// of its flows with this one.
+    ///
+    /// # Panics
+    /// If one of the links is not there: everything else relies on that.
+    #[inline]
+    pub(super) fn add(&mut self, flow: u32, links: &[u32], mut visit: impl FnMut(u32, &mut S, u32)) {
+        check(links, &self.links);
+        self.reserve(flow, links.len());
+        let base = flow as usize * self.stride;
+        let words = &mut self.words[base..][..=links.len()];
+        words[0] = links.len() as u32;
+        let mut is_spilled = false;
+        for (word, &id) in words[1..].iter_mut().zip(links) {
+            *word = id;
+            let link = &mut self.links[id as usize];
+            let count = link.count as usize;
+            link.count += 1;
+            match link.inline.get_mut(count) {
+                Some(place) => *place = flow,
+                None => is_spilled = true,
+            }
+            visit(id, &mut link.state, link.count);
+        }
+        if is_spilled {
+            for (hop, &id) in links.iter().enumerate() {
+                if self.links[id as usize].is_spilled() {
+                    self.add_spilled(flow, id, base + 1 + hop);
+                }
+            }
+        }
+    }
+
+    /// Puts a flow in the list of a link that has more than fit inline.
+    #[cold]
+    fn add_spilled(&mut self, flow: u32, id: u32, word: usize) {
+        let Self { links, spills, stride, words, .. } = self;
+        let link = &mut links[id as usize];
+        spills.places.resize(words.len(), 0);
+        if link.count as usize == INLINE + 1 {
+            let spill = spills.free.pop().unwrap_or_else(|| {
+                spills.lists.push(Vec::new());
+                spills.lists.len() as u32 - 1
+            });
+            for (place, &flow) in link.inline.iter().enumerate() {
+                spills.remember(words, flow as usize * *stride, id, place);
+            }
+            spills.lists[spill as usize].extend_from_slice(&link.inline);
+            link.inline[0] = spill;
+        }
+        let list = &mut spills.lists[link.inline[0] as usize];
+        spills.places[word] = list.len() as u32;
+        list.push(flow);
+    }
+
+    /// Takes a flow off its links; `visit` is called with each link: its id, its state and the number of its flows that
+    /// are left.
+    #[inline]
+    pub(super) fn remove(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, u32)) {
+        let base = flow as usize * self.stride;
+        let end = base + 1 + self.words[base] as usize;
+        for word in base + 1..end {
+            let id = self.words[word];
+            let link = &mut self.links[id as usize];
+            if link.is_spilled() {
+                link.count -= 1;
+                visit(id, &mut link.state, link.count);
+                self.remove_spilled(flow, id, word);
+                continue;
+            }
+            link.count -= 1;
+            let count = link.count as usize;
+            visit(id, &mut link.state, link.count);
+            let list = &mut link.inline[..=count];
+            let place = list.iter().position(|&f| f == flow).expect("a flow is in the list of its link");
+            list[place] = list[count];
+        }
+        self.words[base] = 0;
+    }
+
+    /// [`Incidence::add`] of a flow whose rate is 0 so far, for a policy that looks at the flows of a link when their number
+    /// changes: `visit` is called with each link's state and the number of its flows with this one, and gives a test;
+    /// flows of the link whose rate passes it are appended. Of links with so many flows that looking at them each time
+    /// would take long, the others are left alone: `crowded` is called with them and their state instead.
+    #[inline]
+    pub(super) fn add_picking<T: Fn(f64) -> bool>(
+        &mut self,
+        flow: u32,
+        links: &[u32],
+        picked: &mut Vec<u32>,
+        mut visit: impl FnMut(&mut S, u32) -> T,
+        mut crowded: impl FnMut(u32, &mut S),
+    ) {
+        check(links, &self.links);
+        self.reserve(flow, links.len());
+        let base = flow as usize * self.stride;
+        let Self { links: all, words, rates, .. } = self;
+        let (all, rates) = (all.as_mut_slice(), rates.as_mut_slice());
+        rates[flow as usize] = 0.0;
+        let words = &mut words[base..][..=links.len()];
+        words[0] = links.len() as u32;
+        let mut is_spilled = false;
+        for (word, &id) in words[1..].iter_mut().zip(links) {
+            *word = id;
+            let link = &mut all[id as usize];
+            let others = link.count;
+            link.count += 1;
+            let Some(place) = link.inline.get_mut(others as usize) else {
+                is_spilled = true;
+                crowded(id, &mut link.state);
+                continue;
+            };
+            *place = flow;
+            let test = visit(&mut link.state, link.count);
+            if others > 0 {
+                take(&link.inline, others, picked, |flow| test(rate_of(rates, flow)));
+            }
+        }
+        if is_spilled {
+            for (hop, &id) in links.iter().enumerate() {
+                if self.links[id as usize].is_spilled() {
+                    self.add_spilled(flow, id, base + 1 + hop);
+                }
+            }
+        }
+    }
+
+    /// [`Incidence::remove`], after which the rate of the flow is 0, for such a policy: `visit` is called with each link's
+    /// state and the number of its flows that are left.
+    #[inline]
+    pub(super) fn remove_picking<T: Fn(f64) -> bool>(
+        &mut self,
+        flow: u32,
+        picked: &mut Vec<u32>,
+        mut visit: impl FnMut(&mut S, u32) -> T,
+        mut crowded: impl FnMut(u32, &mut S),
+    ) {
+        let base = flow as usize * self.stride;
+        let Self { links: all, words, rates, .. } = self;
+        let (all, rates) = (all.as_mut_slice(), rates.as_mut_slice());
+        rates[flow as usize] = 0.0;
+        let words = &mut words[base..];
+        let count = std::mem::take(&mut words[0]) as usize;
+        let mut is_spilled = false;
+        for &id in &words[1..=count] {
+            let link = &mut all[id as usize];
+            if link.is_spilled() {
+                is_spilled = true;
+                crowded(id, &mut link.state);
+                continue;
+            }
+            link.count -= 1;
+            let others = link.count;
+            let test = visit(&mut link.state, others);
+            if others == 0 {
+                continue;
+            }
+            if others as usize <= FEW {
+                link.take_out::<{ FEW + 1 }>(flow, others);
+            } else {
+                link.take_out::<INLINE>(flow, others);
+            }
+            take(&link.inline, others, picked, |flow| test(rate_of(rates, flow)));
+        }
+        if is_spilled {
+            for word in base + 1..base + 1 + count {
+                let id = self.words[word];
+                // (Of the links that were inline none has as many flows now.)
+                if self.links[id as usize].is_spilled() {
+                    self.links[id as usize].count -= 1;
+                    self.remove_spilled(flow, id, word);
+                }
+            }
+        }
+    }
+
+    /// Takes a flow out of a list that did not fit inline.
+    #[cold]
+    fn remove_spilled(&mut self, flow: u32, id: u32, word: usize) {
+        let Self { links, spills, stride, words, .. } = self;
+        let link = &mut links[id as usize];
+        let spill = link.inline[0];
+        let list = &mut spills.lists[spill as usize];
+        let place = spills.places[word] as usize;
+        debug_assert_eq!(list[place], flow);
+        list.swap_remove(place);
+        if link.count as usize == INLINE {
+            link.inline.copy_from_slice(list);
+            list.clear();
+            spills.free.push(spill);
+        } else if let Some(&moved) = list.get(place) {
+            spills.remember(words, moved as usize * *stride, id, place);
+        }
+    }
+
+    /// The links of a flow.
+    #[inline]
+    pub(super) fn links(&self, flow: u32) -> &[u32] {
+        let base = flow as usize * self.stride;
+        &self.words[base + 1..][..self.words[base] as usize]
+    }
+
+    /// Whether it pays to ask for links and flows before they are needed.
+    #[inline(always)]
+    pub(super) fn is_large(&self) -> bool {
+        self.is_large
+    }
+
+    /// Asks for the links of a flow.
+    #[inline(always)]
+    pub(super) fn fetch_links(&self, flow: u32) {
+        self.fetch_lines(self.links(flow));
+    }
+
+    /// Asks for these links.
+    #[inline(always)]
+    pub(super) fn fetch_lines(&self, links: &[u32]) {
+        for &id in links {
+            if let Some(link) = self.links.get(id as usize) {
+                fetch(link);
+            }
+        }
+    }
+
+    /// Asks for what says which links a flow has.
+    #[inline(always)]
+    pub(super) fn fetch_words(&self, flow: u32) {
+        if let Some(word) = self.words.get(flow as usize * self.stride) {
+            fetch(word);
+        }
+    }
+
+    /// Asks for the flows on these links, of each the first [`FEW`].
+    #[inline(always)]
+    pub(super) fn fetch_flows(&self, links: &[u32]) {
+        for &id in links {
+            // (A place that is not taken, or that says where the list is, names another flow or none.)
+            for &flow in &self.links[id as usize].inline[..FEW] {
+                if let Some(rate) = self.rates.get(flow as usize) {
+                    fetch(rate);
+                    self.fetch_words(flow);
+                }
+            }
+        }
+    }
+
+    /// Asks for the links of the flows on these links, of each the first [`FEW`].
+    pub(super) fn fetch_around(&self, links: &[u32]) {
+        for &link in links {
+            self.flows_on(link).iter().take(FEW).for_each(|&flow| self.fetch_links(flow));
+        }
+    }
+
+    /// The links of a flow that is known to be there.
+    #[inline(always)]
+    fn known_links(words: &[u32], stride: usize, flow: u32) -> &[u32] {
+        let base = flow as usize * stride;
+        debug_assert!(base + 1 + words[base] as usize <= words.len());
+        // SAFETY: `flow` has been added, so `grow` made `stride` words for it, and `add` wrote the number of its links,
+        // below `stride`, in the first; words are never taken away. (Measured, with the other two below: the walk over
+        // the links of a flow is the inner loop of the max-min sweep, 24 links a message; checks cost it 8 %.)
+        unsafe {
+            let count = *words.get_unchecked(base) as usize;
+            words.get_unchecked(base + 1..base + 1 + count)
+        }
+    }
+
+    /// Calls `visit` with each link of a flow that a list of this structure names: its id, its state and the number of
+    /// its flows.
+    #[inline(always)]
+    pub(super) fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, u32)) {
+        for &id in Self::known_links(&self.words, self.stride, flow) {
+            debug_assert!((id as usize) < self.links.len());
+            // SAFETY: `add` indexes the links, whose number never changes, with every id that it notes.
+            let link = unsafe { self.links.get_unchecked_mut(id as usize) };
+            visit(id, &mut link.state, link.count);
+        }
+    }
+
+    /// Whether the state of one of the links of a flow, which a list of this structure names, passes the test.
+    #[inline(always)]
+    pub(super) fn any_link(&self, flow: u32, mut test: impl FnMut(&S) -> bool) -> bool {
+        Self::known_links(&self.words, self.stride, flow).iter().any(|&id| {
+            debug_assert!((id as usize) < self.links.len());
+            // SAFETY: as in `visit_links`.
+            test(unsafe { &self.links.get_unchecked(id as usize).state })
+        })
+    }
+
+    /// The flows on a link.
+    #[inline]
+    pub(super) fn flows_on(&self, link: u32) -> &[u32] {
+        let link = &self.links[link as usize];
+        if link.is_spilled() {
+            &self.spills.lists[link.inline[0] as usize]
+        } else {
+            &link.inline[..link.count as usize]
+        }
+    }
+
+    /// A flow on a link, by its place in the list.
+    #[inline(always)]
+    pub(super) fn flow_at(&self, link: u32, place: u32) -> u32 {
+        let link = &self.links[link as usize];
+        if link.is_spilled() {
+            return self.spills.lists[link.inline[0] as usize][place as usize];
+        }
+        link.inline[place as usize]
+    }
+
+    /// Appends the flows on a link whose rate passes the test.
+    #[inline(always)]
+    pub(super) fn pick(&self, link: u32, picked: &mut Vec<u32>, test: impl Fn(f64) -> bool) {
+        let link = &self.links[link as usize];
+        if link.is_spilled() {
+            let flows = &self.spills.lists[link.inline[0] as usize];
+            return picked.extend(flows.iter().copied().filter(|&flow| test(self.known_rate(flow))));
+        }
+        if self.rates.is_empty() {
+            return;
+        }
+        take_of::<INLINE>(&link.inline, link.count, picked, |flow| test(self.known_rate(flow)));
+    }
+
+    /// What the policy keeps of a link, and the flows on it.
+    #[inline]
+    pub(super) fn state_and_flows(&self, link: u32) -> (&S, &[u32]) {
+        (self.state(link), self.flows_on(link))
+    }
+
+    /// Number of flows on a link.
+    #[cfg(test)]
+    pub(super) fn count(&self, link: u32) -> u32 {
+        self.links[link as usize].count
+    }
+
+    /// What the policy keeps of a link.
+    #[inline]
+    pub(super) fn state(&self, link: u32) -> &S {
+        &self.links[link as usize].state
+    }
+
+    /// What the policy keeps of a link, and the number of its flows.
+    #[inline]
+    pub(super) fn state_mut(&mut self, link: u32) -> (&mut S, u32) {
+        let link = &mut self.links[link as usize];
+        (&mut link.state, link.count)
+    }
+
+    /// What the policy keeps of every link.
+    pub(super) fn states_mut(&mut self) -> impl Iterator<Item = &mut S> {
+        self.links.iter_mut().map(|link| &mut link.state)
+    }
+
+    /// The rate of a flow that has been added at some time, or 0.
+    #[inline]
+    pub(super) fn rate(&self, flow: u32) -> f64 {
+        self.rates[flow as usize]
+    }
+
+    /// The rate of a flow that a list of this structure names, or has named.
+    #[inline(always)]
+    pub(super) fn known_rate(&self, flow: u32) -> f64 {
+        rate_of(&self.rates, flow)
+    }
+
+    /// Sets the rate of a flow and returns the one before.
+    #[inline(always)]
+    pub(super) fn set_rate(&mut self, flow: u32, rate: f64) -> f64 {
+        std::mem::replace(&mut self.rates[flow as usize], rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn a_flow_on_a_link_that_is_not_there_is_on_no_link_at_all() {
+        let mut incidence = Incidence::new(2, |_| ());
+        incidence.add(0, &[0, 1], |_, &mut (), _| {});
+        let mut refuses = |add: &dyn Fn(&mut Incidence<()>)| {
+            assert!(catch_unwind(AssertUnwindSafe(|| add(&mut incidence))).is_err());
+            assert_eq!((incidence.flows(), incidence.flows_on(0)), (1, &[0][..]));
+        };
+        refuses(&|incidence| incidence.add(1, &[0, 2], |_, &mut (), _| {}));
+        refuses(&|incidence| {
+            incidence.add_picking(1, &[0, 2], &mut Vec::new(), |&mut (), _| |_| true, |_, &mut ()| {})
+        });
+    }
+
+    /// Adds and removes flows at random and compares with plain lists.
+    fn agrees_with_plain_lists(links: u32, flows: u32, longest: u64) {
+        let mut random = Stream::new(u64::from(flows), "incidence");
+        let mut incidence = Incidence::new(links as usize, |_| ());
+        let mut plain: Vec<Vec<u32>> = vec![Vec::new(); flows as usize];
+        for _ in 0..20_000 {
+            let flow = random.below(u64::from(flows)) as u32;
+            let route = &mut plain[flow as usize];
+            if route.is_empty() {
+                for _ in 0..=random.below(longest) {
+                    let link = random.below(u64::from(links)) as u32;
+                    if !route.contains(&link) {
+                        route.push(link);
+                    }
+                }
+                incidence.add(flow, route, |_, (), _| ());
+                assert_eq!(incidence.links(flow), route);
+            } else {
+                route.clear();
+                incidence.remove(flow, |_, (), _| ());
+            }
+            let link = random.below(u64::from(links)) as u32;
+            let mut members = incidence.flows_on(link).to_vec();
+            members.sort_unstable();
+            let expected: Vec<u32> = (0..flows).filter(|&f| plain[f as usize].contains(&link)).collect();
+            assert_eq!(members, expected);
+            assert_eq!(incidence.count(link) as usize, expected.len());
+        }
+    }
+
+    #[test]
+    fn lists_hold_exactly_the_flows_that_were_put_on_a_link() {
+        agrees_with_plain_lists(40, 60, 6);
+    }
+
+    #[test]
+    fn lists_that_spill_and_come_back_hold_them_too() {
+        agrees_with_plain_lists(3, 60, 3);
+        agrees_with_plain_lists(30, 200, 29);
+    }
+
+    #[test]
+    fn flows_whose_rate_passes_are_picked_where_few_share_a_link() {
+        let (links, flows) = (12u32, 40u32);
+        let mut random = Stream::new(1, "picking");
+        let mut incidence = Incidence::new(links as usize, |_| ());
+        let mut plain: Vec<Vec<u32>> = vec![Vec::new(); flows as usize];
+        for _ in 0..20_000 {
+            let flow = random.below(u64::from(flows)) as u32;
+            let limit = random.below(5) as f64;
+            let on = |plain: &[Vec<u32>], link: u32| -> Vec<u32> {
+                (0..flows).filter(|&other| other != flow && plain[other as usize].contains(&link)).collect()
+            };
+            let (mut picked, mut crowded, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+            let comes = plain[flow as usize].is_empty();
+            if comes {
+                for _ in 0..=random.below(3) {
+                    let link = random.below(u64::from(links)) as u32;
+                    if !plain[flow as usize].contains(&link) {
+                        plain[flow as usize].push(link);
+                    }
+                }
+            }
+            let route = plain[flow as usize].clone();
+            let test = |rate: f64| rate >= limit;
+            let mut counts = Vec::new();
+            let visit = |_: &mut (), count: u32| {
+                counts.push(count as usize);
+                test
+            };
+            if comes {
+                incidence.add_picking(flow, &route, &mut picked, visit, |link, ()| crowded.push(link));
+            } else {
+                incidence.remove_picking(flow, &mut picked, visit, |link, ()| crowded.push(link));
+                plain[flow as usize].clear();
+            }
+            let mut left = Vec::new();
+            for &link in &route {
+                let others = on(&plain, link);
+                if others.len() >= INLINE {
+                    assert!(crowded.contains(&link));
+                    continue;
+                }
+                left.push(others.len() + usize::from(comes));
+                expected.extend(others.into_iter().filter(|&other| test(incidence.rate(other))));
+            }
+            assert_eq!(counts, left);
+            picked.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(picked, expected);
+            if comes {
+                assert_eq!(incidence.rate(flow), 0.0);
+                incidence.set_rate(flow, 1.0 + random.below(4) as f64);
+            }
+            let link = random.below(u64::from(links)) as u32;
+            let mut members = incidence.flows_on(link).to_vec();
+            members.sort_unstable();
+            assert_eq!(members, (0..flows).filter(|&f| plain[f as usize].contains(&link)).collect::<Vec<_>>());
+        }
+    }
+}

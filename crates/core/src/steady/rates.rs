@@ -1,0 +1,157 @@
+//! The rates of the messages of a first step, all under way at once.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::fabric::Fabric;
+use crate::ids::{FlowId, IdVec, LinkId, MessageId, NodeId, RankId};
+use crate::network::{Network, NetworkParts};
+use crate::pattern::{Injection, Message, Pattern};
+use crate::routing::{Manner, Path, Start, UnderWay, may_lack_routes};
+use crate::sharing::Sharing;
+use crate::transport::{FlowsOnTerms, Transport, TransportSpec};
+use crate::units::Time;
+
+/// The rate of one message, all those of a first step being under way.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Rate {
+    /// Sending rank.
+    pub src: u32,
+    /// Receiving rank.
+    pub dst: u32,
+    /// Its rate \[B/s\]; infinite (`null` in JSON) for a message that crosses no link.
+    #[serde(rename = "rate_Bps")]
+    pub rate_bps: f64,
+    /// The name of the link that holds it back, if one does; of several that do so equally, one.
+    pub bottleneck: Option<String>,
+}
+
+/// A rate \[B/s\], and the link that keeps it there, if one does.
+type Held = (f64, Option<LinkId>);
+
+/// How the messages share links.
+enum Shared {
+    /// As flows that only links hold back.
+    Plain(Box<dyn Sharing>),
+    /// As flows in parts, or on terms of their own.
+    OnTerms(Box<FlowsOnTerms>),
+    /// Not at all.
+    Alone,
+}
+
+impl Shared {
+    fn new(network: &Network) -> Self {
+        let NetworkParts { fabric, router, transport, sharing, .. } = &**network;
+        let splits = router.choice().is_some_and(|choice| choice.manner() == Manner::Split);
+        let on_terms = match transport {
+            TransportSpec::ContentionFree(_) => return Self::Alone,
+            TransportSpec::Flow(spec) if splits || fabric.limits_messages() || !transport.is_plain_flow() => {
+                FlowsOnTerms::new(fabric, &**router, spec, sharing)
+            }
+            TransportSpec::Flow(_) | TransportSpec::Packet(_) => None,
+        };
+        let plain = || sharing.build(fabric.shared_capacities());
+        on_terms.map_or_else(|| Self::Plain(plain()), |flows| Self::OnTerms(Box::new(flows)))
+    }
+
+    /// A message starts; its number among those that share.
+    fn start(&mut self, number: u32, network: &Network, ends: (NodeId, NodeId), path: &Path, bytes: u64) {
+        match self {
+            Self::Plain(sharing) => sharing.add(number, &path.links.iter().map(|link| link.0).collect::<Vec<_>>()),
+            Self::OnTerms(flows) => {
+                if flows.wants_way_back() {
+                    let mut back = Vec::new();
+                    network.router.route(ends.1, ends.0, &mut back);
+                    flows.way_back(FlowId(number), &back);
+                }
+                match path.parts.is_empty() {
+                    true => flows.start(FlowId(number), &path.links, bytes),
+                    false => flows.start_split(FlowId(number), &path.links, &path.parts, bytes),
+                }
+            }
+            Self::Alone => {}
+        }
+    }
+
+    fn settle(&mut self) {
+        match self {
+            Self::Plain(sharing) => sharing.solve(&mut Vec::new()),
+            Self::OnTerms(flows) => flows.settle(Time::ZERO),
+            Self::Alone => {}
+        }
+    }
+
+    /// The rate of a message \[B/s\] and what holds it back; `None` where each is alone.
+    fn rate(&self, number: u32) -> Option<Held> {
+        match self {
+            Self::Plain(sharing) => Some((sharing.rate(number), sharing.bottleneck(number).map(LinkId))),
+            Self::OnTerms(flows) => Some((flows.rate(FlowId(number)), flows.bottleneck(FlowId(number)))),
+            Self::Alone => None,
+        }
+    }
+}
+
+/// The link that lets a message have least by itself, and how much \[B/s\].
+fn alone(fabric: &Fabric, path: &Path) -> Held {
+    let parts = match path.parts.is_empty() {
+        true => Cow::Owned(vec![1.0; path.links.len()]),
+        false => Cow::Borrowed(&path.parts[..]),
+    };
+    let rates = path.links.iter().zip(parts.iter());
+    let rates = rates.map(|(&link, part)| (fabric.link(link).capacity.bytes_per_second() / part, Some(link)));
+    rates.fold((f64::INFINITY, None), |least, rate| if rate.0 < least.0 { rate } else { least })
+}
+
+/// Of those messages that the rule lets go at once, the rates on this network.
+pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> Vec<Rate> {
+    let NetworkParts { fabric, router, placement, .. } = &**network;
+    let mut shared = Shared::new(network);
+    let mut on_links: UnderWay = IdVec::filled(fabric.links().len(), 0);
+    let mut messages: Vec<(RankId, Message, Option<u32>, Held)> = Vec::new();
+    let (mut path, mut under_way) = (Path::default(), 0);
+    let asks = network.faults_concern_runs() || may_lack_routes(fabric, &**router);
+    for src in (0..pattern.ranks()).map(RankId) {
+        for (index, message) in (0..).zip(first_messages(pattern, injection, src)) {
+            let (from, to) = (placement[src], placement[message.dst]);
+            let (mut number, mut least) = (None, (f64::INFINITY, None));
+            if asks && !router.reaches(from, to) {
+                least = (0.0, None);
+            } else if from != to && message.bytes > 0 {
+                path.clear();
+                match router.choice() {
+                    None => router.route(from, to, &mut path.links),
+                    Some(choice) => {
+                        let start = Start { src: from, dst: to, message: MessageId { src, index } };
+                        choice.choose(start, &on_links, &mut path);
+                        path.links.iter().for_each(|&link| on_links[link] += 1);
+                    }
+                }
+                least = alone(fabric, &path);
+                shared.start(under_way, network, (from, to), &path, message.bytes);
+                number = Some(under_way);
+                under_way += 1;
+            }
+            messages.push((src, message, number, least));
+        }
+    }
+    shared.settle();
+    let rate = |(src, message, number, least): (RankId, Message, Option<u32>, Held)| {
+        let (rate_bps, link) = number.and_then(|number| shared.rate(number)).unwrap_or(least);
+        Rate { src: src.0, dst: message.dst.0, rate_bps, bottleneck: link.map(|link| fabric.link_name(link)) }
+    };
+    messages.into_iter().map(rate).collect()
+}
+
+/// The messages of a rank that the injection rule lets go at once.
+fn first_messages(pattern: &dyn Pattern, injection: Injection, src: RankId) -> impl Iterator<Item = Message> {
+    let count = pattern.sends(src);
+    let (limit, every_step) = match injection {
+        Injection::All => (count, true),
+        Injection::Window(window) => (count.min(window), true),
+        Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => (count, false),
+    };
+    let messages = (0..limit).map(move |index| pattern.message(src, index));
+    messages.take_while(move |message| every_step || message.step == 0)
+}

@@ -1,0 +1,364 @@
+//! Steady traffic, simulated: what nodes get that always have something to send.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+
+use crate::diagnostic::Diagnostic;
+use crate::engine::{Progress, Stop, Watch};
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, MessageId, NodeId, RankId, WakeId};
+use crate::network::{Network, NetworkParts};
+use crate::rng::Mix;
+use crate::routing::Demand;
+use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
+use crate::steady::{Traffic, check_ways};
+use crate::units::Time;
+use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
+
+/// How steady traffic is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SteadyOptions {
+    /// Messages that each node keeps under way: it sends the next when one of them has been delivered.
+    pub under_way: u32,
+    /// Size of a message \[B\].
+    pub bytes: u64,
+    /// Rounds before measuring starts; in a round as many messages are delivered as are under way.
+    pub warm_up: u32,
+    /// Rounds that are measured, in [`SteadyOptions::BATCHES`] batches.
+    pub rounds: u32,
+    /// What destinations are drawn by, and traffic that is random.
+    pub seed: u64,
+}
+
+impl SteadyOptions {
+    /// Batches whose means say how exact the mean of all is.
+    pub const BATCHES: u32 = 10;
+    /// Most messages of a node that may be under way.
+    pub const MOST_UNDER_WAY: u32 = 4096;
+    /// Most messages of all nodes together that may be under way.
+    pub const MOST_MESSAGES: u64 = 50_000_000;
+}
+
+impl Default for SteadyOptions {
+    fn default() -> Self {
+        Self { under_way: 64, bytes: 1_000_000, warm_up: 10, rounds: 20, seed: 1 }
+    }
+}
+
+/// What simulated steady traffic came to.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Steady {
+    /// The part of its bandwidth that a node sends, the mean over nodes that send and over the time that is measured.
+    pub throughput: f64,
+    /// Half the width of the interval of 95 % around it, from the means of batches.
+    pub half_width: f64,
+    /// The part of its bandwidth that the slowest sender has.
+    pub slowest_node: f64,
+    /// By batch: the mean over senders.
+    pub batches: Vec<f64>,
+    /// Messages that each node kept under way.
+    pub under_way: u32,
+    /// Messages that were delivered while it was measured.
+    pub messages: u64,
+    /// How long that was \[s\].
+    pub measured_s: f64,
+}
+
+/// Simulates steady traffic in a closed loop and measures what nodes send.
+///
+/// Every node that sends keeps k messages of s bytes under way, each to a destination drawn in the proportions of the
+/// traffic; the size of the first k is `(j + 1/2) s / k` (j = 0 .. k - 1), as if they had been under way before. A *round*
+/// is as many deliveries as messages are under way. After the rounds of warming up, deliveries are counted in batches
+/// of equal numbers; with T the time that a batch takes and D(i) what node i would send with its whole bandwidth
+/// ```text
+/// throughput = sum of bytes delivered / (T sum over i of D(i))      the mean over batches
+/// half width = t(0.975, B - 1) s_B / sqrt(B)                        s_B: their standard deviation, B batches
+/// ```
+/// That is below the throughput by load counting by what links stand idle. A link that all nodes together can just fill
+/// is a queue in a closed network; with m messages under way over it on average it stands idle for `1 / (m + 1)` of the
+/// time (product form, one such link on a path; `docs/models.md`, 5.2).
+///
+/// Ranks are nodes: the network's placement is not looked at.
+///
+/// Source: A. Law, "Simulation Modeling and Analysis" (batch means); W. Gordon, G. Newell, "Closed queuing systems with
+/// exponential servers", Operations Research 15 (1967) 254.
+///
+/// # Errors
+/// Traffic that does not fit the fabric, pairs without a route, a rule that no message can follow, packets that wait for
+/// each other, and a watch that ended it.
+pub fn steady(
+    network: &Network,
+    traffic: &Traffic,
+    options: &SteadyOptions,
+    watch: Option<&dyn Watch>,
+) -> Result<Steady, Diagnostic> {
+    let fabric = &*network.fabric;
+    let demands = traffic.demands(fabric, &*network.router, options.seed)?;
+    demands.iter().try_for_each(|demand| check_ways(fabric, &*network.router, demand))?;
+    check(fabric, options)?;
+    let done = AtomicBool::new(false);
+    let mut traffic = SteadyTraffic::new(&demands, fabric.nodes(), options, &done);
+    if traffic.senders.is_empty() {
+        return Ok(traffic.measured());
+    }
+    if traffic.senders.len() as u64 * u64::from(options.under_way) > SteadyOptions::MOST_MESSAGES {
+        let message = format!("{} messages of each of {} nodes", options.under_way, traffic.senders.len());
+        return Err(Diagnostic::new("too-many-under-way", format!("{message} are too many to be under way at once"))
+            .help(format!("at most {} in all", SteadyOptions::MOST_MESSAGES)));
+    }
+    let until = UntilMeasured { done: &done, watch };
+    // Groups are of flows on one path, on links that stay as they are.
+    let may_group = !network.router.splits() && !fabric.limits_messages() && network.events().is_none();
+    let sharing = if may_group { by_groups(&network.sharing) } else { network.sharing.clone() };
+    let parts = NetworkParts { placement: fabric.node_ids().collect(), sharing, ..network.parts() };
+    let network = parts.build().map_err(|invalid| invalid.diagnostics[0].clone())?;
+    let outcome = network.simulate(&mut traffic, &mut (), Some(&until));
+    match outcome.stop {
+        Stop::Interrupted if done.load(Ordering::Relaxed) => Ok(traffic.measured()),
+        Stop::Interrupted => Err(Diagnostic::new("interrupted", "ended before the traffic was measured")),
+        Stop::Gridlock(_) => Err(Diagnostic::new("gridlock", "packets of steady traffic wait for each other")
+            .help("take a transport or a routing rule without deadlock, or measure flows")),
+        Stop::Done | Stop::Deadlock(_) => Ok(traffic.measured()),
+    }
+}
+
+/// The same policy, worked out by groups where that is left open: many messages share each bottleneck. Rates are the
+/// same; measured on 72 nodes under Valiant with 64 messages of each under way, it takes a fourteenth of the time.
+fn by_groups(sharing: &SharingSpec) -> SharingSpec {
+    match sharing {
+        SharingSpec::MaxMin(spec) if spec.solver == Solver::Auto => {
+            SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups })
+        }
+        other => other.clone(),
+    }
+}
+
+fn check(fabric: &Fabric, options: &SteadyOptions) -> Result<(), Diagnostic> {
+    let number = |code, name: &str, value: u64, most: u64| {
+        let message = format!("{value} is no {name}");
+        let wrong = !(1..=most).contains(&value);
+        if wrong { Err(Diagnostic::new(code, message).help(format!("write 1 to {most}"))) } else { Ok(()) }
+    };
+    let (under_way, most) = (options.under_way.into(), SteadyOptions::MOST_UNDER_WAY.into());
+    number("too-many-under-way", "number of messages under way", under_way, most)?;
+    number("wrong-value", "size of steady messages", options.bytes, 1 << 50)?;
+    if options.rounds < SteadyOptions::BATCHES {
+        let message = format!("{} rounds are fewer than {} batches", options.rounds, SteadyOptions::BATCHES);
+        return Err(
+            Diagnostic::new("too-few-rounds", message).help(format!("write {} or more", SteadyOptions::BATCHES))
+        );
+    }
+    match fabric.nodes() {
+        0 => Err(Diagnostic::new("no-nodes", "a fabric without nodes has no traffic")),
+        _ => Ok(()),
+    }
+}
+
+/// Ends a run when all is measured, or when somebody else wants it.
+struct UntilMeasured<'a> {
+    done: &'a AtomicBool,
+    watch: Option<&'a dyn Watch>,
+}
+
+impl Watch for UntilMeasured<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        !self.done.load(Ordering::Relaxed) && self.watch.is_none_or(|watch| watch.tick(progress))
+    }
+}
+
+/// What is delivered within a batch so far.
+#[derive(Default)]
+struct Batch {
+    begin: Time,
+    messages: u64,
+    bytes: u64,
+}
+
+/// Nodes that always have something to send.
+struct SteadyTraffic<'a> {
+    /// The traffic, in parts of one kind each.
+    demands: &'a [Demand],
+    options: &'a SteadyOptions,
+    draws: Mix,
+    nodes: u32,
+    senders: Vec<RankId>,
+    /// What all senders together could send \[B/s\].
+    wanted: f64,
+    /// By rank: messages sent so far.
+    sent: IdVec<RankId, u32>,
+    /// By rank: bytes delivered while it is measured \[B\].
+    got_through: IdVec<RankId, u64>,
+    /// By rank: what it could send \[B/s\].
+    could_send: IdVec<RankId, f64>,
+    /// The same of each part of the traffic.
+    could_send_of: Vec<IdVec<RankId, f64>>,
+    /// Deliveries so far.
+    delivered: u64,
+    batch: Batch,
+    /// Deliveries of the batches that are over.
+    measured: u64,
+    /// When measuring began and ended.
+    span: (Time, Time),
+    batches: Vec<f64>,
+    done: &'a AtomicBool,
+}
+
+impl<'a> SteadyTraffic<'a> {
+    fn new(demands: &'a [Demand], nodes: u32, options: &'a SteadyOptions, done: &'a AtomicBool) -> Self {
+        let could_send = |demand: &Demand| demand.totals(nodes).into_iter().map(|(sends, _)| sends).collect();
+        let could_send_of: Vec<IdVec<RankId, f64>> = demands.iter().map(could_send).collect();
+        let sum = |rank: RankId| could_send_of.iter().map(|of| of[rank]).sum();
+        let could_send: IdVec<RankId, f64> = (0..nodes).map(|rank| sum(RankId(rank))).collect();
+        Self {
+            senders: could_send.ids().filter(|&rank| could_send[rank] > 0.0).collect(),
+            wanted: could_send.iter().sum(),
+            demands,
+            could_send_of,
+            options,
+            draws: Mix::new(options.seed, "throughput.steady"),
+            nodes,
+            sent: IdVec::filled(nodes as usize, 0),
+            got_through: IdVec::filled(nodes as usize, 0),
+            could_send,
+            delivered: 0,
+            batch: Batch::default(),
+            measured: 0,
+            span: (Time::ZERO, Time::ZERO),
+            batches: Vec::new(),
+            done,
+        }
+    }
+
+    /// Messages under way.
+    fn round(&self) -> u64 {
+        self.senders.len() as u64 * u64::from(self.options.under_way)
+    }
+
+    /// Deliveries of a batch, and those before the first.
+    fn parts(&self) -> (u64, u64) {
+        let batches = u64::from(SteadyOptions::BATCHES);
+        (self.round() * u64::from(self.options.rounds) / batches, self.round() * u64::from(self.options.warm_up))
+    }
+
+    /// Whom a rank sends to: which part of the traffic, and where within it; `unit` is the draw, in `[0, 1)`.
+    fn destination(&self, src: RankId, unit: f64) -> Option<NodeId> {
+        let (last, parts) = self.demands.split_last()?;
+        let mut ahead = unit * self.could_send[src];
+        for (demand, could_send) in parts.iter().zip(&self.could_send_of) {
+            if ahead < could_send[src] {
+                return demand.drawn(NodeId(src.0), ahead / could_send[src]);
+            }
+            ahead -= could_send[src];
+        }
+        let rest = if parts.is_empty() { unit } else { ahead / self.could_send_of[parts.len()][src] };
+        // (Rounding may have come to 1, which is no draw.)
+        last.drawn(NodeId(src.0), rest.min(1.0 - f64::EPSILON))
+    }
+
+    fn send(&mut self, src: RankId, bytes: u64, requests: &mut Requests) {
+        let index = self.sent[src];
+        let draw = self.draws.two_unit(u64::from(src.0), u64::from(index));
+        if let Some(dst) = self.destination(src, draw) {
+            self.sent[src] = index.wrapping_add(1);
+            requests.sends.push(SendRequest { id: MessageId { src, index }, dst: RankId(dst.0), bytes });
+        }
+    }
+
+    fn measured(&self) -> Steady {
+        let count = self.batches.len().max(1) as f64;
+        let mean = self.batches.iter().sum::<f64>() / count;
+        let squares: f64 = self.batches.iter().map(|value| (value - mean) * (value - mean)).sum();
+        let freedom = (count - 1.0).max(1.0);
+        let seconds = (self.span.1 - self.span.0).seconds();
+        let of_rank = |&rank: &RankId| self.got_through[rank] as f64 / (seconds * self.could_send[rank]);
+        let of_senders = self.senders.iter().map(of_rank);
+        let nothing_sent = self.senders.is_empty();
+        Steady {
+            throughput: if nothing_sent { 1.0 } else { mean },
+            half_width: student(freedom) * (squares / freedom / count).sqrt(),
+            slowest_node: if nothing_sent { 1.0 } else { of_senders.fold(f64::INFINITY, f64::min) },
+            batches: self.batches.clone(),
+            under_way: self.options.under_way,
+            messages: self.measured,
+            measured_s: seconds,
+        }
+    }
+}
+
+impl Workload for SteadyTraffic<'_> {
+    fn ranks(&self) -> u32 {
+        self.nodes
+    }
+
+    /// More than are sent, since the run is ended from outside.
+    fn messages(&self) -> u64 {
+        let (batch, before) = self.parts();
+        before + batch * u64::from(SteadyOptions::BATCHES) + self.round() + 1
+    }
+
+    fn load(&self) -> Load {
+        Load { one_at_a_time: self.options.under_way == 1, ..Load::default() }
+    }
+
+    fn begin(&mut self, requests: &mut Requests) {
+        let k = u64::from(self.options.under_way);
+        for at in 0..self.senders.len() {
+            for j in 0..k {
+                let bytes = u128::from(self.options.bytes) * u128::from(2 * j + 1) / u128::from(2 * k);
+                self.send(self.senders[at], (bytes as u64).max(1), requests);
+            }
+        }
+    }
+
+    fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
+        if self.done.load(Ordering::Relaxed) {
+            // What is still under way drains, until the engine looks whether it shall go on.
+            return;
+        }
+        let (batch, before) = self.parts();
+        let measuring = self.delivered >= before;
+        self.delivered += messages.len() as u64;
+        for message in messages {
+            if measuring {
+                self.batch.messages += 1;
+                self.batch.bytes += message.bytes;
+                self.got_through[message.id.src] += message.bytes;
+            }
+            self.send(message.id.src, self.options.bytes, requests);
+        }
+        // What arrives at one instant belongs to one batch.
+        let seconds = (now - self.batch.begin).seconds();
+        if !measuring {
+            self.batch.begin = now;
+            self.span = (now, now);
+        } else if self.batch.messages >= batch && seconds > 0.0 {
+            self.batches.push(self.batch.bytes as f64 / (seconds * self.wanted));
+            self.measured += self.batch.messages;
+            self.batch = Batch { begin: now, ..Batch::default() };
+            self.span.1 = now;
+        }
+        if self.batches.len() == SteadyOptions::BATCHES as usize {
+            requests.sends.clear();
+            self.done.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn woke(&mut self, _: Time, _: WakeId, _: &mut Requests) {}
+
+    fn blocked(&self) -> Vec<Blocked> {
+        Vec::new()
+    }
+}
+
+/// The 0.975 quantile of Student's distribution with so many degrees of freedom, to 1e-2 from 3 on.
+///
+/// Source: M. Abramowitz, I. Stegun, "Handbook of Mathematical Functions", 26.7.5.
+fn student(freedom: f64) -> f64 {
+    let z = 1.959_963_984_540_054_f64;
+    let (z3, z5, z7) = (z * z * z, z * z * z * z * z, z * z * z * z * z * z * z);
+    z + (z3 + z) / (4.0 * freedom)
+        + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * freedom * freedom)
+        + (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * freedom * freedom * freedom)
+}

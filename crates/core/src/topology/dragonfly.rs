@@ -1,0 +1,410 @@
+//! Dragonfly: groups of switches that are joined pair by pair.
+
+use serde::{Deserialize, Serialize};
+
+use super::between::{Arrangement, Between, ByPair, Choice};
+use super::common::{Mistakes, Topology, largest};
+use super::direct::{Cable, Direct, Every, Kind, Links, Spread, complete, pair, wrong};
+use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::fabric::{Fabric, Fact, Family, Sketch};
+use crate::ids::{LinkId, NodeId};
+use crate::units::{Bandwidth, Time};
+
+/// `[topology.dragonfly]`: g groups of a switches, each with p nodes and h ports to other groups.
+///
+/// The switches of a group form a complete graph, or, with `rows` and `columns`, a Cascade group: a complete graph along
+/// each row and along each column. Global port `k = r h + j` is port j of switch r of a group; slot `s = k mod (g - 1)`
+/// and round `k / (g - 1)` say by the `arrangement` which group and port it leads to, so that each pair of groups has
+/// `a h / (g - 1)` cables, rounded down, spread over the switches. Ports that are left over are free.
+///
+/// Source: J. Kim et al., "Technology-driven, highly-scalable dragonfly topology", ISCA 2008; arrangements: C. Camarero
+/// et al., "Topological characterization of Hamming and dragonfly networks and its implications on routing", ACM TACO
+/// 11 (2014); E. Hastings et al., "Comparing global link arrangements for dragonfly networks", Cluster 2015. Cascade:
+/// G. Faanes et al., "Cray Cascade: a scalable HPC system based on a dragonfly network", SC 2012.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DragonflySpec {
+    /// Nodes of a switch.
+    pub p: Located<u32>,
+    /// Switches of a group (default 2p, or rows x columns).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a: Option<Located<u32>>,
+    /// Ports of a switch to other groups (default p).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub h: Option<Located<u32>>,
+    /// Number of groups (default a h + 1, the most that can be).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub g: Option<Located<u32>>,
+    /// Rows of a Cascade group: switches that differ in their row alone are joined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Located<u32>>,
+    /// Columns of a Cascade group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Located<u32>>,
+    /// Cables between two switches of a row, or of a group without rows (default 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_links: Option<Located<u32>>,
+    /// Cables between two switches of a column (default 1; Cascade has 3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column_links: Option<Located<u32>>,
+    /// Cables between two groups (default as many as there are ports for: a h / (g - 1), rounded down).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_links: Option<Located<u32>>,
+    /// Which port leads to which group (default absolute).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrangement: Option<Located<Arrangement>>,
+    /// The cables between groups one by one, in place of an arrangement: a CSV file
+    /// `from-group,from-switch,to-group,to-switch,cables`; `cables` is their number (default 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cables: Option<Located<String>>,
+    /// Seed of `arrangement = "random"` (default 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Located<u64>>,
+    /// Bandwidth of a link in each direction, where its kind has none of its own.
+    pub bandwidth: Located<Bandwidth>,
+    /// Latency of a link, where its kind has none of its own (default 0 s).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Time>,
+    /// Bandwidth of the host links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_bandwidth: Option<Located<Bandwidth>>,
+    /// Latency of the host links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_latency: Option<Time>,
+    /// Bandwidth of the links inside a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_bandwidth: Option<Located<Bandwidth>>,
+    /// Latency of the links inside a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_latency: Option<Time>,
+    /// Bandwidth of the links between groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_bandwidth: Option<Located<Bandwidth>>,
+    /// Latency of the links between groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_latency: Option<Time>,
+    /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch_port_bandwidth: Option<Located<Bandwidth>>,
+}
+
+/// The numbers of a dragonfly, checked.
+#[derive(Clone, Debug)]
+struct Size {
+    p: u32,
+    a: u32,
+    h: u32,
+    g: u32,
+    /// Rows and columns of a Cascade group.
+    grid: Option<(u32, u32)>,
+    row_links: u32,
+    column_links: u32,
+    /// Cables between two groups, by the arrangement.
+    global_links: u32,
+}
+
+/// What a dragonfly knows of itself.
+#[derive(Clone, Debug)]
+struct Dragonfly {
+    size: Size,
+    /// The rule by which groups are joined, or `file`.
+    arrangement: &'static str,
+    /// By switch.
+    groups: Vec<u32>,
+    ids: Links,
+    /// Cables inside a group.
+    inside: u32,
+    /// Cables by pair of groups; `None` where a file leaves pairs without.
+    by_pair: Option<ByPair>,
+}
+
+impl Topology for DragonflySpec {
+    fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
+        let mut mistakes = Mistakes::default();
+        let size = self.size(&mut mistakes);
+        let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
+        let local = Kind { bandwidth: self.local_bandwidth.as_ref(), latency: self.local_latency };
+        let global = Kind { bandwidth: self.global_bandwidth.as_ref(), latency: self.global_latency };
+        let (bandwidth, latency) = (&self.bandwidth, self.latency);
+        let every = Every { bandwidth, latency, port: self.switch_port_bandwidth.as_ref() };
+        let mut links = every.cables(host, vec![local, global], &mut mistakes);
+        if size.grid.is_some() {
+            // Rows and columns are alike.
+            links.network.insert(0, links.network[0]);
+        }
+        let tier = links.network.len() as u8 - 1;
+        mistakes.none()?;
+
+        let mut cables = size.local_cables();
+        let choice = self.choice();
+        choice.cables(&size.between(tier), sources, &mut cables)?;
+        let arrangement = choice.name();
+        let (p, a, h, g) = (size.p, size.a, size.h, size.g);
+        let name = match size.grid {
+            Some((rows, columns)) => format!("dragonfly p={p} a={rows}x{columns} h={h} g={g}"),
+            None => format!("dragonfly p={p} a={a} h={h} g={g}"),
+        };
+        let groups = (0..a * g).map(|switch| switch / a).collect();
+        let by_pair = ByPair::new(g, tier, &cables, |switch| switch / a);
+        let inside = cables.iter().filter(|cable| cable.tier < tier).count() as u32 / g;
+        let family = Dragonfly { size, arrangement, groups, inside, ids: Links { nodes: p * a * g }, by_pair };
+        Ok(Direct { name, hosts: vec![p; (a * g) as usize], cables }.build(&links, family))
+    }
+
+    fn files(&mut self) -> Vec<&mut Located<String>> {
+        self.cables.iter_mut().collect()
+    }
+}
+
+impl DragonflySpec {
+    fn size(&self, mistakes: &mut Mistakes) -> Size {
+        let mut some = |value: &Option<Located<u32>>| value.as_ref().map(|value| mistakes.size(value));
+        let (rows, columns) = (some(&self.rows), some(&self.columns));
+        let (row_links, column_links) = (some(&self.row_links), some(&self.column_links));
+        let a = some(&self.a);
+        let p = mistakes.size(&self.p);
+        // A dragonfly of one group has no use for global ports.
+        let h = self.h.as_deref().copied().unwrap_or(p);
+        let grid = match (&self.rows, &self.columns) {
+            (Some(given), None) | (None, Some(given)) => {
+                mistakes.push(
+                    wrong(given, "a group has both rows and columns, or neither", "`rows` or `columns` is missing")
+                        .help("write both, or leave both out for groups that are complete graphs"),
+                );
+                None
+            }
+            _ => rows.zip(columns),
+        };
+        let of_grid = grid.map(|(rows, columns)| rows.saturating_mul(columns));
+        if let (Some(of_grid), Some(given)) = (of_grid, &self.a)
+            && **given != of_grid
+        {
+            let message = format!("a group of {} switches does not have rows x columns = {of_grid}", **given);
+            mistakes
+                .push(wrong(given, message, format!("{of_grid}")).help("leave `a` out beside `rows` and `columns`"));
+        }
+        if let (None, Some(given)) = (grid, &self.column_links) {
+            let message = "`column-links` has no meaning without rows and columns";
+            mistakes.push(wrong(given, message, "this group has no columns").help("write `row-links` instead"));
+        }
+        let a = of_grid.or(a).unwrap_or(p.saturating_mul(2));
+        let choice = self.choice();
+        let ports = largest(&self.p, [&self.a, &self.h, &self.rows, &self.columns]);
+        let (g, links) = choice.groups(a, h, (self.g.as_ref(), self.global_links.as_ref()), ports, mistakes);
+        let size = Size {
+            p,
+            a,
+            h,
+            g,
+            grid,
+            row_links: row_links.unwrap_or(1),
+            column_links: column_links.unwrap_or(1),
+            global_links: links,
+        };
+        let sizes = [&self.a, &self.g, &self.h, &self.rows, &self.columns, &self.row_links, &self.column_links];
+        mistakes.fits(size.counts(), largest(&self.p, sizes));
+        size
+    }
+
+    /// What is said of the cables between groups.
+    fn choice(&self) -> Choice<'_> {
+        Choice {
+            arrangement: self.arrangement.as_ref(),
+            file: self.cables.as_ref(),
+            seed: self.seed.as_ref(),
+            ports: "h",
+        }
+    }
+}
+
+impl Size {
+    /// Nodes, switches and links, `None` where they do not fit in 64 bits.
+    fn counts(&self) -> Option<(u64, u64, u64)> {
+        let [p, a, g] = [self.p, self.a, self.g].map(u64::from);
+        let switches = a.checked_mul(g)?;
+        let nodes = switches.checked_mul(p)?;
+        let pairs = |n: u64| n.checked_mul(n.saturating_sub(1)).map(|twice| twice / 2);
+        let inside = match self.grid {
+            Some((rows, columns)) => {
+                let along_rows = u64::from(rows).checked_mul(pairs(columns.into())?)?;
+                let along_columns = u64::from(columns).checked_mul(pairs(rows.into())?)?;
+                along_rows
+                    .checked_mul(self.row_links.into())?
+                    .checked_add(along_columns.checked_mul(self.column_links.into())?)?
+            }
+            None => pairs(a)?.checked_mul(self.row_links.into())?,
+        };
+        let between = pairs(g)?.checked_mul(self.global_links.into())?;
+        let cables = g.checked_mul(inside)?.checked_add(between)?.checked_add(nodes)?;
+        Some((nodes, switches, cables.checked_mul(2)?))
+    }
+
+    /// The ports between groups.
+    fn between(&self, tier: u8) -> Between {
+        Between { a: self.a, h: self.h, g: self.g, links: self.global_links, stride: self.a, first: 0, tier }
+    }
+
+    /// The cables inside groups.
+    fn local_cables(&self) -> Vec<Cable> {
+        let mut cables = Vec::new();
+        for first in (0..self.g).map(|group| group * self.a) {
+            let Some((rows, columns)) = self.grid else {
+                complete(&(first..first + self.a).collect::<Vec<_>>(), self.row_links, 0, &mut cables);
+                continue;
+            };
+            for row in 0..rows {
+                let line: Vec<u32> = (0..columns).map(|column| first + row * columns + column).collect();
+                complete(&line, self.row_links, 0, &mut cables);
+            }
+            for column in 0..columns {
+                let line: Vec<u32> = (0..rows).map(|row| first + row * columns + column).collect();
+                complete(&line, self.column_links, 1, &mut cables);
+            }
+        }
+        cables
+    }
+}
+
+impl Dragonfly {
+    /// Links between two switches of a group.
+    #[inline]
+    fn steps(&self, from: u32, to: u32) -> u32 {
+        match self.size.grid {
+            _ if from == to => 0,
+            Some((_, columns)) => {
+                let (from, to) = (from % self.size.a, to % self.size.a);
+                u32::from(from / columns != to / columns) + u32::from(from % columns != to % columns)
+            }
+            None => 1,
+        }
+    }
+
+    /// Appends the way between two switches of a group; in a Cascade group along its row and its column, which of them
+    /// first by the pair of nodes.
+    fn inside(&self, from: u32, to: u32, spread: &mut Spread, route: &mut Vec<LinkId>) {
+        let Size { a, grid, row_links, column_links, .. } = self.size;
+        let first = from / a * self.inside;
+        let (from, to) = (from % a, to % a);
+        let Some((rows, columns)) = grid else {
+            if from != to {
+                let cable = first + pair(a, from, to) * row_links + spread.one_of(row_links);
+                route.push(self.ids.cable(cable, from > to));
+            }
+            return;
+        };
+        let ((r, c), (to_r, to_c)) = ((from / columns, from % columns), (to / columns, to % columns));
+        let of_row = columns * (columns - 1) / 2 * row_links;
+        let along_row = |row: u32, spread: &mut Spread| {
+            let cable = first + row * of_row + pair(columns, c, to_c) * row_links + spread.one_of(row_links);
+            self.ids.cable(cable, c > to_c)
+        };
+        let along_column = |column: u32, spread: &mut Spread| {
+            let before = first + rows * of_row + column * (rows * (rows - 1) / 2 * column_links);
+            let cable = before + pair(rows, r, to_r) * column_links + spread.one_of(column_links);
+            self.ids.cable(cable, r > to_r)
+        };
+        match (c == to_c, r == to_r) {
+            (true, true) => {}
+            (false, true) => route.push(along_row(r, spread)),
+            (true, false) => route.push(along_column(c, spread)),
+            (false, false) if spread.one_of(2) == 0 => {
+                route.extend([along_row(r, spread), along_column(to_c, spread)]);
+            }
+            (false, false) => route.extend([along_column(c, spread), along_row(to_r, spread)]),
+        }
+    }
+}
+
+impl Family for Dragonfly {
+    fn kind(&self) -> &'static str {
+        "a dragonfly"
+    }
+
+    fn facts(&self) -> (&'static str, Vec<(&'static str, Fact)>) {
+        let number = |value: u32| Fact::Number(value.into());
+        let Size { p, a, h, g, grid, .. } = self.size;
+        let mut facts = vec![("p", number(p)), ("a", number(a)), ("h", number(h)), ("g", number(g))];
+        if let Some((rows, columns)) = grid {
+            facts.extend([("rows", number(rows)), ("columns", number(columns))]);
+        }
+        facts.push(("arrangement", Fact::Word(self.arrangement.to_owned())));
+        ("dragonfly", facts)
+    }
+
+    /// A file may leave groups apart.
+    fn is_connected(&self) -> bool {
+        self.arrangement != "file"
+    }
+
+    /// `g3.s5`; `g3.r2c5` in a Cascade group.
+    fn switch_name(&self, switch: u32) -> String {
+        let (group, at) = (switch / self.size.a, switch % self.size.a);
+        match self.size.grid {
+            Some((_, columns)) => format!("g{group}.r{}c{}", at / columns, at % columns),
+            None => format!("g{group}.s{at}"),
+        }
+    }
+
+    fn tier_name(&self, tier: u8) -> String {
+        match (self.size.grid, tier) {
+            (Some(_), 0) => "along the rows of groups",
+            (Some(_), 1) => "along the columns of groups",
+            (None, 0) => "inside groups",
+            _ => "between groups",
+        }
+        .to_owned()
+    }
+
+    fn groups(&self) -> Option<&[u32]> {
+        Some(&self.groups)
+    }
+
+    fn default_routing(&self) -> &'static str {
+        if self.has_routes() { "family" } else { "shortest-path" }
+    }
+
+    fn has_routes(&self) -> bool {
+        self.by_pair.is_some()
+    }
+
+    /// Inside the group to a cable to the other group, over it, and inside that group: over one of the cables between
+    /// the two groups that need the fewest steps, by a hash of the pair.
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        let Some(by_pair) = &self.by_pair else { return };
+        let mut spread = Spread::new(src, dst);
+        let Size { p, a, .. } = self.size;
+        let (from, to) = (src.0 / p, dst.0 / p);
+        route.push(self.ids.injection(src));
+        if from / a == to / a {
+            self.inside(from, to, &mut spread, route);
+        } else {
+            let cables = by_pair.between(from / a, to / a);
+            let steps = |&(leave, enter, ..): &(u32, u32, u32, bool)| self.steps(from, leave) + self.steps(enter, to);
+            let (mut least, mut count) = (u32::MAX, 0);
+            for steps in cables.iter().map(steps) {
+                if steps < least {
+                    (least, count) = (steps, 0);
+                }
+                count += u32::from(steps == least);
+            }
+            let chosen = spread.one_of(count) as usize;
+            let mut shortest = cables.iter().filter(|cable| steps(cable) == least);
+            if let Some(&(leave, enter, cable, back)) = shortest.nth(chosen) {
+                self.inside(from, leave, &mut spread, route);
+                route.push(self.ids.cable(cable, back));
+                self.inside(enter, to, &mut spread, route);
+            }
+        }
+        route.push(self.ids.ejection(dst));
+    }
+
+    /// Local links before global ones: a packet changes its channel when it has come into another group.
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        fabric.order_by_tiers()
+    }
+
+    fn sketch(&self) -> Sketch<'_> {
+        Sketch::Groups { of: &self.groups, name: "group" }
+    }
+}

@@ -1,0 +1,244 @@
+//! Dragonfly+: groups that are trees of two levels, joined by their upper switches.
+
+use serde::{Deserialize, Serialize};
+
+use super::between::{Arrangement, Between, ByPair, Choice};
+use super::common::{Mistakes, Topology, largest};
+use super::direct::{Cable, Direct, Every, Kind, Links, Spread};
+use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::fabric::{Fabric, Fact, Family, Sketch};
+use crate::ids::{LinkId, NodeId};
+use crate::units::{Bandwidth, Time};
+
+/// `[topology.dragonfly-plus]`: groups of leaves, which have the nodes, and spines, which lead to other groups.
+///
+/// Each leaf of a group is joined with each of its spines. Global port `k = r h + j` is port j of spine r; the rest is
+/// as in `[topology.dragonfly]`. (Megafly is the same.)
+///
+/// Source: A. Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", HiPINEB 2017; M. Flajslik et
+/// al., "Megafly: a topology for exascale systems", ISC 2018.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DragonflyPlusSpec {
+    /// Nodes of a leaf.
+    pub nodes: Located<u32>,
+    /// Leaves of a group.
+    pub leaves: Located<u32>,
+    /// Spines of a group (default as many as leaves).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spines: Option<Located<u32>>,
+    /// Ports of a spine to other groups (default as many as nodes of a leaf).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_ports: Option<Located<u32>>,
+    /// Number of groups (default spines x global ports + 1, the most that can be).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Located<u32>>,
+    /// Cables between a leaf and a spine (default 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_links: Option<Located<u32>>,
+    /// Cables between two groups (default as many as there are ports for).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_links: Option<Located<u32>>,
+    /// Which port leads to which group (default absolute).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrangement: Option<Located<Arrangement>>,
+    /// The cables between groups one by one, in place of an arrangement: a CSV file
+    /// `from-group,from-switch,to-group,to-switch,cables`; switches are spines, `cables` is their number (default 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cables: Option<Located<String>>,
+    /// Seed of `arrangement = "random"` (default 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Located<u64>>,
+    /// Bandwidth of a link in each direction, where its kind has none of its own.
+    pub bandwidth: Located<Bandwidth>,
+    /// Latency of a link, where its kind has none of its own (default 0 s).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Time>,
+    /// Bandwidth of the host links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_bandwidth: Option<Located<Bandwidth>>,
+    /// Latency of the host links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_latency: Option<Time>,
+    /// Bandwidth of the links inside a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_bandwidth: Option<Located<Bandwidth>>,
+    /// Latency of the links inside a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_latency: Option<Time>,
+    /// Bandwidth of the links between groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_bandwidth: Option<Located<Bandwidth>>,
+    /// Latency of the links between groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_latency: Option<Time>,
+    /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch_port_bandwidth: Option<Located<Bandwidth>>,
+}
+
+/// What a dragonfly+ knows of itself.
+#[derive(Clone, Debug)]
+struct DragonflyPlus {
+    nodes: u32,
+    leaves: u32,
+    spines: u32,
+    global_ports: u32,
+    count: u32,
+    /// The rule by which groups are joined, or `file`.
+    arrangement: &'static str,
+    /// By switch.
+    groups: Vec<u32>,
+    local: u32,
+    ids: Links,
+    /// Cables by pair of groups; `None` where a file leaves pairs without.
+    by_pair: Option<ByPair>,
+}
+
+impl Topology for DragonflyPlusSpec {
+    fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
+        let mut mistakes = Mistakes::default();
+        let (nodes, leaves) = (mistakes.size(&self.nodes), mistakes.size(&self.leaves));
+        let spines = self.spines.as_ref().map_or(leaves, |value| mistakes.size(value));
+        // Of one group the spines need no ports.
+        let global_ports = self.global_ports.as_deref().copied().unwrap_or(nodes);
+        let local = self.local_links.as_ref().map_or(1, |value| mistakes.size(value));
+        let choice = Choice {
+            arrangement: self.arrangement.as_ref(),
+            file: self.cables.as_ref(),
+            seed: self.seed.as_ref(),
+            ports: "global-ports",
+        };
+        let given = (self.groups.as_ref(), self.global_links.as_ref());
+        let place = largest(self.global_ports.as_ref().unwrap_or(&self.nodes), [&self.spines]);
+        let (count, global) = choice.groups(spines, global_ports, given, place, &mut mistakes);
+        let sizes = [&self.spines, &self.groups, &self.local_links, &self.global_ports];
+        let place = largest(if *self.nodes > *self.leaves { &self.nodes } else { &self.leaves }, sizes);
+        mistakes.fits(counts([nodes, leaves, spines, local, count, global].map(u64::from)), place);
+        let every =
+            Every { bandwidth: &self.bandwidth, latency: self.latency, port: self.switch_port_bandwidth.as_ref() };
+        let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
+        let inside = Kind { bandwidth: self.local_bandwidth.as_ref(), latency: self.local_latency };
+        let outside = Kind { bandwidth: self.global_bandwidth.as_ref(), latency: self.global_latency };
+        let links = every.cables(host, vec![inside, outside], &mut mistakes);
+        mistakes.none()?;
+
+        let stride = leaves + spines;
+        let mut cables = Vec::new();
+        for first in (0..count).map(|group| group * stride) {
+            for leaf in first..first + leaves {
+                for spine in first + leaves..first + stride {
+                    cables.extend((0..local).map(|_| Cable { ends: (leaf, spine), tier: 0 }));
+                }
+            }
+        }
+        let between = Between { a: spines, h: global_ports, g: count, links: global, stride, first: leaves, tier: 1 };
+        choice.cables(&between, sources, &mut cables)?;
+        let hosts = (0..stride * count).map(|switch| if switch % stride < leaves { nodes } else { 0 }).collect();
+        let name = format!("dragonfly-plus {count} groups of {leaves} leaves of {nodes}");
+        let groups = (0..stride * count).map(|switch| switch / stride).collect();
+        let arrangement = choice.name();
+        let ids = Links { nodes: nodes * leaves * count };
+        let by_pair = ByPair::new(count, 1, &cables, |switch| switch / stride);
+        let family =
+            DragonflyPlus { nodes, leaves, spines, global_ports, count, arrangement, groups, local, ids, by_pair };
+        Ok(Direct { name, hosts, cables }.build(&links, family))
+    }
+
+    fn files(&mut self) -> Vec<&mut Located<String>> {
+        self.cables.iter_mut().collect()
+    }
+}
+
+/// Nodes, switches and links, `None` where they do not fit in 64 bits.
+fn counts([nodes, leaves, spines, local, groups, global]: [u64; 6]) -> Option<(u64, u64, u64)> {
+    let hosts = nodes.checked_mul(leaves)?.checked_mul(groups)?;
+    let switches = leaves.checked_add(spines)?.checked_mul(groups)?;
+    let inside = leaves.checked_mul(spines)?.checked_mul(local)?.checked_mul(groups)?;
+    let between = (groups.checked_mul(groups.saturating_sub(1))? / 2).checked_mul(global)?;
+    let cables = hosts.checked_add(inside)?.checked_add(between)?;
+    Some((hosts, switches, cables.checked_mul(2)?))
+}
+
+impl Family for DragonflyPlus {
+    fn kind(&self) -> &'static str {
+        "a dragonfly+"
+    }
+
+    fn facts(&self) -> (&'static str, Vec<(&'static str, Fact)>) {
+        let number = |value: u32| Fact::Number(value.into());
+        let facts = vec![
+            ("nodes", number(self.nodes)),
+            ("leaves", number(self.leaves)),
+            ("spines", number(self.spines)),
+            ("global_ports", number(self.global_ports)),
+            ("groups", number(self.count)),
+            ("arrangement", Fact::Word(self.arrangement.to_owned())),
+        ];
+        ("dragonfly-plus", facts)
+    }
+
+    /// A file may leave groups apart.
+    fn is_connected(&self) -> bool {
+        self.arrangement != "file"
+    }
+
+    /// `g3.leaf5` or `g3.spine2`.
+    fn switch_name(&self, switch: u32) -> String {
+        let (group, at) = (switch / (self.leaves + self.spines), switch % (self.leaves + self.spines));
+        match at.checked_sub(self.leaves) {
+            None => format!("g{group}.leaf{at}"),
+            Some(spine) => format!("g{group}.spine{spine}"),
+        }
+    }
+
+    fn tier_name(&self, tier: u8) -> String {
+        if tier == 0 { "inside groups".to_owned() } else { "between groups".to_owned() }
+    }
+
+    fn groups(&self) -> Option<&[u32]> {
+        Some(&self.groups)
+    }
+
+    fn default_routing(&self) -> &'static str {
+        if self.has_routes() { "family" } else { "shortest-path" }
+    }
+
+    fn has_routes(&self) -> bool {
+        self.by_pair.is_some()
+    }
+
+    /// Up to a spine and down; to another group over one of the cables between the two groups. Which spine or cable, a
+    /// hash of the pair says.
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        let Some(by_pair) = &self.by_pair else { return };
+        let mut spread = Spread::new(src, dst);
+        let of_group = self.nodes * self.leaves;
+        let (from, to) = (src.0 / of_group, dst.0 / of_group);
+        let leaf = |node: NodeId| node.0 % of_group / self.nodes;
+        let stride = self.leaves + self.spines;
+        let cable = |group: u32, leaf: u32, spine: u32, spread: &mut Spread| {
+            let pair = (group * self.leaves + leaf) * self.spines + spine;
+            pair * self.local + spread.one_of(self.local)
+        };
+        route.push(self.ids.injection(src));
+        if from != to {
+            let cables = by_pair.between(from, to);
+            let (leave, enter, global, back) = cables[spread.one_of(cables.len() as u32) as usize];
+            let (up, down) = (leave % stride - self.leaves, enter % stride - self.leaves);
+            route.push(self.ids.cable(cable(from, leaf(src), up, &mut spread), false));
+            route.push(self.ids.cable(global, back));
+            route.push(self.ids.cable(cable(to, leaf(dst), down, &mut spread), true));
+        } else if leaf(src) != leaf(dst) {
+            let spine = spread.one_of(self.spines);
+            route.push(self.ids.cable(cable(from, leaf(src), spine, &mut spread), false));
+            route.push(self.ids.cable(cable(to, leaf(dst), spine, &mut spread), true));
+        }
+        route.push(self.ids.ejection(dst));
+    }
+
+    fn sketch(&self) -> Sketch<'_> {
+        Sketch::Groups { of: &self.groups, name: "group" }
+    }
+}

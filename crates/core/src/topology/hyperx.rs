@@ -1,0 +1,262 @@
+//! HyperX: a complete graph along each line of each dimension.
+
+use serde::{Deserialize, Serialize};
+
+use super::common::{Mistakes, OneOrList, Topology, times};
+use super::direct::{Direct, Every, Kind, Links, Spread, complete, pair};
+use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::fabric::{Bisection, Fabric, Fact, Family, Lattice, Sketch, Step, dimension_name, leading_half};
+use crate::ids::{LinkId, NodeId};
+use crate::units::{Bandwidth, Time};
+
+/// `[topology.hyperx]`: switches that differ in one coordinate alone are joined.
+///
+/// A flattened butterfly and a Hamming graph are the same. Switch numbers are `x0 + x1 S0 + x2 S0 S1 ...`.
+///
+/// Source: J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC 2009;
+/// J. Kim et al., "Flattened butterfly: a cost-efficient topology for high-radix networks", ISCA 2007.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HyperxSpec {
+    /// Switches along each dimension.
+    pub shape: Located<Vec<Located<u32>>>,
+    /// Nodes of a switch.
+    pub nodes: Located<u32>,
+    /// Cables between two switches that differ in one coordinate (default 1): one value, or a list with one for each
+    /// dimension.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<Located<OneOrList<u32>>>,
+    /// Bandwidth of a cable in each direction: one value, or a list with one for each dimension.
+    pub bandwidth: Located<OneOrList<Bandwidth>>,
+    /// Latency of a cable (default 0 s): one value, or a list with one for each dimension.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Located<OneOrList<Time>>>,
+    /// Bandwidth of the host links (default: the largest of the dimensions).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_bandwidth: Option<Located<Bandwidth>>,
+    /// Latency of the host links (default: the largest of the dimensions).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_latency: Option<Time>,
+    /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch_port_bandwidth: Option<Located<Bandwidth>>,
+}
+
+/// What a HyperX knows of itself.
+#[derive(Clone, Debug)]
+struct Hyperx {
+    shape: Vec<u32>,
+    links: Vec<u32>,
+    nodes: u32,
+    switches: u32,
+    ids: Links,
+    /// By switch: its line along the first dimension, or of more than two dimensions its plane across the last.
+    lines: Vec<u32>,
+}
+
+impl Topology for HyperxSpec {
+    fn build(&self, _: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
+        let mut mistakes = Mistakes::default();
+        let shape = mistakes.sizes(&self.shape, "dimensions");
+        let (count, each) = (shape.len(), "dimensions");
+        let nodes = mistakes.size(&self.nodes);
+        let links = self.links.as_ref().and_then(|links| mistakes.each(links, count, each));
+        let links = links.unwrap_or_else(|| vec![1; count]);
+        if let Some(given) = self.links.as_ref().filter(|_| links.contains(&0)) {
+            let diagnostic = Diagnostic::new("size", "a dimension without cables leaves no fabric");
+            mistakes.push(diagnostic.at_value(given).label("at least 1"));
+        }
+        let bandwidths = mistakes.bandwidths(&self.bandwidth, count, each);
+        let latencies = mistakes.latencies(self.latency.as_ref(), count, each);
+        let widest = Located::from(bandwidths.iter().copied().max().unwrap_or_default());
+        let slowest = latencies.iter().copied().max();
+        match shape.iter().all(|&length| length < nodes) {
+            true => mistakes.fits(counts(&shape, &links, nodes), &self.nodes),
+            false => mistakes.fits(counts(&shape, &links, nodes), &self.shape),
+        }
+        let every = Every { bandwidth: &widest, latency: slowest, port: self.switch_port_bandwidth.as_ref() };
+        let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
+        let dimensions: Vec<Located<Bandwidth>> = bandwidths.into_iter().map(Located::from).collect();
+        let kinds = dimensions.iter().zip(&latencies);
+        let kinds = kinds.map(|(bandwidth, &latency)| Kind { bandwidth: Some(bandwidth), latency: Some(latency) });
+        let cables_of = |mistakes: &mut Mistakes| every.cables(host, kinds.collect(), mistakes);
+        mistakes.none()?;
+        let mut mistakes = Mistakes::default();
+        let kinds = cables_of(&mut mistakes);
+        mistakes.none()?;
+
+        let switches: u32 = shape.iter().product();
+        let mut cables = Vec::new();
+        let mut stride = 1;
+        for (tier, (&size, &parallel)) in (0..).zip(shape.iter().zip(&links)) {
+            for first in (0..switches).filter(|switch| switch / stride % size == 0) {
+                let line: Vec<u32> = (0..size).map(|x| first + x * stride).collect();
+                complete(&line, parallel, tier, &mut cables);
+            }
+            stride *= size;
+        }
+        let name = format!("hyperx {} of {nodes}", times(&shape));
+        let along: u32 = if count > 2 { shape[..count - 1].iter().product() } else { shape[0] };
+        let lines = (0..switches).map(|switch| switch / along).collect();
+        let direct = Direct { name, hosts: vec![nodes; switches as usize], cables };
+        Ok(direct
+            .build(&kinds, Hyperx { shape, links, nodes, switches, ids: Links { nodes: nodes * switches }, lines }))
+    }
+}
+
+/// Nodes, switches and links, `None` where they do not fit in 64 bits.
+fn counts(shape: &[u32], links: &[u32], nodes: u32) -> Option<(u64, u64, u64)> {
+    let switches = shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size.into()))?;
+    let nodes = switches.checked_mul(nodes.into())?;
+    let mut cables = nodes;
+    for (&size, &parallel) in shape.iter().zip(links) {
+        let others = u64::from(size.saturating_sub(1)).checked_mul(parallel.into())?;
+        cables = cables.checked_add(switches.checked_mul(others)? / 2)?;
+    }
+    Some((nodes, switches, cables.checked_mul(2)?))
+}
+
+impl Hyperx {
+    /// The cables between two coordinates of the line of a switch along a dimension.
+    fn cables(&self, dim: usize, switch: u32, x: u32, y: u32) -> std::ops::Range<u32> {
+        let pairs = |size: u32| size * (size - 1) / 2;
+        let before = self.shape[..dim].iter().zip(&self.links);
+        let first: u32 = before.map(|(&size, &parallel)| self.switches / size * pairs(size) * parallel).sum();
+        let (size, parallel) = (self.shape[dim], self.links[dim]);
+        let stride: u32 = self.shape[..dim].iter().product();
+        let line = switch / (stride * size) * stride + switch % stride;
+        let cable = first + (line * pairs(size) + pair(size, x, y)) * parallel;
+        cable..cable + parallel
+    }
+}
+
+impl Family for Hyperx {
+    fn kind(&self) -> &'static str {
+        "a hyperx"
+    }
+
+    fn facts(&self) -> (&'static str, Vec<(&'static str, Fact)>) {
+        let list = |sizes: &[u32]| Fact::Numbers(sizes.to_vec());
+        let nodes = Fact::Number(self.nodes.into());
+        ("hyperx", vec![("shape", list(&self.shape)), ("links", list(&self.links)), ("nodes", nodes)])
+    }
+
+    /// Its coordinates: `(3,4)`.
+    fn switch_name(&self, switch: u32) -> String {
+        let mut rest = switch;
+        let coordinate = |&size: &u32| {
+            let x = rest % size;
+            rest /= size;
+            x.to_string()
+        };
+        format!("({})", self.shape.iter().map(coordinate).collect::<Vec<_>>().join(","))
+    }
+
+    fn tier_name(&self, tier: u8) -> String {
+        format!("along dimension {tier}")
+    }
+
+    fn tier_legend(&self, tier: u8) -> String {
+        format!("along {}", dimension_name(self.shape.len(), tier.into()))
+    }
+
+    fn diameter(&self, fabric: &Fabric) -> Option<u32> {
+        let longer = self.shape.iter().filter(|&&size| size > 1).count() as u32;
+        Some(if fabric.nodes() > 1 { 2 + longer } else { 0 })
+    }
+
+    /// Halves of the dimension whose length times what joins two switches is least: the second eigenvalue of the graph's
+    /// Laplacian, which bounds what is between any halves, and is reached where that length is even.
+    fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
+        let carried = |link: LinkId| fabric.link(link).capacity.bytes_per_second();
+        let width = |dim: usize| {
+            let cables = self.cables(dim, 0, 0, 1);
+            f64::from(self.shape[dim]) * f64::from(self.links[dim]) * carried(self.ids.cable(cables.start, false))
+        };
+        let mut order: Vec<usize> = (0..self.shape.len()).filter(|&dim| self.shape[dim] > 1).collect();
+        let odd = |dim: usize| self.shape[dim] % 2;
+        order.sort_by(|&a, &b| width(a).total_cmp(&width(b)).then(odd(a).cmp(&odd(b))));
+        // (With the nodes of a switch as the fastest dimension.)
+        let sizes: Vec<u32> = std::iter::once(self.nodes).chain(self.shape.iter().copied()).collect();
+        let slowest_first: Vec<usize> = order.iter().map(|dim| dim + 1).chain([0]).collect();
+        let first_half = leading_half(&sizes, &slowest_first);
+        let Some(&dim) = order.first().filter(|&&dim| odd(dim) == 0 && !fabric.is_altered()) else {
+            return fabric.search_bisection(first_half);
+        };
+        let between = f64::from(self.switches) * width(dim) / 4.0;
+        let hosts = [self.ids.injection(NodeId(0)), self.ids.ejection(NodeId(0))];
+        let half = f64::from(fabric.nodes() / 2);
+        let least = hosts.into_iter().fold(between, |least, host| least.min(half * carried(host)));
+        let bandwidth = Bandwidth::from_bytes_per_second(least);
+        Some(Bisection { bandwidth, back: bandwidth, first_half, is_least: true })
+    }
+
+    fn default_routing(&self) -> &'static str {
+        "family"
+    }
+
+    fn has_routes(&self) -> bool {
+        true
+    }
+
+    /// Along one dimension after another, each in one step; over one of several cables by a hash of the pair.
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        let mut spread = Spread::new(src, dst);
+        let (mut here, to) = (src.0 / self.nodes, dst.0 / self.nodes);
+        route.push(self.ids.injection(src));
+        let (mut stride, mut first) = (1, 0);
+        for (&size, &parallel) in self.shape.iter().zip(&self.links) {
+            let (x, y) = (here / stride % size, to / stride % size);
+            let pairs = size * (size - 1) / 2;
+            if x != y {
+                let line = here / (stride * size) * stride + here % stride;
+                let cable = first + (line * pairs + pair(size, x, y)) * parallel + spread.one_of(parallel);
+                route.push(self.ids.cable(cable, x > y));
+                here = here - x * stride + y * stride;
+            }
+            first += self.switches / size * pairs * parallel;
+            stride *= size;
+        }
+        route.push(self.ids.ejection(dst));
+    }
+
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        Some(self)
+    }
+
+    /// Dimension by dimension.
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        fabric.order_by_tiers()
+    }
+
+    fn sketch(&self) -> Sketch<'_> {
+        Sketch::Groups { of: &self.lines, name: if self.shape.len() > 2 { "plane" } else { "line" } }
+    }
+}
+
+impl Lattice for Hyperx {
+    fn sizes(&self) -> &[u32] {
+        &self.shape
+    }
+
+    fn point_of(&self, node: NodeId) -> u32 {
+        node.0 / self.nodes
+    }
+
+    fn host_links(&self, node: NodeId) -> [Option<LinkId>; 2] {
+        [Some(self.ids.injection(node)), Some(self.ids.ejection(node))]
+    }
+
+    fn steps(&self, point: u32, dim: usize, to: u32, steps: &mut Vec<Step>) {
+        let x = self.coordinate(point, dim);
+        if x != to {
+            let (cables, there) = (self.cables(dim, point, x, to), self.moved(point, dim, to));
+            steps.extend(cables.map(|cable| Step { link: self.ids.cable(cable, x > to), then: None, point: there }));
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        true
+    }
+}

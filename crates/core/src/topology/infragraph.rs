@@ -1,0 +1,69 @@
+//! InfraGraph: devices, instances and the edges between them, in YAML.
+//!
+//! An infrastructure has devices (components, links, edges inside), instances (so many of a device), and edges between
+//! instances. An edge joins slices of components; every component that an edge joins is a vertex, and an edge is a link
+//! each way. As in the schema's own service, two vertices are joined at most once: the later edge holds.
+//!
+//! Source: the InfraGraph schema 2.4 and its service, <https://github.com/Keysight/infragraph>.
+
+mod expand;
+mod model;
+mod read;
+mod slice;
+mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use super::common::{Mistakes, Topology};
+use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::fabric::Fabric;
+use crate::units::{Bandwidth, Bytes, Time};
+
+/// `[topology.infragraph]`: an infrastructure in YAML, as the InfraGraph schema of Keysight describes it.
+///
+/// Every component that an edge joins is a vertex, named like `server.0.xpu.3`. Accelerators (`xpu`) are the nodes, or
+/// CPUs where no edge joins an accelerator, or else network cards; all others carry messages on. An edge is a link each
+/// way. Nodes are numbered in the order of the instances and components in the file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct InfragraphSpec {
+    /// The YAML file.
+    pub file: Located<String>,
+    /// Which components are nodes: a kind (`xpu`, `cpu`, `nic` ...) or the name of a component (default `xpu`, or `cpu`,
+    /// or `nic`: the first of which there are any with edges).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Located<String>>,
+    /// Bandwidth of links that have none of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Located<Bandwidth>>,
+    /// Latency of links that have none of their own (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Located<Time>>,
+    /// What a transfer carries on links in gigatransfers per second: `2 B` on PCI Express with 16 lanes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Located<Bytes>>,
+}
+
+impl Topology for InfragraphSpec {
+    fn files(&mut self) -> Vec<&mut Located<String>> {
+        vec![&mut self.file]
+    }
+
+    fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
+        let mut mistakes = Mistakes::default();
+        mistakes.port(self.bandwidth.as_ref());
+        mistakes.none()?;
+        let (base, text) = sources.read_text(&self.file).map_err(|mistake| vec![mistake])?;
+        let document = yaml::parse(&text, base).map_err(|mistake| vec![mistake])?;
+        let mut model = read::model(&document)?;
+        if model.name.is_empty() {
+            let name = std::path::Path::new(self.file.as_str());
+            model.name = name.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        }
+        expand::fabric(&model, self)
+    }
+}

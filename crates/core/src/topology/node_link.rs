@@ -1,0 +1,54 @@
+//! Graph: a network in the node-link JSON of networkx.
+
+mod drawn;
+mod read;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use super::common::{Mistakes, Topology};
+use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::fabric::Fabric;
+use crate::units::{Bandwidth, Time};
+
+pub use read::is_graph;
+
+/// `[topology.graph]`: the vertices and edges of a node-link JSON, as `networkx.node_link_data` makes it.
+///
+/// An edge is a link each way, unless the graph is `directed`. Numbers are bytes per second and seconds; texts have
+/// units. A vertex says by `kind` or `type` whether it is a node (`host`, `node`, `endpoint` ...) or a switch (`switch`,
+/// `router`); where no vertex does, those with one edge are nodes. Vertices that have `endpoints` are switches with so
+/// many nodes on them. Nodes are numbered in the order of the file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GraphSpec {
+    /// The JSON file.
+    pub file: Located<String>,
+    /// Bandwidth of edges that have none of their own (`bandwidth` or `capacity`), and of the links of `endpoints`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Located<Bandwidth>>,
+    /// Latency of edges that have none of their own (`latency` or `delay`), and of the links of `endpoints` (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Located<Time>>,
+}
+
+impl Topology for GraphSpec {
+    fn files(&mut self) -> Vec<&mut Located<String>> {
+        vec![&mut self.file]
+    }
+
+    fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
+        let mut mistakes = Mistakes::default();
+        mistakes.port(self.bandwidth.as_ref());
+        mistakes.none()?;
+        let (base, text) = sources.read_text(&self.file).map_err(|mistake| vec![mistake])?;
+        let name = std::path::Path::new(self.file.as_str());
+        let name = name.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let drawn = read::graph(&text, base)?;
+        let default = (self.bandwidth.as_deref().copied(), self.latency.as_deref().copied().unwrap_or(Time::ZERO));
+        drawn.fabric(format!("graph {name}"), default)
+    }
+}

@@ -1,0 +1,105 @@
+//! SimGrid: a platform file in its XML format, versions 4 and 4.1.
+//!
+//! Understood is what flow-level simulation needs: zones with routing `Full`, `Floyd`, `Dijkstra`, `DijkstraCache`,
+//! `Cluster` or `None`, nested in each other; hosts, routers, links; routes and zone routes; clusters that are `FLAT`
+//! (with backbone), `FAT_TREE`, `TORUS` or `DRAGONFLY`, with limiters. What concerns hosts alone (speed, cores, disks,
+//! properties, profiles over time), and `<config>`, is passed over. Anything else is an error at its place, and so is a
+//! link that changes over time where a message could cross it.
+//!
+//! **Links.** `SPLITDUPLEX` is two links, one a direction. `SHARED` is one link that both directions use. `FATPIPE`
+//! gives each message its whole bandwidth: a limit for each, where no shared link of a route is narrower
+//! ([`Fabric::own_links`](crate::fabric::FabricBuilder::own_links)).
+//!
+//! **Routes.** Where a platform is a single cluster whose topology and routes are those of a fat-tree, torus or
+//! crossbar of our own, it becomes one, and its routes are computed. Where only the topology is (a fat-tree with
+//! parallel cables, a torus with a dimension of even size: SimGrid goes half-way round it in the descending direction
+//! from the middle to position 0, in the ascending one elsewhere), its routes are listed as SimGrid takes them, unless
+//! `own-routes` asks for ours. In all other platforms links have no ends, and all routes are listed. In zones with
+//! shortest paths, ways of equal length are chosen by the order of the points, which may differ from SimGrid's choice.
+//! Messages from a host to itself cross no link.
+//!
+//! Source: SimGrid's manual, "Platform description in XML"; its behaviour in version 3.32.
+
+mod assemble;
+mod cascade;
+mod cluster;
+
+mod element;
+mod platform;
+mod profile;
+mod quantity;
+mod read;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use roxmltree::{Document, ParsingOptions};
+use serde::{Deserialize, Serialize};
+
+use super::common::Topology;
+use crate::diagnostic::{Diagnostic, Located, Sources, Span};
+use crate::fabric::Fabric;
+
+/// `[topology.simgrid]`.
+///
+/// Hosts become nodes in the order of the document.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SimgridSpec {
+    /// The platform file.
+    pub platform: Located<String>,
+    /// Leave the routes of a platform that is a single fat-tree or torus to `[routing.*]`, also where SimGrid's are
+    /// slightly different (default false).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_routes: bool,
+}
+
+impl Topology for SimgridSpec {
+    fn files(&mut self) -> Vec<&mut Located<String>> {
+        vec![&mut self.platform]
+    }
+
+    fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
+        let (base, text) = sources.read_text(&self.platform).map_err(|mistake| vec![mistake])?;
+        // The platform's own file name names the fabric.
+        let name = std::path::Path::new(self.platform.as_str());
+        let name = name.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        // Files that it names are relative to it: that is where they are written.
+        let mut open = |file: &str, span: Span| sources.read_text(&Located::new(file.to_owned(), span));
+        fabric(&text, base, &name, self.own_routes, &mut open)
+    }
+}
+
+/// Reads a file that a platform names at a place: its text, and where that starts in the sources.
+type Open<'a> = &'a mut dyn FnMut(&str, Span) -> Result<(usize, Arc<str>), Diagnostic>;
+
+/// The fabric that a platform describes; `base` is where its text starts in its sources.
+fn fabric(text: &str, base: usize, name: &str, own_routes: bool, open: Open<'_>) -> Result<Fabric, Vec<Diagnostic>> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options).map_err(|error| vec![not_xml(text, base, &error)])?;
+    let mut mistakes = element::Mistakes::new(base);
+    let platform = read::read(document.root_element(), &mut mistakes, open);
+    if !mistakes.is_empty() {
+        return Err(mistakes.into_list());
+    }
+    let root = mistakes.tag(document.root_element());
+    assemble::fabric(&platform, name, own_routes, root)
+}
+
+/// The mistake for a text that is not XML.
+fn not_xml(text: &str, base: usize, error: &roxmltree::Error) -> Diagnostic {
+    let at = error.pos();
+    let line = text.split_inclusive('\n').take(at.row.saturating_sub(1) as usize).map(str::len).sum::<usize>();
+    let rest = text.get(line..).unwrap_or_default();
+    let column = rest.char_indices().nth(at.col.saturating_sub(1) as usize).map_or(rest.len(), |(i, _)| i);
+    // The place is said by the span; the message ends with it.
+    let message = error.to_string();
+    let message = message.rsplit_once(" at ").map_or(message.as_str(), |(message, _)| message);
+    let start = base + line + column;
+    Diagnostic::new("not-xml", format!("this is not XML: {message}"))
+        .at(Span::new(start, start + 1))
+        .label("expected a SimGrid platform")
+}

@@ -1,0 +1,119 @@
+//! `[transport.flow]`: what messages get of links, and on which terms they share them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::{Diagnostic, Located};
+use crate::units::Bytes;
+
+/// `[transport.flow]`; how flows share a link is in `[sharing.*]`.
+///
+/// By default messages wait for the latencies of their route as they are, get the bandwidth of links as it is, and
+/// weigh the same. The other terms are those of SimGrid's network models, CM02 and LV08.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct FlowSpec {
+    /// A message waits this many times the latency of its route (default 1).
+    #[serde(skip_serializing_if = "is_one")]
+    pub latency_factor: Located<f64>,
+    /// The part of a link's bandwidth that messages get, headers taken off (default 1).
+    #[serde(skip_serializing_if = "is_one")]
+    pub bandwidth_factor: Located<f64>,
+    /// What the rates of messages on a full link are in proportion to (default even).
+    #[serde(skip_serializing_if = "Weights::is_even")]
+    pub weights: Weights,
+    /// Bytes that each link of a route adds to its round-trip time, as time at the link's bandwidth (default 0 B).
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub weight_size: Located<Bytes>,
+    /// Bytes under way at most: a message is at most as fast as `window / (2 latency)`; without, no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Located<Bytes>>,
+    /// The part of its rate that a message also takes on each link of the way back, for acknowledgements (default 0).
+    #[serde(skip_serializing_if = "is_none")]
+    pub cross_traffic: Located<f64>,
+}
+
+/// What the rates of messages on a full link are in proportion to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// Nothing: all are the same.
+    #[default]
+    Even,
+    /// One over the latency of their route.
+    RoundTrip,
+}
+
+impl Weights {
+    pub(super) fn is_even(&self) -> bool {
+        *self == Self::Even
+    }
+}
+
+fn is_one(factor: &Located<f64>) -> bool {
+    **factor == 1.0
+}
+
+fn is_none(part: &Located<f64>) -> bool {
+    **part == 0.0
+}
+
+fn is_nothing(bytes: &Located<Bytes>) -> bool {
+    bytes.0 == 0
+}
+
+impl Default for FlowSpec {
+    fn default() -> Self {
+        Self {
+            latency_factor: 1.0.into(),
+            bandwidth_factor: 1.0.into(),
+            weights: Weights::Even,
+            weight_size: Bytes(0).into(),
+            window: None,
+            cross_traffic: 0.0.into(),
+        }
+    }
+}
+
+impl FlowSpec {
+    /// Whether it says nothing: links as they are, and all messages weigh the same.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What is wrong with it.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let mut diagnostics = Vec::new();
+        let mut wrong = |value: &Located<f64>, is_right: bool, what: &str, wanted: &str, help: &str| {
+            if !is_right {
+                let diagnostic = Diagnostic::new("wrong-value", format!("{} is no {what}", **value));
+                diagnostics.push(diagnostic.at_value(value).label(format!("{wanted} is expected")).help(help));
+            }
+        };
+        let latency = *self.latency_factor;
+        let is_right = (1.0..f64::INFINITY).contains(&latency);
+        wrong(&self.latency_factor, is_right, "latency factor", "a number from 1", "that of SimGrid's LV08 is 13.01");
+        let is_right = *self.bandwidth_factor > 0.0 && *self.bandwidth_factor <= 1.0;
+        let wanted = "a number above 0, up to 1";
+        wrong(&self.bandwidth_factor, is_right, "bandwidth factor", wanted, "that of SimGrid's LV08 is 0.97");
+        let is_right = (0.0..=1.0).contains(&*self.cross_traffic);
+        let wanted = "a number from 0 to 1";
+        wrong(&self.cross_traffic, is_right, "part of a rate", wanted, "SimGrid's is 0.05");
+        if self.weights.is_even() && self.weight_size.0 > 0 {
+            let diagnostic = Diagnostic::new("unused-option", "without weights no message has use for a weight size");
+            let help = "write `weights = \"round-trip\"`, or leave `weight-size` out";
+            diagnostics.push(diagnostic.at_value(&self.weight_size).label("only for weights").help(help));
+        }
+        if let Some(window) = self.window.as_ref().filter(|window| window.0 == 0) {
+            let diagnostic = Diagnostic::new("wrong-value", "nothing ever moves in a window of 0 bytes");
+            diagnostics.push(
+                diagnostic
+                    .at_value(window)
+                    .label("more than 0 B is expected")
+                    .help("SimGrid's is 4194304 B; leave it out for no limit"),
+            );
+        }
+        diagnostics
+    }
+}

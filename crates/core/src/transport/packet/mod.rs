@@ -1,0 +1,222 @@
+//! Packet-level transport: messages as trains of packets that queue for links.
+//!
+//! | model | where packets wait | who goes first | what it is close to |
+//! |---|---|---|---|
+//! | `oq` | at the output, without limit | who came first | ns-3's point-to-point devices |
+//! | `iq` | at the input, in buffers with credits | inputs in turn | BookSim, most real switches |
+//! | `fq` | at the output, a few packets of each message | messages in turn | max-min flows |
+//!
+//! A message of b bytes is cut into packets of `packet-size`, the last one being what is left; they follow the
+//! message's route, or each asks for a way of its own where the rule chooses. A packet of s bytes keeps a link of capacity c busy for `s / c`, and is at its other end a latency
+//! later. Time is integer, so packets that take the same time everywhere stay in step for ever.
+//!
+//! Events happen in order of time, and those of one time in the order in which they were scheduled. When a link has
+//! sent its packet, it first starts its next one and then the finished one is handed on; and a message that arrives has
+//! its sender's next message started before anything else happens. So the transport stops at every arrival: what the
+//! workload answers takes its place in that order.
+
+mod asking;
+#[cfg(test)]
+mod asking_tests;
+#[cfg(test)]
+mod channel_tests;
+mod clock;
+mod fair_packets;
+mod fq;
+mod iq;
+mod lanes;
+mod meter;
+mod net;
+mod oq;
+mod pending;
+mod spec;
+mod switching;
+#[cfg(test)]
+mod tests;
+mod ways;
+mod wheel;
+
+use std::sync::Arc;
+
+use crate::fabric::Fabric;
+use crate::ids::{FlowId, LinkId};
+use crate::routing::{Path, Router, Start};
+use crate::units::Time;
+
+use super::{Facts, Gridlock, PortUse, Transport};
+use fair_packets::FairPackets;
+use fq::FairQueues;
+use iq::InputQueues;
+use net::Net;
+use oq::OutputQueues;
+use switching::Switching;
+
+#[cfg(feature = "simulator")]
+pub use net::{MOST_PLACES, places};
+pub use spec::{Arbitration, Buffer, DeadlockAvoidance, Model, PacketSpec, Queues};
+
+/// Events between two looks of the engine, where no message arrives for so long.
+const EVENTS_PER_LOOK: u32 = 1 << 16;
+
+/// Messages as packets.
+#[derive(Debug)]
+pub struct Packets {
+    net: Net,
+    switches: Switches,
+    /// Messages that start with the next `settle`.
+    started: Vec<(FlowId, u64)>,
+}
+
+/// The model.
+#[derive(Debug)]
+enum Switches {
+    Oq(OutputQueues<false>),
+    Iq(Box<InputQueues<false>>),
+    Fq(FairQueues),
+    /// The same, of packets that choose their own ways.
+    OqAsks(OutputQueues<true>),
+    IqAsks(Box<InputQueues<true>>),
+    FqAsks(Box<FairPackets>),
+}
+
+/// Does the same with whichever model it is.
+macro_rules! with_model {
+    ($switches:expr, $model:ident => $does:expr) => {
+        match $switches {
+            Switches::Oq($model) => $does,
+            Switches::Iq($model) => $does,
+            Switches::Fq($model) => $does,
+            Switches::OqAsks($model) => $does,
+            Switches::IqAsks($model) => $does,
+            Switches::FqAsks($model) => $does,
+        }
+    };
+}
+
+impl Packets {
+    /// Nothing under way on this fabric, whose packets follow this rule. `departures`: somebody wants to know when
+    /// messages have left their senders.
+    pub fn new(fabric: &Fabric, router: &Arc<dyn Router>, spec: &PacketSpec, departures: bool) -> Self {
+        let net = Net::new(fabric, router, spec, departures);
+        let switches = match (spec.model, net.asking.is_some()) {
+            (Model::Oq, false) => Switches::Oq(OutputQueues::new(&net)),
+            (Model::Oq, true) => Switches::OqAsks(OutputQueues::new(&net)),
+            (Model::Iq, false) => Switches::Iq(Box::new(InputQueues::new(fabric, &**router, spec, &net))),
+            (Model::Iq, true) => Switches::IqAsks(Box::new(InputQueues::new(fabric, &**router, spec, &net))),
+            (Model::Fq, false) => Switches::Fq(FairQueues::new(spec, &net)),
+            (Model::Fq, true) => Switches::FqAsks(Box::new(FairPackets::new(spec, &net))),
+        };
+        Self { net, switches, started: Vec::new() }
+    }
+
+    /// The model, for what happens rarely.
+    fn switching(&self) -> &dyn Switching {
+        match &self.switches {
+            Switches::Oq(model) => model,
+            Switches::Iq(model) => &**model,
+            Switches::Fq(model) => model,
+            Switches::OqAsks(model) => model,
+            Switches::IqAsks(model) => &**model,
+            Switches::FqAsks(model) => &**model,
+        }
+    }
+}
+
+/// Goes through the events up to `limit`, the first arrival or departure, or [`EVENTS_PER_LOOK`].
+fn run(model: &mut impl Switching, net: &mut Net, limit: u64) -> Time {
+    for _ in 0..EVENTS_PER_LOOK {
+        let Some(event) = net.pending.pop(limit) else { return Time::NEVER };
+        net.now = event.time;
+        if model.handle(net, event) {
+            break;
+        }
+    }
+    net.clock.time(net.now)
+}
+
+impl Transport for Packets {
+    fn spends_latency(&self) -> bool {
+        true
+    }
+
+    fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {
+        let head = match &self.switches {
+            Switches::Iq(model) => model.head(),
+            Switches::IqAsks(model) => model.head(),
+            Switches::Oq(_) | Switches::Fq(_) | Switches::OqAsks(_) | Switches::FqAsks(_) => None,
+        };
+        Some(self.net.alone(route, bytes, head))
+    }
+
+    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+        self.net.set_route(flow.0, route);
+        self.started.push((flow, bytes));
+    }
+
+    fn asks(&self) -> bool {
+        self.net.asking.is_some()
+    }
+
+    fn start_asking(&mut self, flow: FlowId, start: Start, bytes: u64) {
+        self.net.begin(flow.0, start, bytes);
+        self.started.push((flow, bytes));
+    }
+
+    fn way(&mut self, flow: FlowId, bytes: u64, path: &mut Path) {
+        self.net.way_of(flow.0, bytes, path);
+    }
+
+    fn settle(&mut self, now: Time) {
+        if self.started.is_empty() {
+            return;
+        }
+        self.net.set_now(now);
+        for (flow, bytes) in self.started.drain(..) {
+            with_model!(&mut self.switches, model => model.launch(&mut self.net, flow.0, bytes));
+        }
+    }
+
+    fn next_arrival(&mut self, horizon: Time) -> Time {
+        // The last tick of all is where times end up that cannot be counted.
+        let limit = self.net.clock.at_or_before(horizon).min(u64::MAX - 1);
+        match &mut self.switches {
+            Switches::Oq(model) => run(model, &mut self.net, limit),
+            Switches::Iq(model) => run(&mut **model, &mut self.net, limit),
+            Switches::Fq(model) => run(model, &mut self.net, limit),
+            Switches::OqAsks(model) => run(model, &mut self.net, limit),
+            Switches::IqAsks(model) => run(&mut **model, &mut self.net, limit),
+            Switches::FqAsks(model) => run(&mut **model, &mut self.net, limit),
+        }
+    }
+
+    fn arrived(&mut self, _until: Time, flows: &mut Vec<FlowId>) {
+        flows.extend(self.net.arrivals.drain(..).map(FlowId));
+    }
+
+    fn departed(&mut self, flows: &mut Vec<FlowId>) {
+        flows.extend(self.net.departures.drain(..).map(FlowId));
+    }
+
+    fn gridlock(&self) -> Option<Gridlock> {
+        let gridlock = self.switching().gridlock(&self.net)?;
+        // What would happen later than can be counted has not come to a standstill.
+        let cycle = if self.net.pending.is_empty() { gridlock.cycle } else { Vec::new() };
+        Some(Gridlock { cycle, ..gridlock })
+    }
+
+    fn facts(&self) -> Facts {
+        let net = &self.net;
+        let port = |link: usize| {
+            let ticks = self.switching().port(net, link);
+            let time = |ticks| net.clock.time(ticks);
+            PortUse {
+                busy: time(ticks.busy),
+                peak_queue: ticks.peak_queue,
+                queue_time: ticks.queue_time * time(1).ps(),
+                blocked: time(ticks.blocked),
+            }
+        };
+        let ports = Some((0..net.links.len()).map(port).collect());
+        Facts { ports, packet_hops: Some(net.hops), ..Facts::default() }
+    }
+}

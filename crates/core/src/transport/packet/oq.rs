@@ -1,0 +1,316 @@
+//! Output queues: whole packets, unlimited first-in-first-out queues, store and forward.
+
+use super::net::{ASK, NONE, Net};
+use super::switching::{Switching, Ticks};
+use super::wheel::Event;
+use crate::base::prefetch::fetch;
+use crate::transport::Gridlock;
+
+/// Marks an entry of a queue as a whole message at its source: its packets are made as they are sent, which is the
+/// same as if all of them had been put in the queue at once.
+const TRAIN: u32 = 1 << 31;
+/// Marks a packet as the last one of its message, which alone may be shorter.
+const LAST: u32 = 1 << 30;
+/// Marks an event as the arrival of a packet alone: the link has been free for a latency already.
+const ARRIVAL: u32 = 1 << 31;
+
+/// A switch (or node) of unlimited memory that can write any number of packets into one queue at once.
+///
+/// Each link has one queue, in which a packet takes its place when its last byte has come. So a packet waits for those
+/// in front of it and for nothing else: no link ever stands still while somebody waits for it.
+///
+/// One event a hop: when link l has sent a packet, it starts the next one of its queue, and the packet takes its place
+/// in the queue of its next link, or starts there at once. Where the link has a latency, the packet comes with an event
+/// of its own.
+///
+/// A packet is one word, kept in the queue or event that it is in and nowhere else: its place, which says message and
+/// hop, and whether it is the last one of its message ([`LAST`]).
+///
+/// `ASKS`: packets have routes of their own, and ask the rule for them.
+///
+/// Source: the order of ns-3's `PointToPointNetDevice` (transmission complete, then receive) with unlimited queues.
+#[derive(Debug)]
+pub(super) struct OutputQueues<const ASKS: bool> {
+    ports: Vec<Port>,
+    /// By message.
+    messages: Vec<Message>,
+    /// Packets in the network, and messages that have not left their sources.
+    under_way: u64,
+    /// Places a message: see [`Net::stride`].
+    stride: usize,
+}
+
+/// A message.
+#[derive(Clone, Copy, Debug, Default)]
+struct Message {
+    /// Its packets that are still at the source, while it is an entry of a queue.
+    left: u64,
+    /// The size of its last packet \[B\].
+    last_bytes: u32,
+}
+
+/// A link with its queue: one cache line.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Port {
+    /// When packets left the queue less when they came, summed over all: packets that waited, summed over time, once
+    /// those that still wait are taken as leaving now.
+    queue_time: i128,
+    /// Time of a full packet \[ticks\].
+    full: u64,
+    /// How long it has sent, with the packet that it is sending \[ticks\].
+    busy: u64,
+    /// A ring: packets and messages ([`TRAIN`]) in order of arrival. Its length is a power of two, or 0.
+    queue: Box<[u32]>,
+    /// How many entries have been taken out and put in, modulo 2^32.
+    taken: u32,
+    put: u32,
+    /// Packets in the queue; messages at their source do not count.
+    queued: u32,
+    /// The most packets in the queue, and above that [`SENDING`] and [`DELAYED`].
+    peak: u32,
+}
+
+/// The link is sending.
+const SENDING: u32 = 1 << 31;
+/// The link has a latency.
+const DELAYED: u32 = 1 << 30;
+
+impl Port {
+    #[inline(always)]
+    fn entry(&self, number: u32) -> u32 {
+        self.queue[number as usize & (self.queue.len().wrapping_sub(1))]
+    }
+
+    /// Puts an entry at the end of the queue.
+    #[inline(always)]
+    fn append(&mut self, entry: u32) {
+        if (self.put.wrapping_sub(self.taken)) as usize == self.queue.len() {
+            self.grow();
+        }
+        let mask = self.queue.len().wrapping_sub(1);
+        self.queue[self.put as usize & mask] = entry;
+        self.put = self.put.wrapping_add(1);
+    }
+
+    /// Twice the room.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let room = self.queue.len();
+        let mut queue = vec![NONE; (2 * room).max(4)].into_boxed_slice();
+        for (i, to) in queue.iter_mut().take(room).enumerate() {
+            *to = self.entry(self.taken.wrapping_add(i as u32));
+        }
+        (self.queue, self.taken, self.put) = (queue, 0, room as u32);
+    }
+}
+
+impl<const ASKS: bool> OutputQueues<ASKS> {
+    pub(super) fn new(net: &Net) -> Self {
+        let port = |link: &super::net::Link| Port {
+            queue_time: 0,
+            full: link.full,
+            busy: 0,
+            queue: Box::default(),
+            taken: 0,
+            put: 0,
+            queued: 0,
+            peak: if link.latency > 0 { DELAYED } else { 0 },
+        };
+        Self { ports: net.links.iter().map(port).collect(), messages: Vec::new(), under_way: 0, stride: 1 }
+    }
+
+    /// Renames places where routes have become longer; returns what this packet is called now.
+    #[inline(always)]
+    fn follow_stride(&mut self, net: &mut Net, packet: u32) -> u32 {
+        if self.stride == net.stride { packet } else { self.rename(net, packet) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rename(&mut self, net: &mut Net, packet: u32) -> u32 {
+        let name_of_place = net.renaming(self.stride);
+        let name = |packet: u32| name_of_place(packet & !LAST) | (packet & LAST);
+        for port in &mut self.ports {
+            let mask = port.queue.len().wrapping_sub(1);
+            for number in 0..port.put.wrapping_sub(port.taken) {
+                let entry = &mut port.queue[port.taken.wrapping_add(number) as usize & mask];
+                *entry = if *entry & TRAIN == 0 { name(*entry) } else { *entry };
+            }
+        }
+        net.pending.rename(name);
+        self.stride = net.stride;
+        name(packet)
+    }
+
+    /// A message is to be sent.
+    fn begin(&mut self, net: &Net, flow: u32, bytes: u64) -> &mut Message {
+        if self.messages.len() <= flow as usize {
+            self.messages.resize(flow as usize + 1, Message::default());
+        }
+        let size = u64::from(net.packet_bytes);
+        let packets = bytes.div_ceil(size);
+        let message = &mut self.messages[flow as usize];
+        *message = Message { left: packets, last_bytes: (bytes - (packets - 1) * size) as u32 };
+        message
+    }
+
+    /// A message leaves a node that has several links: its packets ask one after another, and each takes its place in
+    /// the queue of its link at once.
+    fn launch_all(&mut self, net: &mut Net, flow: u32, bytes: u64) {
+        let packets = self.begin(net, flow, bytes).left;
+        for left in (0..packets).rev() {
+            let place = net.enter(flow);
+            // Before it is anywhere: its name is new already.
+            self.follow_stride(net, 0);
+            self.under_way += 1;
+            self.queue(net, net.link(place), if left == 0 { place | LAST } else { place });
+        }
+    }
+
+    /// A link starts to send a packet.
+    #[inline(always)]
+    fn send(&mut self, net: &mut Net, link: u32, packet: u32) {
+        let port = &mut self.ports[link as usize];
+        let time = if packet & LAST == 0 {
+            port.full
+        } else {
+            net.sending(link, self.messages[net.flow(packet & !LAST) as usize].last_bytes)
+        };
+        port.busy = port.busy.saturating_add(time);
+        port.peak |= SENDING;
+        let delayed = port.peak & DELAYED != 0;
+        net.schedule(time, link, packet);
+        if delayed {
+            net.schedule_later(time.saturating_add(net.links[link as usize].latency), link | ARRIVAL, packet);
+        }
+    }
+
+    /// A link that has sent its packet goes on with the next one.
+    #[inline(always)]
+    fn go_on(&mut self, net: &mut Net, link: u32) {
+        let port = &mut self.ports[link as usize];
+        if port.taken == port.put {
+            port.peak &= !SENDING;
+            return;
+        }
+        let entry = port.entry(port.taken);
+        if entry & TRAIN == 0 {
+            port.taken = port.taken.wrapping_add(1);
+            port.queue_time += i128::from(net.now);
+            port.queued -= 1;
+            return self.send(net, link, entry);
+        }
+        let flow = entry & !TRAIN;
+        let message = &mut self.messages[flow as usize];
+        message.left -= 1;
+        let last = message.left == 0;
+        if last {
+            port.taken = port.taken.wrapping_add(1);
+        }
+        self.under_way += u64::from(!last);
+        let place = if ASKS { net.enter(flow) } else { net.place(flow) };
+        if ASKS {
+            self.follow_stride(net, 0);
+            net.count(link, 1);
+        }
+        self.send(net, link, if last { place | LAST } else { place });
+    }
+
+    /// A packet has come to the switch, or node, in front of this link.
+    #[inline(always)]
+    fn queue(&mut self, net: &mut Net, link: u32, packet: u32) {
+        if ASKS {
+            net.count(link, 1);
+        }
+        let port = &mut self.ports[link as usize];
+        if port.peak & SENDING == 0 {
+            return self.send(net, link, packet);
+        }
+        port.queue_time -= i128::from(net.now);
+        port.queued += 1;
+        port.peak = port.peak.max(port.queued | (port.peak & (SENDING | DELAYED)));
+        port.append(packet);
+    }
+
+    /// A packet has crossed a link; returns whether its message has arrived.
+    #[inline(always)]
+    fn hand_on(&mut self, net: &mut Net, packet: u32) -> bool {
+        net.hops += 1;
+        let mut packet = packet + 1;
+        let mut link = net.link(packet & !LAST);
+        if ASKS && link == ASK {
+            net.ask(packet & !LAST);
+            packet = self.follow_stride(net, packet);
+            link = net.link(packet & !LAST);
+        }
+        if link < ASK {
+            self.queue(net, link, packet);
+            return false;
+        }
+        self.under_way -= 1;
+        let (place, last) = (packet & !LAST, packet & LAST != 0);
+        if ASKS {
+            let last_bytes = self.messages[net.flow(place) as usize].last_bytes;
+            return net.packet_arrived(place, if last { last_bytes } else { net.packet_bytes });
+        }
+        if last {
+            net.arrivals.push(net.flow(place));
+        }
+        last
+    }
+}
+
+impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
+    fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64) {
+        let link = if ASKS { net.only_link(flow) } else { net.link(net.place(flow)) };
+        if ASKS && link == NONE {
+            return self.launch_all(net, flow, bytes);
+        }
+        self.follow_stride(net, 0);
+        self.begin(net, flow, bytes);
+        self.under_way += 1;
+        let port = &mut self.ports[link as usize];
+        port.append(flow | TRAIN);
+        if port.peak & SENDING == 0 {
+            self.go_on(net, link);
+        }
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, net: &mut Net, event: Event) -> bool {
+        let Event { what: link, which: mut packet, .. } = event;
+        if let Some(port) = self.ports.get(net.pending.coming() as usize) {
+            fetch(port);
+        }
+        if link & ARRIVAL != 0 {
+            return self.hand_on(net, packet);
+        }
+        let stride = self.stride;
+        self.go_on(net, link);
+        if ASKS && self.stride != stride {
+            packet = net.renaming(stride)(packet & !LAST) | (packet & LAST);
+        }
+        let place = packet & !LAST;
+        let departed = if ASKS {
+            net.count(link, -1);
+            net.is_first(place) && net.packet_departed(place)
+        } else {
+            packet & LAST != 0 && net.is_first(place) && net.departed(place)
+        };
+        (self.ports[link as usize].peak & DELAYED == 0 && self.hand_on(net, packet)) | departed
+    }
+
+    fn port(&self, net: &Net, link: usize) -> Ticks {
+        let port = &self.ports[link];
+        let queue_time = (port.queue_time + i128::from(net.now) * i128::from(port.queued)) as f64;
+        Ticks { busy: port.busy, peak_queue: port.peak & !(SENDING | DELAYED), queue_time, blocked: 0 }
+    }
+
+    fn gridlock(&self, net: &Net) -> Option<Gridlock> {
+        // Queues never refuse a packet: whoever waits for a link is served.
+        let packets = self.under_way;
+        (packets > 0).then(|| Gridlock { at: net.clock.time(net.now), packets, cycle: Vec::new() })
+    }
+}

@@ -1,0 +1,143 @@
+//! The transport of a scenario: `[transport.flow]` and so on.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::flow::FlowSpec;
+use super::packet::PacketSpec;
+use super::{Built, ContentionFree, Metered, Packets, Transport, flow_transport};
+use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
+use crate::placement::Placement;
+use crate::routing::Router;
+use crate::sharing::SharingSpec;
+use crate::workload::Load;
+
+/// How messages move.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TransportSpec {
+    /// Each message is a flow that shares links with the others (the default).
+    Flow(FlowSpec),
+    /// Each message is a train of packets that queue for links.
+    Packet(PacketSpec),
+    /// Messages do not see each other: latencies plus bytes over the narrowest link.
+    ContentionFree(ContentionFreeSpec),
+}
+
+/// `[transport.contention-free]`: no options.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ContentionFreeSpec {}
+
+impl Default for TransportSpec {
+    fn default() -> Self {
+        Self::Flow(FlowSpec::default())
+    }
+}
+
+impl TransportSpec {
+    /// Whether it is the default.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether messages are flows, so that the sharing policy matters.
+    pub fn is_flow(&self) -> bool {
+        matches!(self, Self::Flow(_))
+    }
+
+    /// Whether messages are flows that only the links themselves hold back, as they are: no factors, weights, windows
+    /// or traffic on the way back.
+    pub fn is_plain_flow(&self) -> bool {
+        matches!(self, Self::Flow(spec) if spec.is_plain())
+    }
+
+    /// Whether messages may take several paths under this sharing policy: split ([`Transport::start_split`]), or packet
+    /// by packet.
+    pub fn takes_splits(&self, sharing: &SharingSpec) -> bool {
+        match self {
+            Self::Flow(_) => sharing.refuses_terms().is_none(),
+            Self::ContentionFree(_) => true,
+            Self::Packet(_) => true,
+        }
+    }
+
+    /// Why links cannot change while messages are under way, if they cannot.
+    pub fn refuses_changes(&self, sharing: &SharingSpec) -> Option<&'static str> {
+        match self {
+            Self::Flow(_) => sharing.refuses_changes(),
+            Self::Packet(_) => Some("packets are on links that stay as they are"),
+            Self::ContentionFree(_) => Some("it works out when a message arrives when it starts"),
+        }
+    }
+
+    /// Why it cannot be said which message loses time to which, if it cannot.
+    pub fn refuses_parties(&self, sharing: &SharingSpec) -> Option<&'static str> {
+        match self {
+            Self::Flow(_) => sharing.refuses_parties(),
+            Self::Packet(_) => Some("packets wait in queues in which nobody notes whose packets are in front"),
+            Self::ContentionFree(_) => None,
+        }
+    }
+
+    /// Whether it has use for the size of messages on average, which may take a look at all of them.
+    pub fn wants_mean_bytes(&self) -> bool {
+        matches!(self, Self::Packet(spec) if spec.packets_per_message.is_some())
+    }
+
+    /// Its name as on the command line: `flow`, `packet:oq`, `contention-free`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Flow(_) => "flow".to_owned(),
+            Self::Packet(spec) => format!("packet:{}", spec.model),
+            Self::ContentionFree(_) => "contention-free".to_owned(),
+        }
+    }
+
+    /// What is wrong with its options.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        match self {
+            Self::Packet(spec) => spec.check(),
+            Self::Flow(spec) => spec.check(),
+            Self::ContentionFree(_) => Vec::new(),
+        }
+    }
+
+    /// The transport on this fabric, for ranks in these places and a load of which so much is known; it measures what
+    /// parties lose to each other unless it [refuses](Self::refuses_parties), and time lost on links as far as it can.
+    pub fn build(
+        &self,
+        fabric: &Fabric,
+        router: &Arc<dyn Router>,
+        placement: &Placement,
+        sharing: &SharingSpec,
+        load: Load,
+        metered: Metered<'_>,
+    ) -> Box<dyn Transport> {
+        self.build_known(fabric, router, placement, sharing, load, metered).boxed()
+    }
+
+    /// The same by its own type.
+    pub fn build_known(
+        &self,
+        fabric: &Fabric,
+        router: &Arc<dyn Router>,
+        placement: &Placement,
+        sharing: &SharingSpec,
+        load: Load,
+        metered: Metered<'_>,
+    ) -> Built {
+        match self {
+            Self::Flow(spec) => flow_transport(fabric, &**router, placement, spec, sharing, load, metered),
+            Self::Packet(spec) => {
+                let spec = spec.for_messages_of(load.mean_bytes);
+                Built::Other(Box::new(Packets::new(fabric, router, &spec, load.departures)))
+            }
+            Self::ContentionFree(_) => Built::Other(Box::new(ContentionFree::new(fabric))),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! All tasks of a grid from those that a plan had executed, and predicted times with their intervals.
+
+use super::cells::squares;
+use super::costs::Costs;
+use super::plan::Played;
+use super::play::{Policy, run};
+use super::tasks::{Sizes, Tasks};
+use super::workers::Workers;
+use crate::base::portable::student;
+use crate::rng::Stream;
+use crate::units::Time;
+
+/// Draws of the tasks that are not executed from which the interval of a predicted time is made.
+const TRIES: u64 = 5;
+
+impl Played<'_> {
+    /// Returns all tasks: executed ones as they were, each other one like one that the last round drew in its cell, at
+    /// random, with times scaled to the estimated work. (Tasks drawn before would be too short: where one was long the
+    /// cells are small.)
+    pub fn tasks(&self, number: u64) -> Tasks {
+        let mut times = vec![Time::ZERO; self.grid.tasks()];
+        if self.executed.is_empty() {
+            return Tasks::new(times, Sizes::default());
+        }
+        // Of each task the executed one that it is like.
+        let mut like = vec![0u32; times.len()];
+        let mut random = Stream::new(number, "tasks that were not executed");
+        let mut guessed = vec![true; times.len()];
+        for i in 0..self.executed.len() {
+            let task = self.grid.index(self.executed.point(i));
+            (like[task], guessed[task]) = (i as u32, false);
+        }
+        let mut sum = 0.0;
+        for cell in &self.cells {
+            let mut examples = cell.executed.clone();
+            let all = (0..cell.grid.tasks()).map(|place| self.grid.index(&cell.grid.point(place)));
+            for (i, task) in all.filter(|&task| guessed[task]).enumerate() {
+                let turn = i % examples.len();
+                if turn == 0 {
+                    random.shuffle(&mut examples);
+                }
+                like[task] = examples[turn] as u32;
+                sum += self.executed.times()[examples[turn]].ps();
+            }
+        }
+        let factor = if sum > 0.0 { (self.estimate().0 - self.known) / sum } else { 1.0 };
+        for (task, time) in times.iter_mut().enumerate() {
+            let own = self.executed.times()[like[task] as usize];
+            *time = if guessed[task] { Time::from_ps(factor * own.ps()) } else { own };
+        }
+        let sizes = match self.executed.common_size() {
+            Some(size) => Sizes::Same(size),
+            None => Sizes::Each(like.iter().map(|&i| self.executed.size(i as usize)).collect()),
+        };
+        Tasks::new(times, sizes)
+    }
+
+    /// Predicts the time with each crew, and the least and most of its 95 % interval.
+    ///
+    /// The interval adds the squares of two errors, that of the work and that of the scatter over draws of
+    /// [`Played::tasks`], and the last tasks of a run: as far as they are not executed and differ from their
+    /// neighbours, all workers may end together, or one with a task longer than any so far.
+    pub fn predict(&self, crews: &[Workers], costs: &Costs) -> Vec<[Time; 3]> {
+        if self.executed.is_empty() {
+            return vec![[Time::ZERO, Time::ZERO, Time::NEVER]; crews.len()];
+        }
+        let (work, half) = self.estimate();
+        let time = |tasks: &Tasks, crew: &Workers| run(tasks, crew, costs, &Policy::default(), &mut ()).time.ps();
+        let tasks = self.tasks(0);
+        let width = if work > 0.0 { half / work } else { 0.0 };
+        let [less, more] = [1.0 - width, 1.0 + width].map(|factor| tasks.scaled(factor.max(0.0)));
+        let mut tries: Vec<Vec<f64>> = vec![Vec::new(); crews.len()];
+        for number in 0..TRIES {
+            let tasks = self.tasks(number);
+            tries.iter_mut().zip(crews).for_each(|(tries, crew)| tries.push(time(&tasks, crew)));
+        }
+        let (unknown, longest) = self.tail();
+        let interval = |(crew, tries): (&Workers, &Vec<f64>)| {
+            let n = TRIES as f64;
+            let mean = tries.iter().sum::<f64>() / n;
+            let squares: f64 = tries.iter().map(|time| (time - mean) * (time - mean)).sum();
+            let t = student(TRIES as usize - 1);
+            // Another draw lies around the mean of some with the variance of both.
+            let scatter = t * t * squares / (n - 1.0) * (1.0 + 1.0 / n);
+            let off = |tasks: &Tasks, tail: f64| {
+                let work = time(tasks, crew) - tries[0];
+                (work * work + scatter).sqrt() + unknown * tail
+            };
+            let imbalance = (mean - work / crew.speed()).max(0.0);
+            let (least, most) = (mean - off(&less, imbalance.min(longest)), mean + off(&more, longest));
+            [tries[0], least.min(tries[0]).max(0.0), most.max(tries[0])].map(Time::from_ps)
+        };
+        crews.iter().zip(&tries).map(interval).collect()
+    }
+
+    /// Returns the part of the times that is not known, tasks not executed times scatter within cells, and the longest
+    /// time to be expected \[ps\]: as far above the longest executed as that is above the one that would be the longest
+    /// if three times fewer tasks had been executed.
+    fn tail(&self) -> (f64, f64) {
+        let (n, tasks) = (self.executed.len(), self.grid.tasks());
+        let all: Vec<usize> = (0..n).collect();
+        let (_, total) = squares(self.executed, &all);
+        let within: Vec<(f64, f64)> = self.cells.iter().map(|cell| squares(self.executed, &cell.executed)).collect();
+        let degrees: f64 = within.iter().map(|(n, _)| (n - 1.0).max(0.0)).sum();
+        let squares: f64 = within.iter().map(|(_, squares)| squares).sum();
+        let scatter = if total > 0.0 { (squares / degrees * (n as f64 - 1.0) / total).sqrt().min(1.0) } else { 0.0 };
+        let mut times: Vec<f64> = self.executed.times().iter().map(|time| time.ps()).collect();
+        times.sort_by(|a, b| b.total_cmp(a));
+        let (longest, other) = (times[0], times[(3 * tasks).div_ceil(n).min(n) - 1]);
+        let longest = if other > 0.0 { longest * longest / other } else { longest };
+        ((1.0 - n as f64 / tasks as f64) * scatter, longest)
+    }
+}

@@ -1,0 +1,92 @@
+//! Collectives spelled out, for formats that have none.
+
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::ids::RankId;
+use crate::program::{Communicator, Expand, Op, OpKind, Order, Program, ProgramBuilder, RankProgram};
+
+/// The same program with every collective replaced by the messages it consists of.
+///
+/// Each call of a collective on a communicator gets a tag of its own, above those of the program, so that messages of
+/// one do not match those of another (one that only starts is done where it is called: sequences know no other place):
+/// in a schedule there is nothing else that keeps them apart. Messages of one call between two ranks match in the order
+/// in which they are sent.
+///
+/// # Errors
+/// None that a program that was built could have; what [`ProgramBuilder::build`] would find.
+pub fn expanded(program: &Program, expand: &dyn Expand) -> Result<Program, Vec<Diagnostic>> {
+    // Above all tags in use.
+    if program.has_threads() {
+        let what = "ranks of several threads cannot be written as a schedule";
+        return Err(vec![Diagnostic::new("several-threads", what).help("Hayase's own format (.hyt) keeps them")]);
+    }
+    let messages = |op: &&Op| matches!(op.kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv);
+    let largest = program.iter().flat_map(|(_, rank)| &rank.ops).filter(messages);
+    let base = largest.map(|op| op.tag).filter(|&tag| tag != u32::MAX).max().map_or(0, |tag| tag.saturating_add(1));
+    let mut builder = ProgramBuilder::new(program.ranks());
+    for file in &program.files {
+        builder.file(Arc::clone(file));
+    }
+    builder.places_in(program.place_unit);
+    for group in &program.communicators[1..] {
+        if let Communicator::Group(ranks) = group {
+            builder.communicator(ranks.clone());
+        }
+    }
+    for (rank, ops) in program.iter() {
+        builder.finish_rank((rank.0, expanded_rank(program, rank, ops, base, expand)));
+    }
+    builder.build()
+}
+
+fn expanded_rank(program: &Program, rank: RankId, ops: &RankProgram, base: u32, expand: &dyn Expand) -> RankProgram {
+    let mut out =
+        RankProgram { order: Order::Sequence, file: ops.file, measured: ops.measured, ..RankProgram::default() };
+    // By operation, where it went; by communicator, how many collectives there were.
+    let mut position = Vec::with_capacity(ops.ops.len());
+    let mut calls = vec![0_u32; program.communicators.len()];
+    let mut steps = Vec::new();
+    let is_collective = |op: u32| ops.ops[op as usize].kind == OpKind::Icollective;
+    for (at, op) in ops.ops.iter().enumerate() {
+        position.push(out.ops.len() as u32);
+        let place = ops.place(at);
+        let first = out.ops.len() as u32;
+        match op.kind {
+            OpKind::Collective | OpKind::Icollective => {
+                let collective = &program.collectives[op.arg as usize];
+                let group = &program.communicators[collective.comm as usize];
+                let call = &mut calls[collective.comm as usize];
+                let Some(me) = group.rank_of(rank) else { continue };
+                steps.clear();
+                expand.steps(collective, group, me, &mut steps);
+                let tag = base.wrapping_add(*call);
+                *call += 1;
+                for step in &steps {
+                    out.ops.push(match step.kind {
+                        OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv => Op { tag, ..*step },
+                        OpKind::Wait | OpKind::Test => Op { arg: step.arg + first, ..*step },
+                        _ => *step,
+                    });
+                }
+            }
+            // What was started is done where it was called.
+            OpKind::Wait | OpKind::Test if is_collective(op.arg) => {}
+            OpKind::Wait | OpKind::Test => out.ops.push(Op { arg: position[op.arg as usize], ..*op }),
+            OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => {
+                let list = ops.list(op.arg, op.size as u32).iter().filter(|&&started| !is_collective(started));
+                let start = out.lists.len();
+                out.lists.extend(list.map(|&started| position[started as usize]));
+                let count = (out.lists.len() - start) as u64;
+                if count > 0 {
+                    out.ops.push(Op { arg: start as u32, size: count, ..*op });
+                }
+            }
+            _ => out.ops.push(*op),
+        }
+        if let Some(place) = place {
+            out.places.resize(out.ops.len(), place);
+        }
+    }
+    out
+}

@@ -1,0 +1,32 @@
+//! GOAL: schedules of sends, receives and calculations with what must precede what, one block a rank.
+//!
+//! ```text
+//! num_ranks 2
+//! rank 0 {
+//! s: send 1024b to 1 tag 7
+//! c: calc 1000
+//! c requires s
+//! }
+//! rank 1 {
+//! recv 1024b from 0 tag 7
+//! }
+//! ```
+//! `a requires b`: a may start when b is done; `a irequires b`: when b has started. Operations without an order between
+//! them keep that of the file as a tie-break. Calculations are in nanoseconds.
+//!
+//! Source: T. Hoefler, C. Siebert, A. Lumsdaine, Group Operation Assembly Language, ICPP 2009; text and binary form as
+//! LogGOPSim reads and writes them.
+
+mod binary;
+mod labels;
+mod text;
+mod write;
+
+pub use binary::{MAGIC, read_binary, write_binary};
+pub use text::read_text;
+pub use write::{NotGoal, write_text};
+
+#[cfg(test)]
+mod loggopsim_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+//! A file or folder with a trace: what format it is in, and how it is read.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use super::calls::{self, Calls};
+use super::integrity::{Integrity, Watched};
+use super::to_program::ToProgram;
+use super::{goal, npb, time_independent};
+use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
+use crate::program::Program;
+use crate::program::caveats::Caveats;
+use crate::reading::Input;
+
+/// How much of a file is looked at to tell its format \[B\].
+const HEAD: u64 = 4096;
+
+/// A format of traces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Hayase's own.
+    Hayase,
+    /// GOAL text.
+    Goal,
+    /// GOAL binary.
+    GoalBinary,
+    /// Text traces of the NAS benchmarks.
+    Npb,
+    /// SimGrid's time-independent traces.
+    TimeIndependent,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Hayase, Self::Goal, Self::GoalBinary, Self::Npb, Self::TimeIndependent];
+
+    /// Its name in messages and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hayase => "hayase",
+            Self::Goal => "goal",
+            Self::GoalBinary => "goal-binary",
+            Self::Npb => "npb-text",
+            Self::TimeIndependent => "time-independent",
+        }
+    }
+
+    /// The format of what starts like this, by its content.
+    pub fn of_content(head: &[u8]) -> Option<Self> {
+        let signature = &hayase_trace::SIGNATURE[..3];
+        if head.starts_with(signature) {
+            return Some(Self::Hayase);
+        }
+        if head.starts_with(&goal::MAGIC) {
+            return Some(Self::GoalBinary);
+        }
+        if head.starts_with(npb::SIGNATURE) {
+            return Some(Self::Npb);
+        }
+        let text = String::from_utf8_lossy(head);
+        let mut lines = text.lines().map(str::trim);
+        let line = lines.find(|line| !line.is_empty() && !line.starts_with("//") && !line.starts_with('#'))?;
+        if line.starts_with("num_ranks") || line.starts_with("/*") {
+            return Some(Self::Goal);
+        }
+        let mut words = line.split_whitespace();
+        let rank = words.next()?.trim_start_matches("rank-").trim_start_matches('p');
+        let action = words.next()?;
+        let is_action = rank.parse::<u32>().is_ok() && action.starts_with(|c: char| c.is_ascii_alphabetic());
+        is_action.then_some(Self::TimeIndependent)
+    }
+
+    /// The format that a file's name says it is in.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = name.strip_suffix(".zst").unwrap_or(&name);
+        match name.rsplit_once('.')?.1 {
+            hayase_trace::EXTENSION => Some(Self::Hayase),
+            "goal" => Some(Self::Goal),
+            "bin" => Some(Self::GoalBinary),
+            "tsv" => Some(Self::Npb),
+            "txt" | "ti" | "trace" => Some(Self::TimeIndependent),
+            _ => None,
+        }
+    }
+}
+
+/// How a trace is read.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Options {
+    /// Operations per second: what turns the work of time-independent traces into time \[1/s\].
+    pub flop_rate: f64,
+    /// Whether a trace that ends early is used as far as it goes.
+    pub truncated: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { flop_rate: 1e9, truncated: false }
+    }
+}
+
+/// A trace that is there and whose format is known.
+#[derive(Clone, Debug)]
+pub struct Trace<'a> {
+    sources: &'a Sources,
+    format: Format,
+    /// The files, in the order in which they are read.
+    files: Vec<Located<String>>,
+    name: String,
+    /// What was seen of it when it was last read.
+    integrity: RefCell<Integrity>,
+}
+
+impl<'a> Trace<'a> {
+    /// Finds out what a file or folder is: by its content, then by its name.
+    ///
+    /// # Errors
+    /// There is no such file, or it is in none of the formats.
+    pub fn open(sources: &'a Sources, path: &Located<String>) -> Result<Self, Diagnostic> {
+        let resolved = sources.resolve(path);
+        if resolved.is_dir() {
+            return Self::open_folder(sources, path, &resolved);
+        }
+        let input = sources.open(path)?;
+        let name = input.name().to_owned();
+        let mut head = Vec::new();
+        let read = input.take(HEAD).read_to_end(&mut head);
+        if let Err(error) = read.as_ref().map_err(ToString::to_string)
+            && head.is_empty()
+        {
+            return Err(Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}")).at_value(path));
+        }
+        let format = Format::of_content(&head).or_else(|| Format::of_name(&resolved)).ok_or_else(|| {
+            Diagnostic::new("unknown-format", format!("`{name}` is a trace in no format that is known"))
+                .at_value(path)
+                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces and text traces of the NAS benchmarks")
+        })?;
+        Ok(Self { sources, format, files: vec![path.clone()], name, integrity: RefCell::default() })
+    }
+
+    /// A folder with a file a rank.
+    fn open_folder(sources: &'a Sources, path: &Located<String>, folder: &Path) -> Result<Self, Diagnostic> {
+        let name = file_names::text_of(folder);
+        let failed =
+            |error| Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}")).at_value(path);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let file = entry.map_err(failed)?.path();
+            if Format::of_name(&file) == Some(Format::Hayase) {
+                files.push(file_names::text_of(&file));
+            }
+        }
+        // The order of a folder is nobody's.
+        files.sort();
+        if files.is_empty() {
+            let message = format!("there is no trace in the folder `{name}`");
+            return Err(Diagnostic::new("missing-file", message)
+                .at_value(path)
+                .help(format!("files of ranks end in .{}", hayase_trace::EXTENSION)));
+        }
+        let files = files.into_iter().map(Located::from).collect();
+        Ok(Self { sources, format: Format::Hayase, files, name, integrity: RefCell::default() })
+    }
+
+    /// Whether it holds calls; a schedule does not.
+    pub fn has_calls(&self) -> bool {
+        !matches!(self.format, Format::Goal | Format::GoalBinary)
+    }
+
+    /// The format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The name of the file or folder.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of all files that it is made of, as they are read: a list of files is followed.
+    ///
+    /// # Errors
+    /// A list that cannot be read.
+    pub fn parts(&self) -> Result<Vec<String>, Vec<Diagnostic>> {
+        match self.format {
+            Format::TimeIndependent => {
+                let files = time_independent::files(&self.name, &|name| self.open_part(name))?;
+                Ok(files.into_iter().map(|(name, _)| name).collect())
+            }
+            _ => Ok(self.files.iter().map(|file| file.to_string()).collect()),
+        }
+    }
+
+    /// One of the files of a list, or the list.
+    fn open_part(&self, name: &str) -> Result<Input, Diagnostic> {
+        match name == self.name {
+            true => self.open_file(&self.files[0]),
+            false => self.open_file(&name.to_owned().into()),
+        }
+    }
+
+    /// Hands all calls to `calls`; `false` for a schedule, which holds no calls.
+    ///
+    /// # Errors
+    /// What cannot be read, with its place.
+    pub fn calls(&self, options: Options, calls: &mut impl Calls) -> Result<bool, Vec<Diagnostic>> {
+        match self.format {
+            Format::Goal | Format::GoalBinary => return Ok(false),
+            Format::Npb => npb::read(&|| self.open_file(&self.files[0]), calls)?,
+            Format::TimeIndependent => {
+                let open = |name: &str| self.open_part(name);
+                time_independent::read(&self.name, &open, options.flop_rate, calls)?;
+            }
+            Format::Hayase => {
+                let integrity = &mut *self.integrity.borrow_mut();
+                *integrity = Integrity::default();
+                let mut watched = Watched { calls, integrity };
+                for file in &self.files {
+                    let input = self.open_file(file).map_err(|diagnostic| vec![diagnostic])?;
+                    match calls::read(input, &mut watched) {
+                        Err(mistakes) if options.truncated && mistakes[0].code == "truncated-trace" => {}
+                        result => result?,
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// What is wrong with the recording, as far as it has been read: whether all of the run is there, and had its
+    /// cores.
+    pub fn caveats(&self) -> Caveats {
+        self.integrity.borrow().caveats()
+    }
+
+    /// Reads the trace as a program, which carries the trace's caveats.
+    ///
+    /// # Errors
+    /// What cannot be read or makes no sense, with its place.
+    pub fn program(&self, options: Options) -> Result<Program, Vec<Diagnostic>> {
+        self.program_with(options, |calls| calls)
+    }
+
+    /// The same; `prepare` is asked how calls become a program, where the trace holds calls.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn program_with(
+        &self,
+        options: Options,
+        prepare: impl FnOnce(ToProgram) -> ToProgram,
+    ) -> Result<Program, Vec<Diagnostic>> {
+        let input = || self.open_file(&self.files[0]).map_err(|diagnostic| vec![diagnostic]);
+        match self.format {
+            Format::Goal => goal::read_text(input()?),
+            Format::GoalBinary => goal::read_binary(input()?),
+            Format::Hayase | Format::Npb | Format::TimeIndependent => {
+                let unit = if self.format == Format::Hayase { "event" } else { "line" };
+                let mut program = prepare(ToProgram::new(&self.name, unit));
+                self.calls(options, &mut program)?;
+                Ok(program.finish()?.with_caveats(self.caveats()))
+            }
+        }
+    }
+
+    fn open_file(&self, file: &Located<String>) -> Result<Input, Diagnostic> {
+        self.sources.open(file)
+    }
+}

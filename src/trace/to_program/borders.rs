@@ -1,0 +1,242 @@
+//! Borders of regions on their way from recorded calls to a program.
+
+use std::collections::BTreeSet;
+
+use super::rank::{Borders, RankCalls, ns};
+use crate::diagnostic::Diagnostic;
+use crate::ids::RankId;
+use crate::program::between::Between;
+use crate::program::{Executions, RecordedRegion};
+use crate::trace::calls::{Call, Clock, Event, Header, Kind, Mark, Wrong};
+use crate::units::Time;
+
+/// The regions of all ranks.
+#[derive(Debug, Default)]
+pub(super) struct Regions {
+    /// By number.
+    names: Vec<String>,
+    /// The region by two places, with its number.
+    between: Option<(Between, u32)>,
+    /// How often it has ended at a call.
+    ended: u64,
+    /// The region behind a time since the start of each rank \[ns\].
+    after: Option<(u64, u32)>,
+    /// Names of all call sites, where there is such a region.
+    sites: BTreeSet<String>,
+    /// By the time since each rank's own start.
+    executions: Executions,
+    /// By the clock that all ranks of a machine share, and as long as they all are on one.
+    together: Executions,
+    machine: Machine,
+    /// By region.
+    within: Vec<RecordedRegion>,
+}
+
+/// On which machine ranks are, and when the first of them started by its clock \[ns\].
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+enum Machine {
+    #[default]
+    Unknown,
+    One {
+        host: String,
+        start: u64,
+    },
+    /// Several, or without a clock in common.
+    Several,
+}
+
+/// Ranks may start so long before the first of them that is read \[ns\].
+const EARLIER: u64 = 1_000_000_000_000;
+
+impl Regions {
+    /// Marks a region by two places, with this name.
+    pub fn between(&mut self, between: Option<Between>, name: &str) {
+        self.between = between.map(|between| (between, self.number(name)));
+    }
+
+    /// Marks what comes after this time of each rank \[ns\] as a region.
+    pub fn after(&mut self, time: u64, name: &str) {
+        self.after = Some((time, self.number(name)));
+    }
+
+    /// All names, by number.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Whether the region by two places is where it was asked for.
+    pub fn check(&self) -> Result<(), Diagnostic> {
+        match &self.between {
+            Some((between, _)) => between.check(self.sites.iter().map(String::as_str), self.ended),
+            None => Ok(()),
+        }
+    }
+
+    fn number(&mut self, name: &str) -> u32 {
+        let known = self.names.iter().position(|known| known == name);
+        known.unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.within.push(RecordedRegion::default());
+            self.names.len() - 1
+        }) as u32
+    }
+
+    /// A region of a rank's table.
+    pub fn name(&mut self, borders: &mut Borders, index: u32, name: &str) {
+        // Names are words of texts and tables: no ends of lines.
+        let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let number = self.number(if plain.trim().is_empty() { "unnamed" } else { plain.trim() });
+        borders.regions.insert(index, number);
+    }
+
+    /// A call site of a rank's table.
+    pub fn site(&mut self, borders: &mut Borders, index: u32, name: &str) {
+        if let Some((between, _)) = &self.between {
+            borders.ends.insert(index + 1, between.ends(name));
+            self.sites.insert(name.to_owned());
+        }
+    }
+
+    /// A rank begins.
+    pub fn begin(&mut self, rank: &mut RankCalls, header: &Header) {
+        let host = header.find("host").filter(|_| header.start > 0);
+        self.machine = match (std::mem::take(&mut self.machine), host) {
+            (Machine::Unknown, Some(host)) => Machine::One { host: host.to_owned(), start: header.start },
+            (Machine::One { host, start }, Some(other)) if host == other => Machine::One { host, start },
+            _ => Machine::Several,
+        };
+        rank.borders.start = header.start;
+        if let Some((Between { from: None, .. }, number)) = self.between {
+            self.border(rank, (number, true, 0), rank.start, 0);
+            rank.borders.open = true;
+        }
+    }
+
+    /// A border of the program, as of this call site and place, at this time of the recorded run \[ns\].
+    fn border(&mut self, rank: &mut RankCalls, (number, begins, site): (u32, bool, u32), time: u64, place: u32) {
+        rank.ops.mark(number, begins, site, place);
+        self.executions.border(RankId(rank.me), number, begins, rank.since_start(time));
+        if let Some(time) = self.by_machine(rank, time) {
+            self.together.border(RankId(rank.me), number, begins, time);
+        }
+    }
+
+    /// A time of a rank's stream on the clock of its machine.
+    fn by_machine(&self, rank: &RankCalls, time: u64) -> Option<Time> {
+        let Machine::One { start, .. } = self.machine else { return None };
+        Some(ns((rank.borders.start + time).saturating_sub(start.saturating_sub(EARLIER))))
+    }
+
+    /// A rank has set a border, behind the call at this place.
+    pub fn mark(&mut self, rank: &mut RankCalls, mark: &Mark, place: u64) -> Result<(), Wrong> {
+        if rank.finalize.is_some() {
+            return Ok(());
+        }
+        let Some(&number) = rank.borders.regions.get(&mark.region) else {
+            return Err(Wrong::new("unknown-region", format!("region {} has no name", mark.region)));
+        };
+        let gap = rank.gap(mark.cpu, mark.begin);
+        rank.borders.counted += gap;
+        rank.borders.set += mark.end.saturating_sub(mark.begin);
+        rank.computed += gap;
+        self.computed(rank, gap);
+        let place = u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);
+        // Computation is that of the call it leads to, which is not known yet.
+        let before = rank.ops.ops().len();
+        rank.ops.at_site(0);
+        rank.compute(place);
+        rank.borders.computed.extend(before as u32..rank.ops.ops().len() as u32);
+        // What begins does so when it has been set, what ends when it is set.
+        let time = if mark.begins { mark.end } else { mark.begin };
+        self.border(rank, (number, mark.begins, mark.site), time, place);
+        Ok(())
+    }
+
+    /// A rank has computed for so long \[ns\].
+    pub fn computed(&mut self, rank: &RankCalls, gap: u64) {
+        for &region in self.executions.open(RankId(rank.me)) {
+            self.within[region as usize].computation += ns(gap);
+        }
+    }
+
+    /// A rank has entered a call: the computation before it has been counted.
+    pub fn entered(&mut self, rank: &mut RankCalls, event: &Event, place: u32) {
+        if self.names.is_empty() {
+            return;
+        }
+        if let Some((_, number)) = self.between
+            && rank.borders.ends.get(&event.site).is_some_and(|ends| ends.from)
+            && !rank.borders.open
+        {
+            rank.compute(place);
+            // The program begins when Init returns.
+            let time = if event.call == Call::Init { event.end } else { event.begin };
+            self.border(rank, (number, true, event.site), time, place);
+            rank.borders.open = true;
+        }
+        if let Some((after, number)) = self.after
+            && event.begin.saturating_sub(rank.start) >= after
+            && event.call != Call::Init
+            && !rank.borders.after
+        {
+            rank.compute(place);
+            self.border(rank, (number, true, event.site), event.begin, place);
+            rank.borders.after = true;
+        }
+        if matches!(event.call, Call::Init | Call::Finalize) {
+            return;
+        }
+        for &region in self.executions.open(RankId(rank.me)) {
+            let within = &mut self.within[region as usize];
+            let list: u64 = match event.call.kind() {
+                Kind::Collective | Kind::Icollective => event.counts.iter().sum(),
+                _ => 0,
+            };
+            within.calls += 1;
+            within.bytes = within.bytes.saturating_add(event.bytes).saturating_add(list);
+            within.in_calls += ns(event.end.saturating_sub(event.begin));
+        }
+    }
+
+    /// A rank has returned from a call.
+    pub fn left(&mut self, rank: &mut RankCalls, event: &Event, place: u32) {
+        let Some((_, number)) = self.between else { return };
+        if rank.borders.ends.get(&event.site).is_some_and(|ends| ends.to) && rank.borders.open {
+            rank.compute(place);
+            self.border(rank, (number, false, event.site), event.end, place.saturating_add(1));
+            rank.borders.open = false;
+            self.ended += 1;
+        }
+    }
+
+    /// A rank is complete.
+    pub fn end(&mut self, rank: &mut RankCalls) {
+        let end = rank.finalize.unwrap_or(rank.last_end);
+        if rank.borders.open
+            && let Some((Between { to: None, .. }, number)) = self.between
+        {
+            self.border(rank, (number, false, 0), end, u32::MAX);
+        }
+        if rank.borders.after
+            && let Some((_, number)) = self.after
+        {
+            self.border(rank, (number, false, 0), end, u32::MAX);
+        }
+        self.executions.end(RankId(rank.me), rank.since_start(end));
+        if let Some(end) = self.by_machine(rank, end) {
+            self.together.end(RankId(rank.me), end);
+        }
+    }
+
+    /// By region, what it was in the recorded run.
+    pub fn recorded(&self, clock: Clock) -> Vec<RecordedRegion> {
+        let executions = if matches!(self.machine, Machine::One { .. }) { &self.together } else { &self.executions };
+        let of = |(region, within): (u32, &RecordedRegion)| RecordedRegion {
+            executions: executions.spans(region).len() as u64,
+            ranks: executions.ranks(region),
+            time: (clock == Clock::Wall).then(|| executions.time(region)),
+            ..*within
+        };
+        (0..).zip(&self.within).map(of).collect()
+    }
+}
