@@ -14,6 +14,7 @@ use std::collections::BinaryHeap;
 use ordered_float::OrderedFloat;
 
 use super::grid::{Executed, Extent, TaskGrid};
+use crate::base::Arrange;
 use crate::rng::Stream;
 
 /// Tasks drawn in a cell: the fewest that show how much times scatter.
@@ -117,6 +118,6 @@ pub(super) fn divide(executed: &Executed, known: &[usize], grid: &TaskGrid, fres
         cells[i] = lower;
         cells.push(upper);
     }
-    cells.sort_by_key(|cell| cell.path);
+    cells.arrange_by_key(|cell| cell.path);
     cells
 }

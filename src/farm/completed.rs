@@ -6,6 +6,7 @@ use super::plan::Played;
 use super::play::{Policy, run};
 use super::tasks::{Sizes, Tasks};
 use super::workers::Workers;
+use crate::base::Arrange;
 use crate::base::portable::student;
 use crate::rng::Stream;
 use crate::units::Time;
@@ -105,7 +106,7 @@ impl Played<'_> {
         let squares: f64 = within.iter().map(|(_, squares)| squares).sum();
         let scatter = if total > 0.0 { (squares / degrees * (n as f64 - 1.0) / total).sqrt().min(1.0) } else { 0.0 };
         let mut times: Vec<f64> = self.executed.times().iter().map(|time| time.ps()).collect();
-        times.sort_by(|a, b| b.total_cmp(a));
+        times.arrange_by(|a, b| b.total_cmp(a));
         let (longest, other) = (times[0], times[(3 * tasks).div_ceil(n).min(n) - 1]);
         let longest = if other > 0.0 { longest * longest / other } else { longest };
         ((1.0 - n as f64 / tasks as f64) * scatter, longest)

@@ -16,6 +16,7 @@ use super::costs::Costs;
 use super::deal::{Chunk, Dealer};
 use super::outcome::{Outcome, Turn, TurnLog, Waiting, WorkerUse};
 use super::workers::Workers;
+use crate::base::Arrange;
 use crate::units::Time;
 
 /// What a master does beyond the paper.
@@ -91,7 +92,7 @@ pub fn run(
 impl<L: TurnLog> MasterRun<'_, '_, L> {
     fn play(&mut self, workers: &Workers, extensions: Extensions) {
         let mut losses = workers.losses.clone();
-        losses.sort_by_key(|loss| (loss.at, loss.worker));
+        losses.arrange_by_key(|loss| (loss.at, loss.worker));
         let mut losses = losses.into_iter().peekable();
         // First requests; then, round by round, what every worker may have beyond its first message.
         let mut fresh = self.workers.len();

@@ -10,6 +10,8 @@ use super::tasks::{Size, Sizes, Tasks};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::reading::Input;
 use crate::reading::csv::{self, Column};
+use crate::reading::tree::{self, Kind, Tree};
+use crate::reading::typed::typed;
 use crate::units::{Bytes, Time};
 
 /// A tasks file: the tasks, and the grid they stand in.
@@ -147,16 +149,16 @@ impl TasksFile {
         if !Self::is_meant(path) {
             return Ok(Self::of(TasksSpec::File(FileSpec { path: path.clone() })));
         }
-        // Places are counted through all texts: what comes before this one is made up for by blanks.
         let (base, text) = sources.read_text(path)?;
-        let padded = format!("{}{text}", " ".repeat(base));
-        toml::from_str(&padded).map_err(|error| {
-            let diagnostic = Diagnostic::new("bad-tasks-file", error.message().to_owned())
-                .help("`hayase master-slave --help` shows what a tasks file holds");
-            match error.span() {
-                Some(span) => diagnostic.at(Span::new(span.start, span.end)),
-                None => diagnostic,
-            }
+        let (table, mistakes) = tree::parse(&text, base);
+        if let Some(mistake) = mistakes.into_iter().next() {
+            return Err(mistake);
+        }
+        let all = Span::new(base, base + text.len());
+        typed(&Tree { kind: Kind::Table(table), span: all }).map_err(|mismatch| {
+            Diagnostic::new("bad-tasks-file", mismatch.to_string())
+                .help("`hayase master-slave --help` shows what a tasks file holds")
+                .at(mismatch.span.unwrap_or(all))
         })
     }
 

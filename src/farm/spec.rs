@@ -14,6 +14,7 @@ use super::rules::{ChunkingRule, OrderRule, Rules};
 use super::source::{Given, TasksFile, TasksSpec};
 use super::tasks::Tasks;
 use super::workers::{Loss, Workers};
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Located, Sources, Span};
 use crate::units::{Bytes, PerByte, Time};
 
@@ -387,7 +388,7 @@ impl MasterSlaveSpec {
                     }
                 }
                 workers.losses = losses.clone();
-                workers.losses.sort_by_key(|loss| loss.worker);
+                workers.losses.arrange_by_key(|loss| loss.worker);
                 let extensions = Extensions { prefetch: rules.prefetch, detection: self.detection };
                 let policy = Policy { masters, chunking: rules.chunking(), extensions };
                 self.check(&policy, &workers, on_fabric).map_err(one)?;

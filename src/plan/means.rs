@@ -11,6 +11,7 @@ use super::run::{Ran, RunControl, run};
 use super::store::{Shard, Store, StoreError};
 use super::values::{Number, Unit, Values, json};
 use super::{Counts, Plan, columns};
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::report::half_width;
 use crate::units::grouped;
@@ -222,7 +223,7 @@ impl Means {
     /// The configurations with the least means, best first.
     pub fn best(&self, most: usize) -> Vec<&MeanRow> {
         let mut rows: Vec<&MeanRow> = self.rows.iter().collect();
-        rows.sort_by(|a, b| a.mean_s.total_cmp(&b.mean_s));
+        rows.arrange_by(|a, b| a.mean_s.total_cmp(&b.mean_s));
         rows.truncate(most);
         rows
     }
@@ -281,7 +282,7 @@ impl Means {
             })
         };
         let mut found: Vec<Sensitivity> = self.keys.iter().enumerate().filter_map(of).collect();
-        found.sort_by(|a, b| b.part.total_cmp(&a.part));
+        found.arrange_by(|a, b| b.part.total_cmp(&a.part));
         found
     }
 
@@ -341,7 +342,7 @@ impl Means {
         for (rest, rows) in self.panels([over, of]) {
             // By number, the rows at it.
             let mut numbered: Vec<(f64, &MeanRow)> = rows.iter().map(|row| (numbers[row.choice[over]], *row)).collect();
-            numbered.sort_by(|a, b| a.0.total_cmp(&b.0));
+            numbered.arrange_by(|a, b| a.0.total_cmp(&b.0));
             let columns: Vec<(f64, Vec<&MeanRow>)> = numbered
                 .chunk_by(|a, b| a.0 == b.0)
                 .map(|column| (column[0].0, column.iter().map(|(_, row)| *row).collect()))
@@ -445,7 +446,7 @@ impl Plan {
         let factor = if matches!(unit, Unit::Time | Unit::PerByte) { 1e12 } else { 1.0 };
         let number = |value: f64| Number { value: value * factor, unit };
         trees.extend(added.iter().map(|&value| number(value).written(Span::new(0, 0))));
-        trees.sort_by(|a, b| {
+        trees.arrange_by(|a, b| {
             let value = |tree| Number::of(tree).map_or(f64::NAN, |number| number.value);
             value(a).total_cmp(&value(b))
         });

@@ -6,6 +6,7 @@ use super::columns;
 use super::points::{Filter, Group, Key, Points, Wanted};
 use super::row;
 use super::values::{Number, Unit, Values, json, normal};
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::reading::tree::{Entry, Kind, Table, Tree};
 use crate::report;
@@ -173,7 +174,7 @@ impl Reader {
         };
         let mut found = Vec::new();
         flatten(entries, "", &mut found);
-        found.sort_by_key(|(_, at, _)| at.start);
+        found.arrange_by_key(|(_, at, _)| at.start);
         let mut keys = Vec::new();
         for (name, at, value) in found {
             let path: Vec<String> = name.split('.').map(|part| part.trim().to_owned()).collect();

@@ -1,5 +1,6 @@
 //! Benchmarks: what a simulated message costs on this machine, as plain data.
 
+use crate::base::Arrange;
 use serde::{Deserialize, Serialize};
 
 /// The version of the form of [`Benchmark`] in JSON.
@@ -110,7 +111,7 @@ impl Spread {
     /// Of these values; not a number where there are none.
     pub fn new(all: Vec<f64>) -> Self {
         let mut sorted = all.clone();
-        sorted.sort_by(f64::total_cmp);
+        sorted.arrange_by(f64::total_cmp);
         let at = |place: usize| sorted.get(place).copied().unwrap_or(f64::NAN);
         let half = sorted.len() / 2;
         let median = if sorted.len() % 2 == 1 { at(half) } else { (at(half.wrapping_sub(1)) + at(half)) / 2.0 };

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::noise::CostOverSeeds;
 use super::{Bounds, ComparedJob, Estimated, KnownAccuracy, RankBy, SeedStatistics, WorstSlowdown};
+use crate::base::Arrange;
 use crate::base::portable::student;
 use crate::faults::part;
 
@@ -287,7 +288,7 @@ fn ranked(rows: Vec<ComparisonRow>, by: RankBy) -> Vec<ComparisonRow> {
     }
     for job in &mut jobs {
         // Stable: of equals, the one named first.
-        job.sort_by(|a, b| a.figure(by).mean_s.total_cmp(&b.figure(by).mean_s));
+        job.arrange_by(|a, b| a.figure(by).mean_s.total_cmp(&b.figure(by).mean_s));
         let best = job[0].figure(by);
         let mut before = (best.mean_s, 1);
         for (row, number) in job.iter_mut().zip(1..) {

@@ -6,6 +6,7 @@ use super::estimated::estimated;
 use super::read::{Section, Sections};
 use super::slow::slowed;
 use super::{Scenario, guard, paths};
+use crate::base::Arrange;
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::Fabric;
 use crate::faults::{Faults, FaultsSpec};
@@ -254,7 +255,7 @@ pub(super) fn finish<T>(built: Option<T>, sources: Sources, mut diagnostics: Vec
                 // A part that failed without a word of its own.
                 diagnostics.push(Diagnostic::new("cannot-build", "this scenario cannot be built"));
             }
-            diagnostics.sort_by_key(|diagnostic| match &diagnostic.at {
+            diagnostics.arrange_by_key(|diagnostic| match &diagnostic.at {
                 At::Span(span) => (0, span.start),
                 At::Place(place) => (1, place.line),
                 At::Nowhere => (2, 0),

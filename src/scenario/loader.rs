@@ -11,6 +11,7 @@ use super::overlay::{CHOICES, choice, empty_choice, is_path, leaf, one, overlay}
 use super::presets::Defaults;
 use super::with_options::WithOptions;
 use super::{jobs, json, known, read, slow, tasks};
+use crate::base::Arrange;
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
 use crate::placement::short;
 use crate::program::generate::Generator;
@@ -258,7 +259,7 @@ impl Loader {
         self.on_read.into_iter().for_each(|hook| texts.sources.on_read(hook));
         self.attached.into_iter().for_each(|(name, content)| texts.sources.attach(name, content));
         let mut parts = self.parts;
-        parts.sort_by_key(Part::rank);
+        parts.arrange_by_key(Part::rank);
         texts.preset_is_given = parts.iter().any(|part| matches!(part, Part::Named { shelf: Shelf::Presets, .. }));
         for part in parts {
             let layer = texts.layer(part).unwrap_or_default();

@@ -15,6 +15,7 @@ use super::overlay::one;
 use super::read::{Section, Sections};
 use super::shared::Shared;
 use super::{Loader, Scenario, build, jobs, paths};
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span, file_names};
 use crate::node::NodeSpec;
 use crate::placement::{PlacementSpec, RegularSpec};
@@ -112,7 +113,7 @@ impl Base {
     /// The texts with these settings; where they set the same, the later one holds, but fabrics, machines and work come
     /// before what is said of their parts.
     pub fn variant(&self, mut settings: Vec<Setting>) -> Variant {
-        settings.sort_by_key(|setting| match setting.key.as_slice() {
+        settings.arrange_by_key(|setting| match setting.key.as_slice() {
             [word] if ["topology", "machine", "node"].contains(&word.as_str()) => 0,
             [word] if ["pattern", "workload"].contains(&word.as_str()) => 1,
             [word] if ["transport", "sharing", "routing", "placement"].contains(&word.as_str()) => 2,
@@ -276,7 +277,7 @@ fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
     let mut hasher = blake3::Hasher::new();
     if path.is_dir() {
         let mut entries: Vec<_> = fs::read_dir(path)?.collect::<Result<_, _>>()?;
-        entries.sort_by_key(fs::DirEntry::file_name);
+        entries.arrange_by_key(fs::DirEntry::file_name);
         for entry in entries.iter().filter(|entry| entry.path().is_file()) {
             hasher.update(entry.file_name().as_encoded_bytes()).update(b"\0").update(&hash_of(&entry.path())?);
         }

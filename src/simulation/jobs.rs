@@ -11,6 +11,7 @@ use super::pattern::PatternWork;
 use super::program::ProgramWork;
 use super::simulated::{RunOptions, Simulated, Slowed, fits_noise, fits_places, without_network};
 use super::summary::Summary;
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Flight, Outcome, Stop, Watch};
 use crate::farm::Dealer;
@@ -610,13 +611,13 @@ impl Playing<'_> {
             .filter(several)
             .map(|link| (time(link), link))
             .collect();
-        links.sort_by(|(a, first), (b, second)| b.total_cmp(a).then(first.cmp(second)));
+        links.arrange_by(|(a, first), (b, second)| b.total_cmp(a).then(first.cmp(second)));
         links.truncate(MOST_MEETINGS);
         let meeting = |(time, link): (f64, LinkId)| {
             let of_job = self.work.jobs.iter().zip(&recorder.jobs);
             let of_job = of_job.map(|(job, record)| Carried { job: job.name.clone(), bytes: record.links[link] });
             let mut jobs: Vec<Carried> = of_job.filter(|carried| carried.bytes > 0).collect();
-            jobs.sort_by_key(|carried| std::cmp::Reverse(carried.bytes));
+            jobs.arrange_by_key(|carried| std::cmp::Reverse(carried.bytes));
             Meeting {
                 link: fabric.link_name(link),
                 capacity_bps: fabric.link(link).capacity.bytes_per_second(),

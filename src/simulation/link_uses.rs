@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::base::Arrange;
 use crate::engine::Outcome;
 use crate::fabric::{Fabric, FabricBuilder, Irregular};
 use crate::ids::{IdVec, LinkId, VertexId};
@@ -141,7 +142,7 @@ impl LinkUses {
                 kinds.push(KindDelay { links: group.name, part: lost / total_s });
             }
         }
-        kinds.sort_by(|a, b| b.part.total_cmp(&a.part));
+        kinds.arrange_by(|a, b| b.part.total_cmp(&a.part));
         Some(Delays { total_s, kinds })
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::Arrange;
 use crate::program::Program;
 use crate::record::{PathKind, PathStep, PlayedRegion};
 use crate::report::replay::{CriticalPath, PathOperation, PathPart, PathRank};
@@ -89,7 +90,7 @@ pub(super) fn described<'a>(program: &'a Program, system: &System) -> impl Fn(u3
 /// Those with the most time, most first.
 fn most<K: Ord + Copy>(times: BTreeMap<K, Time>) -> Vec<(K, Time)> {
     let mut times: Vec<(K, Time)> = times.into_iter().collect();
-    times.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    times.arrange_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     times.truncate(MOST);
     times
 }

@@ -2,6 +2,7 @@
 
 use super::program_path;
 use super::waits::Waits;
+use crate::base::Arrange;
 use crate::ids::RankId;
 use crate::pattern::Pattern;
 use crate::player::{ActivityKind, RankTimes};
@@ -64,7 +65,7 @@ pub(super) fn late_ranks(history: &History) -> Vec<LateRank> {
     let named = (0..).zip(&lateness.ranks).filter(|(_, late)| late.waited_for > Time::ZERO);
     let mut order: Vec<u32> = named.map(|(rank, _)| rank).collect();
     let of = |rank: u32| &lateness.ranks[rank as usize];
-    order.sort_by(|&a, &b| {
+    order.arrange_by(|&a, &b| {
         let (first, second) = (of(a), of(b));
         second.caused().cmp(&first.caused()).then(second.waited_for.cmp(&first.waited_for)).then(a.cmp(&b))
     });
@@ -89,7 +90,7 @@ pub(super) fn late_ranks(history: &History) -> Vec<LateRank> {
 fn delays(lateness: &Lateness, culprit: RankId) -> Vec<Delayed> {
     let mut delayed: Vec<(Time, u32)> = lateness.delayed_by(culprit).into_iter().zip(0..).collect();
     delayed.retain(|&(time, _)| time > Time::ZERO);
-    delayed.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    delayed.arrange_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     delayed.into_iter().map(|(time, rank)| Delayed { rank, time_s: time.seconds() }).collect()
 }
 

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Progress, Watch};
 use crate::report::{Comparison, FaultsReport, Gridlock, RankBy, Status, Stopped};
@@ -256,7 +257,7 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
     // The longest runs first, so that no core is left alone with one at the end.
     let mut jobs: Vec<(usize, u64)> =
         points.iter().enumerate().flat_map(|(i, point)| point.seeds.iter().map(move |&seed| (i, seed))).collect();
-    jobs.sort_by_key(|&(i, _)| std::cmp::Reverse(points[i].scenario.work().messages()));
+    jobs.arrange_by_key(|&(i, _)| std::cmp::Reverse(points[i].scenario.work().messages()));
     let tally = Tally {
         control,
         runs: AtomicUsize::new(0),

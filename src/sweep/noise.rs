@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Control, over_seeds};
+use crate::base::Arrange;
 use crate::diagnostic::Invalid;
 use crate::ids::NodeId;
 use crate::noise::{Added, NoiseTables};
@@ -104,7 +105,7 @@ fn see<W: Simulated>(scenario: &Scenario<W>, control: Control<'_>) -> Seen {
     if messages.len() as u64 > MOST_MESSAGES {
         messages = Vec::new();
     }
-    messages.sort_by_key(|message| (message.src, message.dst, message.number));
+    messages.arrange_by_key(|message| (message.src, message.dst, message.number));
     let mut ends = W::ends(&outcome);
     // Of a farm neither ranks nor messages are seen.
     if ends.is_empty() && !messages.is_empty() {

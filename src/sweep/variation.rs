@@ -1,6 +1,7 @@
 //! What it costs that a prediction takes the mean of a block's times: the same program with every time as it was
 //! recorded, with means, with lines, and with times drawn from those of each block.
 
+use crate::base::Arrange;
 use crate::diagnostic::Diagnostic;
 use crate::node::{NodeSpec, ReceiveTime, ReceiveTimesSpec};
 use crate::player::{Observers, Play, Player, rules};
@@ -50,7 +51,7 @@ pub fn variation(folded: &Folded, blocks: &Blocks, data: &ComputationData) -> Re
         })
         .filter(|(.., deviation)| *deviation > 0.0)
         .collect();
-    varying.sort_by(|a, b| (b.1 as f64 * b.3).total_cmp(&(a.1 as f64 * a.3)).then(a.0.block.cmp(&b.0.block)));
+    varying.arrange_by(|a, b| (b.1 as f64 * b.3).total_cmp(&(a.1 as f64 * a.3)).then(a.0.block.cmp(&b.0.block)));
     varying.truncate(BLOCKS);
     let mut found = Vec::new();
     for (block, executions, mean_s, deviation_s) in varying {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::calls::{Call, Calls, Event, Item, Kind, Wrong};
+use crate::base::Arrange;
 use crate::units::Time;
 
 /// Counts calls by call site and kind of call.
@@ -76,7 +77,7 @@ impl BySite {
                 tally,
             })
             .collect();
-        sites.sort_by(|a, b| {
+        sites.arrange_by(|a, b| {
             let names = |of: &Calling| (of.site.clone(), of.callers.clone(), of.call);
             b.tally.count.cmp(&a.tally.count).then_with(|| names(a).cmp(&names(b)))
         });

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 
 use super::{Case, Context, Outcome, Trouble};
+use hayase::base::Arrange;
 use hayase::farm;
 use hayase::farm::{
     Bounds, Chunking, Costs, Executed, MandelbrotSpec, Order, Outside, Policy, Size, Sizes, TaskGrid, Tasks, Workers,
@@ -165,7 +166,7 @@ fn measured_run(_: &Context) -> Result<Outcome, Trouble> {
         let policy = Policy { chunking: Chunking::Fixed(run.granularity), ..Policy::default() };
         let predicted = time(&tasks, run.workers, &costs, &policy);
         let mut seconds = run.seconds.clone();
-        seconds.sort_by(f64::total_cmp);
+        seconds.arrange_by(f64::total_cmp);
         let median = seconds[seconds.len() / 2];
         let error = predicted / median - 1.0;
         worst = worst.max(error.abs());

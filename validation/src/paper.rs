@@ -9,6 +9,7 @@ use super::context::stopwatch;
 use super::figures::figures;
 use super::setup::{Choice, MESSAGE_S, all_to_all};
 use super::{Case, Context, Outcome, Trouble};
+use hayase::base::Arrange;
 use hayase::report::Report;
 
 /// Simple spread, or pairwise where the number of ranks is a power of two: what the paper runs.
@@ -157,7 +158,7 @@ fn random_over_regular(context: &Context) -> Result<Outcome, Trouble> {
             .filter(|((r, ..), _)| *r == reading)
             .map(|(task, ratio)| (task.1, *ratio))
             .collect();
-        points.sort_by_key(|point| point.0);
+        points.arrange_by_key(|point| point.0);
         let listed: Vec<String> = points.iter().map(|(nodes, ratio)| format!("{ratio:.2} ({nodes})")).collect();
         lines.push(format!("{reading}: {}", listed.join(", ")));
         let mut off = 0.0f64;

@@ -16,6 +16,7 @@ use super::{End, Failure, Voice, caveats, complain, extension, progress};
 pub use args::TraceArgs;
 pub use args::TraceVerb;
 use args::{TraceConvertArgs, TraceInfoArgs};
+use hayase::base::Arrange;
 use hayase::diagnostic::{Diagnostic, Invalid, Sources};
 use hayase::program::caveats::Caveats;
 use hayase::program::collectives::{CollectivesSpec, Expander};
@@ -301,7 +302,7 @@ fn page(info: &Info, tally: &Tally) -> Answer {
             grid = grid.time("time inside");
         }
         let mut calls: Vec<&CallInfo> = calls.iter().collect();
-        calls.sort_by_key(|call| std::cmp::Reverse(call.count));
+        calls.arrange_by_key(|call| std::cmp::Reverse(call.count));
         for call in calls {
             let mut row = vec![Cell::from(call.call), call.count.into(), call.bytes.into()];
             if timed {

@@ -10,6 +10,7 @@ use super::listing::{self, Listing};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::CasesMonitor;
 use super::{End, Failure, Voice, interrupt, print};
+use hayase::base::Arrange;
 use hayase::diagnostic::{Diagnostic, closest};
 use hayase_output::json;
 use hayase_output::table::{self, Answer};
@@ -131,7 +132,7 @@ fn list(cases: &[Case], out: &OutputArgs) -> Result<(), Failure> {
 /// The numbers of the cases in the order in which they start: no core is left alone with a long one at the end.
 fn heaviest_first(cases: &[Case], effort: Effort) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..cases.len()).collect();
-    numbers.sort_by_key(|&number| std::cmp::Reverse(cases[number].seconds(effort)));
+    numbers.arrange_by_key(|&number| std::cmp::Reverse(cases[number].seconds(effort)));
     numbers
 }
 

@@ -23,6 +23,7 @@ mod placement;
 
 use std::collections::BTreeMap;
 
+use hayase::base::Arrange;
 use hayase_advice::model::{Action, CallPart, Edit, Needed, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -536,7 +537,7 @@ impl<'a> RankEdit<'a> {
 
     /// The rank, changed; `None` if something is waited for before it starts.
     fn build(mut self) -> Option<RankProgram> {
-        self.inserts.sort_by(|a, b| {
+        self.inserts.arrange_by(|a, b| {
             let place = |insert: &Insert| (insert.at.0, insert.at.1.to_bits());
             // Fractions are not negative, so their bits are in their order.
             place(a).cmp(&place(b)).then(a.turn.cmp(&b.turn)).then(a.of.cmp(&b.of))

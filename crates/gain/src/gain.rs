@@ -14,6 +14,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use hayase::base::Arrange;
 use hayase_advice::model::{Action, Certainty, Change, Finding, RuleId, ScenarioChange};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -161,7 +162,7 @@ impl Ranked {
     /// Advice that was not simulated, the most time at stake first; `everything`: also waits that are short against the
     /// `computed` time of all ranks \[s\].
     pub fn unsimulated(mut findings: Vec<Finding>, why: &str, computed: f64, everything: bool) -> Self {
-        findings.sort_by(by_stake);
+        findings.arrange_by(by_stake);
         let judged = |finding: Finding| Judged {
             finding,
             changed: Err(why.to_owned()),
@@ -205,7 +206,7 @@ impl<'a> Judge<'a> {
     pub fn rank(&self, base: &Base, findings: Vec<Finding>, everything: bool) -> Ranked {
         let mut judged = self.judge(base, findings);
         let base = &base.simulated;
-        judged.sort_by(|a, b| order(a, b, base));
+        judged.arrange_by(|a, b| order(a, b, base));
         let mut ranked = Ranked {
             base: Some(base.clone()),
             findings: judged,
@@ -242,7 +243,7 @@ impl<'a> Judge<'a> {
                 .filter(|&(hope, _)| hope >= least)
                 .collect();
             // As much hope: each of them once before one of them twice.
-            next.sort_by(|&(a_hope, a), &(b_hope, b)| {
+            next.arrange_by(|&(a_hope, a), &(b_hope, b)| {
                 let (a, b) = (&open[a], &open[b]);
                 let by_tries = b.weight.total_cmp(&a.weight);
                 b_hope.total_cmp(&a_hope).then(by_tries).then_with(|| by_stake(&a.finding, &b.finding))

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use hayase::base::Arrange;
 use hayase_advice::model::Location;
 use hayase_advice_page as out;
 
@@ -66,7 +67,7 @@ fn shorten(data: &mut out::PageData, mut files: BTreeSet<String>) {
     files.extend(data.findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.clone()));
     let mut names: Vec<(&str, &str)> = files.iter().map(|file| (file.as_str(), short_name(file, &files))).collect();
     // One may be the end of another.
-    names.sort_by_key(|(file, _)| std::cmp::Reverse(file.len()));
+    names.arrange_by_key(|(file, _)| std::cmp::Reverse(file.len()));
     names.retain(|(file, short)| file != short);
     for finding in &mut data.findings {
         let marked = finding.marks.iter_mut().map(|mark| &mut mark.text);
@@ -126,7 +127,7 @@ fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
 /// The parts of a critical path in a few words: `compute 80 %, network 15 %`.
 pub fn path(parts: &[PathPart]) -> String {
     let mut parts: Vec<&PathPart> = parts.iter().filter(|part| part.part >= 0.005).collect();
-    parts.sort_by(|a, b| b.time_s.total_cmp(&a.time_s).then(a.kind.cmp(b.kind)));
+    parts.arrange_by(|a, b| b.time_s.total_cmp(&a.time_s).then(a.kind.cmp(b.kind)));
     let words: Vec<String> = parts.iter().map(|part| format!("{} {:.0} %", part.kind, 100.0 * part.part)).collect();
     words.join(", ")
 }

@@ -7,6 +7,7 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
+use hayase::base::Arrange;
 use hayase_mpi::{Library, NotFound};
 
 use super::Plan;
@@ -147,7 +148,7 @@ fn load(libraries: &[String]) -> Result<Library, (String, String)> {
     let is_mpich = |name: &str| name.contains("mpich") || name.ends_with("libmpi.so.12");
     let mut libraries: Vec<&String> = libraries.iter().collect();
     if open_mpi != mpich {
-        libraries.sort_by_key(|name| is_mpich(name) != mpich);
+        libraries.arrange_by_key(|name| is_mpich(name) != mpich);
     }
     let mut reasons = Vec::new();
     for name in libraries {

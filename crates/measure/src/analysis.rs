@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use super::launcher::Measured;
 use super::protocol::Kind;
+use hayase::base::Arrange;
 use hayase::diagnostic::Diagnostic;
 use hayase::node::calibrate::{self, Calibration, Options, Sample};
 use hayase::prediction::communication::{Communication, FORMAT, Limits, Line, Origin, Parameter, Row};
@@ -186,7 +187,7 @@ fn at_percentile(sorted: &[f64], percent: f64) -> f64 {
 
 fn sorted(ns: &[f64]) -> Vec<f64> {
     let mut sorted = ns.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.arrange_by(f64::total_cmp);
     sorted
 }
 

@@ -1,6 +1,7 @@
 //! From the times of a run to computation data.
 
 use super::{ComputationData, MeasuredBlock, Times, structure};
+use crate::base::Arrange;
 use crate::diagnostic::Diagnostic;
 use crate::prediction::program::{Blocks, Folded, Timing, unfold};
 use crate::units::Time;
@@ -37,7 +38,7 @@ pub fn gather(folded: &Folded, blocks: &Blocks, pool: Pool) -> Result<Computatio
     unfold(&folded.data, blocks, &mut collected, "")?;
     let mut all = collected.all;
     // By block, then by rank; executions stay in their order.
-    all.sort_by_key(|found| (found.block, found.rank));
+    all.arrange_by_key(|found| (found.block, found.rank));
     let mut data = ComputationData {
         notes: Vec::new(),
         ranks: folded.data.ranks,

@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use super::case::{case_of, packet_hops};
+use crate::base::Arrange;
 use crate::base::portable;
 use crate::network::Network;
 use crate::report::{AccuracyCase, ErrorRange, KnownAccuracy};
@@ -240,7 +241,7 @@ fn said(map: &Map, case: &AccuracyCase, model: &str) -> KnownAccuracy {
         }
     }
     // Of the model of the run first.
-    against.sort_by_key(|range| range.model != model);
+    against.arrange_by_key(|range| range.model != model);
     if !against.iter().any(|range| range.model == model) {
         against.clear();
     }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::cables::Cables;
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::reading::tree::{self, Kind, Table, Tree};
 
@@ -118,7 +119,7 @@ impl Prices {
                 None => wrong,
             });
         }
-        prices.models.sort_by_key(|model| model.0);
+        prices.models.arrange_by_key(|model| model.0);
         prices
     }
 

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::{Control, SweepProgress, not_done};
+use crate::base::Arrange;
 use crate::diagnostic::Invalid;
 use crate::engine::Watch;
 use crate::report::replay::ReplayReport;
@@ -126,7 +127,7 @@ impl WhatIf {
                 one.elasticity = elasticity(&one.points);
             }
             if self.tornado {
-                varied.sort_by(|a, b| b.swing().total_cmp(&a.swing()));
+                varied.arrange_by(|a, b| b.swing().total_cmp(&a.swing()));
             }
         }
         let played = base.report.as_ref();

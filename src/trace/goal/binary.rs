@@ -13,6 +13,7 @@
 use std::io::{self, BufReader, Read, Write};
 
 use super::write::{NotGoal, PS_PER_UNIT, Schedule, nanoseconds, schedule, span, tag};
+use crate::base::Arrange;
 use crate::base::memory;
 use crate::diagnostic::Diagnostic;
 use crate::program::{ANY_SOURCE, Envelope, Op, OpKind, Program, ProgramBuilder};
@@ -274,7 +275,7 @@ fn write_rank(schedule: Schedule, span: u32, out: &mut dyn Write) -> io::Result<
         out.write_all(&root.to_le_bytes())?;
     }
     // Of each operation, who follows its end, then who follows its start.
-    edges.sort_by_key(|&(_, required, for_start)| (required, for_start));
+    edges.arrange_by_key(|&(_, required, for_start)| (required, for_start));
     let mut first = 0_usize;
     for (i, op) in ops.iter().enumerate() {
         let (kind, peer, size, tag) = match op.kind {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::base::Arrange;
 use crate::ids::RankId;
 use crate::program::{Action, Op, OpKind, Program, RankProgram};
 
@@ -112,7 +113,7 @@ pub fn write_text(program: &Program, out: &mut dyn Write) -> Result<(), NotGoal>
             let last = &mut last[required as usize];
             *last = op.max(*last);
         }
-        edges.sort_by_key(|&(_, required, _)| (last[required as usize], required));
+        edges.arrange_by_key(|&(_, required, _)| (last[required as usize], required));
         let mut edges = edges.into_iter().peekable();
         for (i, op) in ops.iter().enumerate() {
             if named[i] {

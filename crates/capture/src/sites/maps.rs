@@ -1,5 +1,6 @@
 //! The memory map of a process, as `/proc/self/maps` has it: which file an address was loaded from.
 
+use hayase::base::Arrange;
 use std::path::PathBuf;
 
 /// Pieces of files in the memory of a process, by ascending address.
@@ -20,7 +21,7 @@ impl Maps {
     /// Reads lines `start-end perms offset device inode path`; others, and pieces of no file, are passed over.
     pub fn parse(text: &str) -> Self {
         let mut pieces: Vec<Piece> = text.lines().filter_map(piece).collect();
-        pieces.sort_by_key(|piece| piece.start);
+        pieces.arrange_by_key(|piece| piece.start);
         Self(pieces)
     }
 

@@ -1,5 +1,6 @@
 //! The functions of a program or library by its tables of symbols: what is known without debug information.
 
+use hayase::base::Arrange;
 use object::{Object, ObjectSymbol, SymbolKind};
 
 /// Functions by address.
@@ -29,7 +30,7 @@ impl Symbols {
         symbols.extend(object.dynamic_symbols().filter_map(functions));
         // Of several names, the first in the alphabet: the same on every machine. Of those that begin together, the
         // longest is the function.
-        symbols.sort_by(|a, b| a.start.cmp(&b.start).then(b.end.cmp(&a.end)).then(a.name.cmp(&b.name)));
+        symbols.arrange_by(|a, b| a.start.cmp(&b.start).then(b.end.cmp(&a.end)).then(a.name.cmp(&b.name)));
         symbols.dedup_by_key(|symbol| symbol.start);
         Self(symbols)
     }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use hayase::base::Arrange;
 use hayase_trace::memory::{Item, Kind, Reader, Site};
 use serde::Serialize;
 
@@ -117,7 +118,7 @@ fn named(folder: &Path, by_rank: &[(u32, Vec<(Site, u64)>)]) -> Vec<AccessSite> 
     };
     let mut sites: Vec<AccessSite> = places.into_iter().map(site).collect();
     // Those of one count stay in the order of their places.
-    sites.sort_by_key(|site| std::cmp::Reverse(site.count));
+    sites.arrange_by_key(|site| std::cmp::Reverse(site.count));
     sites
 }
 

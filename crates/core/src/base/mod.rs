@@ -1,5 +1,6 @@
 //! Small helpers of all rooms.
 
+mod arrange;
 pub(crate) mod choice;
 pub mod divisor;
 pub mod memory;
@@ -7,3 +8,5 @@ pub mod portable;
 pub(crate) mod prefetch;
 pub mod threads;
 pub mod wall_clock;
+
+pub use arrange::Arrange;

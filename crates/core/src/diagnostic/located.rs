@@ -64,7 +64,6 @@ impl<T: Eq> Eq for Located<T> {}
 /// past the last byte and the value. All others go on as if nothing had been asked.
 pub(crate) const LOCATED: &str = "hayase::Located";
 
-/// From scenarios, and from TOML alone.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_newtype_struct(LOCATED, Parts(PhantomData))
@@ -89,9 +88,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Parts<T> {
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Located<T>, D::Error> {
-        let spanned = serde_spanned::Spanned::<T>::deserialize(deserializer)?;
-        let range = spanned.span();
-        Ok(Located { value: spanned.into_inner(), span: Some(Span::new(range.start, range.end)) })
+        T::deserialize(deserializer).map(Located::from)
     }
 }
 

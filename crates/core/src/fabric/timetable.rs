@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use crate::base::Arrange;
 use crate::ids::LinkId;
 use crate::units::{Bandwidth, Time};
 
@@ -49,7 +50,7 @@ impl Timetable {
         period: Option<Time>,
     ) -> Result<(), String> {
         // Stable: of one instant, what was said last holds.
-        changes.sort_by_key(|(at, _)| *at);
+        changes.arrange_by_key(|(at, _)| *at);
         let last = changes.last().map_or(Time::ZERO, |(at, _)| *at);
         if changes.iter().any(|(at, _)| !at.is_finite() || *at < Time::ZERO) {
             return Err("a change has no time from 0 on".to_owned());

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::names::Names;
 use super::part::part;
 use super::spec::{EventSpec, FaultsSpec, StateSpec};
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Located, Span};
 use crate::fabric::{Fabric, LinkChange, LinkRole, Timetable};
 use crate::ids::{LinkId, VertexId};
@@ -222,7 +223,7 @@ impl Collected<'_> {
 
     /// What is down and what is not, one after another: nothing fails twice, and only what is down comes back.
     fn check(&mut self, name: &str, happenings: &mut [Happening], told: &mut BTreeSet<(Option<usize>, &'static str)>) {
-        happenings.sort_by_key(|happening| happening.at);
+        happenings.arrange_by_key(|happening| happening.at);
         let mut down: Option<Happening> = None;
         for happening in happenings.iter() {
             let message = match (happening.what, &down) {

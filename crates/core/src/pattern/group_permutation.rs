@@ -6,6 +6,7 @@ use super::groups::Groups;
 use super::options::{self, finish, once, show_rounds, table};
 use super::permutation::Permutation;
 use super::{Ground, Injection, Pattern, Traffic};
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::rng::Stream;
 use crate::units::Bytes;
@@ -69,7 +70,7 @@ fn among_groups(groups: &Groups, ranks: u32, seed: u64) -> Vec<u32> {
     Stream::new(seed, "group-permutation").shuffle(&mut order);
     let size = |group: u32| groups.members(group).len();
     // Stable: drawn within each size.
-    order.sort_by_key(|&group| size(group));
+    order.arrange_by_key(|&group| size(group));
     let mut destinations: Vec<u32> = (0..ranks).collect();
     for circle in order.chunk_by(|&a, &b| size(a) == size(b)) {
         for (&from, &to) in circle.iter().zip(circle.iter().cycle().skip(1)) {

@@ -9,6 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{OpKind, Program};
+use crate::base::Arrange;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 
@@ -170,7 +171,7 @@ impl Between {
         }
         rank.marks.extend(marks);
         // Those that were there stand first among those of a position.
-        rank.marks.sort_by_key(|mark| mark.at);
+        rank.marks.arrange_by_key(|mark| mark.at);
         ended
     }
 }
@@ -180,7 +181,7 @@ fn no_call(option: &str, place: &SourceLine, known: &BTreeSet<SourceLine>) -> Di
     let message = format!("no call of MPI is recorded at {option} {place}");
     let unknown = Diagnostic::new("no-call", message);
     let mut near: Vec<&SourceLine> = known.iter().filter(|other| place.is_file_of(other)).collect();
-    near.sort_by_key(|other| (other.line.abs_diff(place.line), other.line));
+    near.arrange_by_key(|other| (other.line.abs_diff(place.line), other.line));
     near.truncate(NEAREST);
     near.sort();
     if !near.is_empty() {

@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Mark, OpKind, Program, RankProgram};
+use crate::base::Arrange;
 use crate::ids::RankId;
 
 /// Into how many parts the calls of a rank are divided.
@@ -52,7 +53,7 @@ impl Program {
             let place = of.place_or_last(at).unwrap_or(0);
             of.marks.push(Mark { at: at as u32, region, begins: true, site: 0, place });
             of.marks.push(Mark { at: of.ops.len() as u32, region, begins: false, site: 0, place: u32::MAX });
-            of.marks.sort_by_key(|mark| mark.at);
+            of.marks.arrange_by_key(|mark| mark.at);
         }
         found
     }

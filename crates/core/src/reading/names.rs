@@ -10,7 +10,7 @@ use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::typed::Mismatch;
+use super::typed::Passed;
 
 /// Names of fields or variants.
 type Names = &'static [&'static str];
@@ -39,36 +39,31 @@ struct Listener<'l> {
 }
 
 /// Nothing is read.
-fn enough<T>() -> Result<T, Mismatch> {
-    Err(Mismatch::custom("only names were asked for"))
+fn enough<T>() -> Result<T, Passed> {
+    Err(Passed::custom("only names were asked for"))
 }
 
 impl<'l> Deserializer<'l> for Listener<'l> {
-    type Error = Mismatch;
+    type Error = Passed;
 
-    fn deserialize_any<V: Visitor<'l>>(self, _: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_any<V: Visitor<'l>>(self, _: V) -> Result<V::Value, Passed> {
         enough()
     }
 
-    fn deserialize_option<V: Visitor<'l>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_option<V: Visitor<'l>>(self, visitor: V) -> Result<V::Value, Passed> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'l>>(self, _: &'static str, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_newtype_struct<V: Visitor<'l>>(self, _: &'static str, visitor: V) -> Result<V::Value, Passed> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_struct<V: Visitor<'l>>(self, _: &'static str, keys: Names, _: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_struct<V: Visitor<'l>>(self, _: &'static str, keys: Names, _: V) -> Result<V::Value, Passed> {
         self.keys.set(Some(keys));
         enough()
     }
 
-    fn deserialize_enum<V: Visitor<'l>>(
-        self,
-        _: &'static str,
-        choices: Names,
-        visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    fn deserialize_enum<V: Visitor<'l>>(self, _: &'static str, choices: Names, visitor: V) -> Result<V::Value, Passed> {
         self.choices.set(Some(choices));
         match self.choice {
             Some(_) => visitor.visit_enum(self),
@@ -84,32 +79,32 @@ impl<'l> Deserializer<'l> for Listener<'l> {
 }
 
 impl<'l> EnumAccess<'l> for Listener<'l> {
-    type Error = Mismatch;
+    type Error = Passed;
     type Variant = Self;
 
-    fn variant_seed<S: DeserializeSeed<'l>>(self, seed: S) -> Result<(S::Value, Self), Mismatch> {
+    fn variant_seed<S: DeserializeSeed<'l>>(self, seed: S) -> Result<(S::Value, Self), Passed> {
         let choice = BorrowedStrDeserializer::new(self.choice.unwrap_or_default());
-        Ok((seed.deserialize::<BorrowedStrDeserializer<'_, Mismatch>>(choice)?, Self { choice: None, ..self }))
+        Ok((seed.deserialize::<BorrowedStrDeserializer<'_, Passed>>(choice)?, Self { choice: None, ..self }))
     }
 }
 
 impl<'l> VariantAccess<'l> for Listener<'l> {
-    type Error = Mismatch;
+    type Error = Passed;
 
-    fn unit_variant(self) -> Result<(), Mismatch> {
+    fn unit_variant(self) -> Result<(), Passed> {
         self.keys.set(Some(&[]));
         enough()
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'l>>(self, seed: S) -> Result<S::Value, Mismatch> {
+    fn newtype_variant_seed<S: DeserializeSeed<'l>>(self, seed: S) -> Result<S::Value, Passed> {
         seed.deserialize(self)
     }
 
-    fn tuple_variant<V: Visitor<'l>>(self, _: usize, _: V) -> Result<V::Value, Mismatch> {
+    fn tuple_variant<V: Visitor<'l>>(self, _: usize, _: V) -> Result<V::Value, Passed> {
         enough()
     }
 
-    fn struct_variant<V: Visitor<'l>>(self, keys: Names, _: V) -> Result<V::Value, Mismatch> {
+    fn struct_variant<V: Visitor<'l>>(self, keys: Names, _: V) -> Result<V::Value, Passed> {
         self.keys.set(Some(keys));
         enough()
     }

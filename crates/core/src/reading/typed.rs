@@ -4,7 +4,6 @@
 //! expected) before any sentence is made of them. [`Mismatch`] keeps the parts and adds where the mistake is, so that
 //! whoever reports it finds its own words.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
@@ -15,7 +14,7 @@ use serde::de::{
 };
 
 use super::ONE_OR_LIST;
-use super::tree::{Entry, Kind, Step, Tree};
+use super::tree::{Entry, Kind, Step, Table, Tree};
 use crate::diagnostic::{LOCATED, Span};
 
 /// Why a value cannot be had from a table.
@@ -61,9 +60,13 @@ pub enum What {
     Refused(String),
 }
 
-impl Mismatch {
+/// A mismatch on its way to [`typed`]: behind a pointer, since each type that is read passes it on in code of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Passed(Box<Mismatch>);
+
+impl Passed {
     fn new(what: What) -> Self {
-        Self { what, path: Vec::new(), span: None }
+        Self(Box::new(Mismatch { what, path: Vec::new(), span: None }))
     }
 
     fn unfit(wanted: impl Into<String>) -> Self {
@@ -72,13 +75,13 @@ impl Mismatch {
 
     /// The same, found behind this step.
     fn behind(mut self, step: Step) -> Self {
-        self.path.insert(0, step);
+        self.0.path.insert(0, step);
         self
     }
 
     /// The same with a key as its place.
     fn of_key(mut self, key: &str, at: Span) -> Self {
-        self.span = Some(at);
+        self.0.span = Some(at);
         self.behind(Step::Key(key.to_owned()))
     }
 }
@@ -96,9 +99,15 @@ impl fmt::Display for Mismatch {
     }
 }
 
-impl std::error::Error for Mismatch {}
+impl fmt::Display for Passed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
-impl Error for Mismatch {
+impl std::error::Error for Passed {}
+
+impl Error for Passed {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self::new(What::Refused(message.to_string()))
     }
@@ -130,52 +139,94 @@ impl Error for Mismatch {
 /// # Errors
 /// The first thing that does not fit.
 pub fn typed<'a, T: Deserialize<'a>>(tree: &'a Tree) -> Result<T, Mismatch> {
-    T::deserialize(Value(tree)).map_err(|mismatch| Value(tree).told(mismatch, None))
+    T::deserialize(Value(tree)).map_err(|mismatch| *Value(tree).told(mismatch, Wanted::Said).0)
 }
 
 /// A value as serde asks for it.
 #[derive(Clone, Copy)]
 struct Value<'a>(&'a Tree);
 
+/// A value, parsed.
+enum Parsed<'a> {
+    Text(&'a str),
+    Signed(i64),
+    Unsigned(u64),
+    Float(f64),
+    Truth(bool),
+    List(&'a [Tree]),
+    Table(&'a Table),
+    /// What no type has room for.
+    Nothing,
+}
+
+/// What is expected where a value does not fit, in words.
+#[derive(Clone, Copy)]
+enum Wanted {
+    /// What the type says itself.
+    Said,
+    /// These.
+    Words(&'static str),
+    /// A number that `u32` holds, and not less than this.
+    From(u32),
+    /// A list of this length.
+    ListOf(usize),
+}
+
 impl<'a> Value<'a> {
-    /// Whatever it is. What is wanted stands in messages; without it, the visitor says so itself.
-    fn visit<V: Visitor<'a>>(self, visitor: V, wanted: Option<Cow<'static, str>>) -> Result<V::Value, Mismatch> {
-        let visited = match &self.0.kind {
-            Kind::Text(text) => visitor.visit_borrowed_str(text),
+    fn parsed(self) -> Parsed<'a> {
+        match &self.0.kind {
+            Kind::Text(text) => Parsed::Text(text),
             Kind::Whole(digits) => match (digits.parse(), digits.parse()) {
-                (Ok(number), _) => visitor.visit_i64(number),
-                (_, Ok(number)) => visitor.visit_u64(number),
-                // No type has room for it.
-                _ => Err(unfit_for(&visitor)),
+                (Ok(number), _) => Parsed::Signed(number),
+                (_, Ok(number)) => Parsed::Unsigned(number),
+                _ => Parsed::Nothing,
             },
             Kind::Decimal(text) => match text.parse::<f64>() {
                 Ok(number) if number.is_finite() || !text.contains(|c: char| c.is_ascii_digit()) => {
-                    visitor.visit_f64(number)
+                    Parsed::Float(number)
                 }
-                _ => Err(unfit_for(&visitor)),
+                _ => Parsed::Nothing,
             },
-            Kind::Truth(value) => visitor.visit_bool(*value),
-            Kind::Date(_) => Err(unfit_for(&visitor)),
-            Kind::List(items) => {
+            Kind::Truth(value) => Parsed::Truth(*value),
+            Kind::Date(_) => Parsed::Nothing,
+            Kind::List(items) => Parsed::List(items),
+            Kind::Table(table) => Parsed::Table(table),
+        }
+    }
+
+    /// Shows it to a visitor, whatever it is.
+    fn visit<V: Visitor<'a>>(self, visitor: V, wanted: Wanted) -> Result<V::Value, Passed> {
+        let visited = match self.parsed() {
+            Parsed::Text(text) => visitor.visit_borrowed_str(text),
+            Parsed::Signed(number) => visitor.visit_i64(number),
+            Parsed::Unsigned(number) => visitor.visit_u64(number),
+            Parsed::Float(number) => visitor.visit_f64(number),
+            Parsed::Truth(value) => visitor.visit_bool(value),
+            Parsed::List(items) => {
                 let mut left = Items(items.iter().enumerate());
                 visitor.visit_seq(&mut left).and_then(|value| match left.0.len() {
                     0 => Ok(value),
-                    more => Err(Mismatch::unfit(format!("a list of {}", items.len() - more))),
+                    more => Err(Passed::unfit(format!("a list of {}", items.len() - more))),
                 })
             }
-            Kind::Table(table) => visitor.visit_map(Entries { entries: table.iter(), value: None }),
+            Parsed::Table(table) => visitor.visit_map(Entries { entries: table.iter(), value: None }),
+            Parsed::Nothing => Err(unfit_for(&visitor)),
         };
         visited.map_err(|mismatch| self.told(mismatch, wanted))
     }
 
-    /// The mistake with this as its place, unless a value inside has been named.
-    fn told(self, mut mismatch: Mismatch, better: Option<Cow<'static, str>>) -> Mismatch {
-        if mismatch.span.is_none() {
-            mismatch.span = Some(self.0.span);
-            if let What::Unfit { found, wanted } = &mut mismatch.what {
+    /// Returns the mistake with this as its place, unless a value inside has been named.
+    fn told(self, mut mismatch: Passed, better: Wanted) -> Passed {
+        let mistake = &mut *mismatch.0;
+        if mistake.span.is_none() {
+            mistake.span = Some(self.0.span);
+            if let What::Unfit { found, wanted } = &mut mistake.what {
                 *found = self.0.in_words();
-                if let Some(better) = better {
-                    *wanted = better.into_owned();
+                match better {
+                    Wanted::Said => {}
+                    Wanted::Words(words) => words.clone_into(wanted),
+                    Wanted::From(least) => *wanted = format!("a whole number from {least} to 4294967295"),
+                    Wanted::ListOf(length) => *wanted = format!("a list of {length} in [ ]"),
                 }
             }
         }
@@ -184,25 +235,25 @@ impl<'a> Value<'a> {
 }
 
 /// What a visitor does not take at all.
-fn unfit_for(visitor: &dyn Expected) -> Mismatch {
-    Mismatch::unfit(visitor.to_string())
+fn unfit_for(visitor: &dyn Expected) -> Passed {
+    Passed::unfit(visitor.to_string())
 }
 
 macro_rules! wanted {
     ($($method:ident: $words:literal,)*) => {$(
-        fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
-            self.visit(visitor, Some(Cow::Borrowed($words)))
+        fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
+            self.visit(visitor, Wanted::Words($words))
         }
     )*};
 }
 
 impl<'a> Deserializer<'a> for Value<'a> {
-    type Error = Mismatch;
+    type Error = Passed;
 
     /// Of `NonZeroU32`, too, which says of itself that it wants no zero.
-    fn deserialize_u32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_u32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
         let least = u32::from((&visitor as &dyn Expected).to_string().contains("nonzero"));
-        self.visit(visitor, Some(Cow::Owned(format!("a whole number from {least} to 4294967295"))))
+        self.visit(visitor, Wanted::From(least))
     }
 
     wanted! {
@@ -228,33 +279,33 @@ impl<'a> Deserializer<'a> for Value<'a> {
         deserialize_unit: "an empty table",
     }
 
-    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
-        self.visit(visitor, None)
+    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
+        self.visit(visitor, Wanted::Said)
     }
 
-    fn deserialize_identifier<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
-        self.visit(visitor, None)
+    fn deserialize_identifier<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
+        self.visit(visitor, Wanted::Said)
     }
 
-    fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
         visitor.visit_unit()
     }
 
     /// What is written is there.
-    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_unit_struct<V: Visitor<'a>>(self, _: &'static str, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_unit_struct<V: Visitor<'a>>(self, _: &'static str, visitor: V) -> Result<V::Value, Passed> {
         self.deserialize_unit(visitor)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'a>>(self, name: &'static str, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_newtype_struct<V: Visitor<'a>>(self, name: &'static str, visitor: V) -> Result<V::Value, Passed> {
         match (name, &self.0.kind) {
             (LOCATED, _) => visitor.visit_seq(Placed { part: 0, of: self.0 }),
-            (ONE_OR_LIST, Kind::List(_)) => self.visit(visitor, None),
+            (ONE_OR_LIST, Kind::List(_)) => self.visit(visitor, Wanted::Said),
             (ONE_OR_LIST, _) => visitor.visit_some(self).map_err(|mut mismatch| {
-                if let (What::Unfit { wanted, .. }, []) = (&mut mismatch.what, &mismatch.path[..]) {
+                if let (What::Unfit { wanted, .. }, []) = (&mut mismatch.0.what, &mismatch.0.path[..]) {
                     wanted.push_str(", or a list of them,");
                 }
                 mismatch
@@ -263,8 +314,8 @@ impl<'a> Deserializer<'a> for Value<'a> {
         }
     }
 
-    fn deserialize_tuple<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, Mismatch> {
-        self.visit(visitor, Some(format!("a list of {length} in [ ]").into()))
+    fn deserialize_tuple<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, Passed> {
+        self.visit(visitor, Wanted::ListOf(length))
     }
 
     fn deserialize_tuple_struct<V: Visitor<'a>>(
@@ -272,7 +323,7 @@ impl<'a> Deserializer<'a> for Value<'a> {
         _: &'static str,
         length: usize,
         visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    ) -> Result<V::Value, Passed> {
         self.deserialize_tuple(length, visitor)
     }
 
@@ -281,10 +332,10 @@ impl<'a> Deserializer<'a> for Value<'a> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    ) -> Result<V::Value, Passed> {
         match self.0.kind {
             // Visitors take the values of a structure without their names as well.
-            Kind::List(_) => Err(self.told(Mismatch::unfit("a table"), None)),
+            Kind::List(_) => Err(self.told(Passed::unfit("a table"), Wanted::Said)),
             _ => self.deserialize_map(visitor),
         }
     }
@@ -295,21 +346,21 @@ impl<'a> Deserializer<'a> for Value<'a> {
         _: &'static str,
         known: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    ) -> Result<V::Value, Passed> {
         let chosen = match &self.0.kind {
             Kind::Text(word) => visitor.visit_enum(Choice { word, of: self, entry: None }),
             Kind::Table(table) if table.len() == 1 => match table.first_key_value() {
                 Some((word, entry)) => visitor.visit_enum(Choice { word, of: self, entry: Some(entry) }),
-                None => Err(Mismatch::unfit("a choice")),
+                None => Err(Passed::unfit("a choice")),
             },
-            Kind::Table(_) => Err(Mismatch::new(What::NotOneChoice)),
-            _ => Err(Mismatch::unfit(format!("one of {}", known.join(", ")))),
+            Kind::Table(_) => Err(Passed::new(What::NotOneChoice)),
+            _ => Err(Passed::unfit(format!("one of {}", known.join(", ")))),
         };
-        chosen.map_err(|mismatch| self.told(mismatch, None))
+        chosen.map_err(|mismatch| self.told(mismatch, Wanted::Said))
     }
 }
 
-impl<'a> IntoDeserializer<'a, Mismatch> for Value<'a> {
+impl<'a> IntoDeserializer<'a, Passed> for Value<'a> {
     type Deserializer = Self;
     fn into_deserializer(self) -> Self {
         self
@@ -320,13 +371,13 @@ impl<'a> IntoDeserializer<'a, Mismatch> for Value<'a> {
 struct Items<'a>(std::iter::Enumerate<std::slice::Iter<'a, Tree>>);
 
 impl<'a> SeqAccess<'a> for &mut Items<'a> {
-    type Error = Mismatch;
+    type Error = Passed;
 
-    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Mismatch> {
+    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Passed> {
         let Some((i, item)) = self.0.next() else { return Ok(None) };
         seed.deserialize(Value(item))
             .map(Some)
-            .map_err(|mismatch| Value(item).told(mismatch, None).behind(Step::Item(i)))
+            .map_err(|mismatch| Value(item).told(mismatch, Wanted::Said).behind(Step::Item(i)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -341,20 +392,20 @@ struct Entries<'a> {
 }
 
 impl<'a> MapAccess<'a> for Entries<'a> {
-    type Error = Mismatch;
+    type Error = Passed;
 
-    fn next_key_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Mismatch> {
+    fn next_key_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Passed> {
         self.value = self.entries.next();
         let Some((key, entry)) = self.value else { return Ok(None) };
         seed.deserialize(BorrowedStrDeserializer::new(key))
             .map(Some)
-            .map_err(|mismatch: Mismatch| mismatch.of_key(key, entry.key))
+            .map_err(|mismatch: Passed| mismatch.of_key(key, entry.key))
     }
 
-    fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Mismatch> {
-        let Some((key, entry)) = self.value.take() else { return Err(Mismatch::custom("a value without a key")) };
+    fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Passed> {
+        let Some((key, entry)) = self.value.take() else { return Err(Passed::custom("a value without a key")) };
         seed.deserialize(Value(&entry.value))
-            .map_err(|mismatch| Value(&entry.value).told(mismatch, None).behind(Step::Key(key.clone())))
+            .map_err(|mismatch| Value(&entry.value).told(mismatch, Wanted::Said).behind(Step::Key(key.clone())))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -371,25 +422,26 @@ struct Choice<'a> {
 
 impl<'a> Choice<'a> {
     /// What stands behind the word.
-    fn content<T>(&self, read: impl FnOnce(Value<'a>) -> Result<T, Mismatch>) -> Result<T, Mismatch> {
+    fn content<T>(&self, read: impl FnOnce(Value<'a>) -> Result<T, Passed>) -> Result<T, Passed> {
         match self.entry {
-            Some(entry) => read(Value(&entry.value))
-                .map_err(|mismatch| Value(&entry.value).told(mismatch, None).behind(Step::Key(self.word.to_owned()))),
-            None => Err(self.of.told(Mismatch::unfit("a table"), None)),
+            Some(entry) => read(Value(&entry.value)).map_err(|mismatch| {
+                Value(&entry.value).told(mismatch, Wanted::Said).behind(Step::Key(self.word.to_owned()))
+            }),
+            None => Err(self.of.told(Passed::unfit("a table"), Wanted::Said)),
         }
     }
 }
 
 impl<'a> EnumAccess<'a> for Choice<'a> {
-    type Error = Mismatch;
+    type Error = Passed;
     type Variant = Self;
 
-    fn variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<(S::Value, Self), Mismatch> {
+    fn variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<(S::Value, Self), Passed> {
         let name = BorrowedStrDeserializer::new(self.word);
         match seed.deserialize(name) {
             Ok(variant) => Ok((variant, self)),
             Err(mismatch) => Err(match self.entry {
-                Some(entry) => Mismatch::of_key(mismatch, self.word, entry.key),
+                Some(entry) => Passed::of_key(mismatch, self.word, entry.key),
                 None => mismatch,
             }),
         }
@@ -397,27 +449,27 @@ impl<'a> EnumAccess<'a> for Choice<'a> {
 }
 
 impl<'a> VariantAccess<'a> for Choice<'a> {
-    type Error = Mismatch;
+    type Error = Passed;
 
-    fn unit_variant(self) -> Result<(), Mismatch> {
+    fn unit_variant(self) -> Result<(), Passed> {
         if self.entry.is_none() {
             return Ok(());
         }
         self.content(|value| match value.0.table() {
             Some(table) if table.is_empty() => Ok(()),
-            _ => Err(value.told(Mismatch::unfit("an empty table"), None)),
+            _ => Err(value.told(Passed::unfit("an empty table"), Wanted::Said)),
         })
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<S::Value, Mismatch> {
+    fn newtype_variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<S::Value, Passed> {
         self.content(|value| seed.deserialize(value))
     }
 
-    fn tuple_variant<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, Mismatch> {
+    fn tuple_variant<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, Passed> {
         self.content(|value| value.deserialize_tuple(length, visitor))
     }
 
-    fn struct_variant<V: Visitor<'a>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Mismatch> {
+    fn struct_variant<V: Visitor<'a>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Passed> {
         self.content(|value| value.deserialize_struct("", fields, visitor))
     }
 }
@@ -429,9 +481,9 @@ struct Placed<'a> {
 }
 
 impl<'a> SeqAccess<'a> for Placed<'a> {
-    type Error = Mismatch;
+    type Error = Passed;
 
-    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Mismatch> {
+    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Passed> {
         self.part += 1;
         match self.part {
             1 => seed.deserialize(UsizeDeserializer::new(self.of.span.start)).map(Some),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::common::{Mistakes, OneOrList, Topology, times};
 use super::direct::{Direct, Every, Kind, Links, Spread, complete, pair};
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Bisection, Fabric, Fact, Family, Lattice, Sketch, Step, dimension_name, leading_half};
 use crate::ids::{LinkId, NodeId};
@@ -176,7 +177,7 @@ impl Family for Hyperx {
         };
         let mut order: Vec<usize> = (0..self.shape.len()).filter(|&dim| self.shape[dim] > 1).collect();
         let odd = |dim: usize| self.shape[dim] % 2;
-        order.sort_by(|&a, &b| width(a).total_cmp(&width(b)).then(odd(a).cmp(&odd(b))));
+        order.arrange_by(|&a, &b| width(a).total_cmp(&width(b)).then(odd(a).cmp(&odd(b))));
         // (With the nodes of a switch as the fastest dimension.)
         let sizes: Vec<u32> = std::iter::once(self.nodes).chain(self.shape.iter().copied()).collect();
         let slowest_first: Vec<usize> = order.iter().map(|dim| dim + 1).chain([0]).collect();

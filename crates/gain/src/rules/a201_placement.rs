@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hayase::base::Arrange;
 use hayase_advice::model::{Change, Finding, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
 use rayon::prelude::*;
@@ -246,7 +247,7 @@ impl<'a> Search<'a> {
     /// The links with the most bytes, most first.
     fn busiest(&self, fabric: &Fabric) -> Vec<String> {
         let mut links: Vec<(f64, LinkId)> = self.load.iter_ids().map(|(link, &load)| (load, link)).collect();
-        links.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.index().cmp(&b.1.index())));
+        links.arrange_by(|a, b| b.0.total_cmp(&a.0).then(a.1.index().cmp(&b.1.index())));
         let name = |(load, link): (f64, LinkId)| format!("{} {}", fabric.link_name(link), Bytes(load as u64));
         links.into_iter().take(LINKS).filter(|link| link.0 > 0.0).map(name).collect()
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hayase::base::Arrange;
 use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
 
@@ -64,12 +65,12 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (operation, (count, ranks, sites)) in called.into_values() {
         let Some(Tried { times: mut of, untried }) = tried.remove(operation.name()) else { continue };
-        of.sort_by(|a, b| a.0.total_cmp(&b.0));
+        of.arrange_by(|a, b| a.0.total_cmp(&b.0));
         let Some(&(best, _)) = of.first() else { continue };
         // What a thousandth of the run cannot tell apart is as fast; of these, one that a library can be told to use.
         let tie = of.iter().filter(|(time, _)| *time <= best + LEAST_GAIN * base.simulated.makespan_s);
         let mut tie: Vec<Algorithm> = tie.map(|&(_, algorithm)| algorithm).collect();
-        tie.sort_by_key(|&algorithm| !is_setting(operation, algorithm));
+        tie.arrange_by_key(|&algorithm| !is_setting(operation, algorithm));
         let (algorithm, others) = (tie[0], &tie[1..]);
         let name = algorithm.name();
         if best > base.simulated.makespan_s * 0.999 {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hayase::base::Arrange;
 use hayase_advice::model::{Finding, Location, Role, RuleId};
 use hayase_advice::rules::Rule;
 
@@ -67,7 +68,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let mut sites: Vec<_> = sites.into_iter().collect();
-    sites.sort_by(|a, b| b.1.1.total_cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
+    sites.arrange_by(|a, b| b.1.1.total_cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
     let share = |time: f64| 100.0 * time / all;
     let text = sites
         .iter()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hayase::base::Arrange;
 use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
 
@@ -54,7 +55,7 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
         return Vec::new();
     }
     let mut sites: Vec<_> = sites.into_iter().collect();
-    sites.sort_by(|a, b| b.1.1.cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
+    sites.arrange_by(|a, b| b.1.1.cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
     let unit = super::unit(base, time);
     let text = sites
         .iter()

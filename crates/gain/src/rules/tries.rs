@@ -15,6 +15,7 @@ use crate::Judge;
 use crate::bound::{Touched, most_saved};
 use crate::gain::{ALGORITHMS, LEAST_GAIN, with_algorithm, with_program};
 use crate::rules::Base;
+use hayase::base::Arrange;
 use hayase::ids::RankId;
 use hayase::program::collectives::{Algorithm, CollectivesSpec, Expander, Operation, operation};
 use hayase::program::{Expand, Op, OpKind, Program, RankProgram};
@@ -39,7 +40,7 @@ pub(super) struct Tried {
 pub(super) fn simulate(base: &Base, judge: &Judge<'_>, operations: &[Operation]) -> BTreeMap<&'static str, Tried> {
     let program = &base.program;
     let mut bounded: Vec<(f64, Operation)> = operations.iter().map(|&of| (bound(base, of), of)).collect();
-    bounded.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.name().cmp(b.1.name())));
+    bounded.arrange_by(|a, b| b.0.total_cmp(&a.0).then(a.1.name().cmp(b.1.name())));
     let mut left = if judge.thorough { usize::MAX } else { ALGORITHMS };
     let mut chosen: Vec<(Operation, Vec<Vec<Algorithm>>, usize)> = Vec::new();
     for (most, of) in bounded {
@@ -122,7 +123,7 @@ fn groups(program: &Program, judge: &Judge<'_>, of: Operation) -> Vec<Vec<Algori
             (time.unwrap_or(f64::INFINITY), at, group)
         })
         .collect();
-    timed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    timed.arrange_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     timed.into_iter().map(|(.., group)| group).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, FAINT, INK, MARGIN, Point, text_width};
 use super::scale::round_step;
+use hayase::base::Arrange;
 
 /// Where the largest value is more than so many times the smallest, an axis that shows both is logarithmic.
 const LARGEST_RATIO: f64 = 30.0;
@@ -129,7 +130,7 @@ impl Axis {
 
     /// The axis of what stands at these places, from 0 to 1.
     pub(super) fn of_places(mut places: Vec<(f64, String)>) -> Self {
-        places.sort_by(|a, b| a.0.total_cmp(&b.0));
+        places.arrange_by(|a, b| a.0.total_cmp(&b.0));
         places.dedup();
         Self { start: 0.0, end: 1.0, unit: "", ticks: places, logarithmic: None }
     }

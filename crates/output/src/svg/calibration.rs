@@ -4,6 +4,7 @@ use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, INK, MARGIN, Point};
 use super::chart::{Chart, LIMIT, Mark, Pen};
 use super::scale::percent;
+use hayase::base::Arrange;
 use hayase::node::calibrate::{Calibration, Measured, Point as Measurement};
 
 const WIDTH: f64 = 860.0;
@@ -96,7 +97,7 @@ fn series(found: &Calibration) -> Vec<Series> {
         let points = found.points.iter().filter(|point| belongs(point));
         let mut points: Vec<_> =
             points.map(|&point| (point, point.time_s - point.work_s, point.fitted_s - point.work_s)).collect();
-        points.sort_by(|a, b| a.0.bytes.cmp(&b.0.bytes).then(a.0.work_s.total_cmp(&b.0.work_s)));
+        points.arrange_by(|a, b| a.0.bytes.cmp(&b.0.bytes).then(a.0.work_s.total_cmp(&b.0.work_s)));
         points
     };
     let all = SERIES.map(|(name, pen, belongs)| Series { name, pen, points: of(belongs) });
@@ -130,7 +131,7 @@ fn thresholds(canvas: &mut Canvas, found: &Calibration, chart: &Chart) {
 fn residuals(canvas: &mut Canvas, series: &[Series], left: f64, top: f64, x: impl Fn(u64) -> f64) {
     let mut sizes: Vec<f64> =
         series.iter().flat_map(|entry| &entry.points).map(|point| point.0.residual().abs()).collect();
-    sizes.sort_by(f64::total_cmp);
+    sizes.arrange_by(f64::total_cmp);
     let (median, largest) = (sizes.get(sizes.len() / 2).copied().unwrap_or(0.0), sizes.last().copied().unwrap_or(0.0));
     // A few that are far off must not make all others one line.
     let limit = if median > 0.0 { largest.min(FAR * median) } else { largest }.max(1e-4);

@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, GREY, INK, Point};
+use hayase::base::Arrange;
 
 /// The form of the points of a line: forms are told apart without colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -166,7 +167,7 @@ impl Chart {
 
     /// Draws limits across, with their names right of the chart where these do not touch.
     pub(super) fn levels(&self, canvas: &mut Canvas, mut levels: Vec<(f64, String, Pen)>) {
-        levels.sort_by(|a, b| b.0.total_cmp(&a.0));
+        levels.arrange_by(|a, b| b.0.total_cmp(&a.0));
         let mut free = f64::NEG_INFINITY;
         for (value, name, pen) in levels {
             let y = self.y(value);

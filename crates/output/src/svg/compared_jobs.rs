@@ -3,6 +3,7 @@
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
 use crate::table::count;
+use hayase::base::Arrange;
 use hayase::report::{ComparedJob, Comparison, ComparisonRow, RankBy, varying};
 use hayase::units::Time;
 
@@ -28,9 +29,9 @@ fn drawn(row: &ComparisonRow) -> Vec<&ComparedJob> {
     let mut jobs: Vec<(usize, &ComparedJob)> = row.jobs.iter().enumerate().collect();
     if jobs.len() > MOST_JOBS {
         let of = |job: &ComparedJob| job.slowdown.unwrap_or(0.0);
-        jobs.sort_by(|(i, a), (j, b)| of(b).total_cmp(&of(a)).then(i.cmp(j)));
+        jobs.arrange_by(|(i, a), (j, b)| of(b).total_cmp(&of(a)).then(i.cmp(j)));
         jobs.truncate(MOST_JOBS);
-        jobs.sort_by_key(|(index, _)| *index);
+        jobs.arrange_by_key(|(index, _)| *index);
     }
     jobs.into_iter().map(|(_, job)| job).collect()
 }

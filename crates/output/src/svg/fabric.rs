@@ -4,6 +4,7 @@ use super::canvas::{Anchor, BOLD, Canvas, GREY, INK, MARGIN, Point, text_width, 
 use super::failed::{self, State};
 use super::layout::{Cable, Caption, Layout, Mark};
 use super::small::small_member;
+use hayase::base::Arrange;
 use hayase::fabric::{Fabric, LinkRole};
 use hayase::ids::{Id, LinkId, VertexId};
 
@@ -131,7 +132,7 @@ pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, of
         Mark::Hidden => 3,
     };
     let mut order: Vec<usize> = (0..layout.vertices.len()).collect();
-    order.sort_by_key(|&i| (rank(&layout.vertices[i].mark), i));
+    order.arrange_by_key(|&i| (rank(&layout.vertices[i].mark), i));
     for i in order {
         let placed = &layout.vertices[i];
         if placed.mark == Mark::Hidden {
@@ -234,7 +235,7 @@ impl Classes {
             // Of what the matrix counts, too.
             capacities.extend(fabric.links().ids().map(|id| built(fabric, id)));
         }
-        capacities.sort_by(|a, b| b.total_cmp(a));
+        capacities.arrange_by(|a, b| b.total_cmp(a));
         capacities.dedup();
         let any_one_way = cables.iter().any(|cable| one_way(fabric, cable).is_some());
         let crossbars = layout.vertices.iter().any(|placed| matches!(placed.mark, Mark::Bar(_)));

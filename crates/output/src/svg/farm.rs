@@ -5,6 +5,7 @@ use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_w
 use super::chart::{Chart, Mark, Pen};
 use super::scale::percent;
 use crate::table::count;
+use hayase::base::Arrange;
 use hayase::farm::Turn;
 use hayase::report::{FarmReport, Prediction};
 
@@ -79,7 +80,7 @@ pub fn farm(report: &FarmReport) -> String {
     for (_, pen, value) in BOUNDS {
         let mut points: Vec<(f64, f64)> = Vec::new();
         let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by(|&a, &b| places[a].0.total_cmp(&places[b].0));
+        order.arrange_by(|&a, &b| places[a].0.total_cmp(&places[b].0));
         for i in order {
             let bound = value(&rows[i]);
             match points.last_mut() {
@@ -170,7 +171,7 @@ pub fn gantt(turns: &[Turn], workers: usize, time_s: f64, title: &str) -> String
     let y = canvas.heading(title, &subtitle, width);
     let shown = workers.min(MOST_WORKERS);
     let mut drawn: Vec<&Turn> = turns.iter().filter(|turn| (turn.worker as usize) < shown).collect();
-    drawn.sort_by(|a, b| a.given.cmp(&b.given).then(a.worker.cmp(&b.worker)));
+    drawn.arrange_by(|a, b| a.given.cmp(&b.given).then(a.worker.cmp(&b.worker)));
     let mut remarks = Vec::new();
     if shown < workers {
         remarks.push(format!("Only the first {shown} of {workers} workers are drawn."));

@@ -4,6 +4,7 @@ use super::axis::Axis;
 use super::canvas::{Canvas, INK, MARGIN, Point, fit};
 use super::chart::{Chart, Mark, Pen};
 use crate::table::count;
+use hayase::base::Arrange;
 use hayase::faults::part;
 use hayase::report::{Comparison, ComparisonRow, FAULTS, varying};
 
@@ -143,7 +144,7 @@ fn series(rows: &[ComparisonRow]) -> Vec<Series<'_>> {
     }
     let mut all: Vec<Series<'_>> = all.into_iter().map(|(_, series)| series).collect();
     for series in &mut all {
-        series.rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        series.rows.arrange_by(|a, b| a.0.total_cmp(&b.0));
     }
     all
 }

@@ -3,6 +3,7 @@
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
 use super::matrix::{scale, shade};
+use hayase::base::Arrange;
 use hayase::report::JobsReport;
 use hayase::units::Time;
 
@@ -85,7 +86,7 @@ pub fn interference(report: &JobsReport) -> String {
 fn shown(all: usize, delay: impl Fn(usize, usize) -> f64) -> Vec<usize> {
     let weight = |job: usize| (0..all).map(|other| delay(job, other) + delay(other, job)).sum::<f64>();
     let mut jobs: Vec<(f64, usize)> = (0..all).map(|job| (weight(job), job)).collect();
-    jobs.sort_by(|(a, first), (b, second)| b.total_cmp(a).then(first.cmp(second)));
+    jobs.arrange_by(|(a, first), (b, second)| b.total_cmp(a).then(first.cmp(second)));
     let mut shown: Vec<usize> = jobs.into_iter().take(MOST).map(|(_, job)| job).collect();
     shown.sort_unstable();
     shown

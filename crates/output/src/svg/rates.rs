@@ -6,6 +6,7 @@ use super::axis::{Axis, BYTES_PER_SECOND};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, MARGIN, Point, fit};
 use super::chart::{Chart, Pen};
 use crate::table::count;
+use hayase::base::Arrange;
 use hayase::report::Rate;
 use hayase::units::Bandwidth;
 
@@ -18,7 +19,7 @@ const LISTED: usize = 12;
 /// Draws rates, fastest first, and lists the links that hold most messages back.
 pub fn rates(rates: &[Rate], title: &str) -> String {
     let mut values: Vec<f64> = rates.iter().map(|rate| rate.rate_bps).filter(|rate| rate.is_finite()).collect();
-    values.sort_by(|a, b| b.total_cmp(a));
+    values.arrange_by(|a, b| b.total_cmp(a));
     let unbound = rates.len() - values.len();
     let mut canvas = Canvas::new();
     let bandwidth = |value: f64| Bandwidth::from_bytes_per_second(value).to_string();
@@ -73,7 +74,7 @@ fn bottlenecks(canvas: &mut Canvas, rates: &[Rate], y: f64) -> f64 {
     }
     let mut order: Vec<(&str, usize, f64)> =
         by_link.into_iter().map(|(link, (count, slowest))| (link, count, slowest)).collect();
-    order.sort_by(|a, b| b.1.cmp(&a.1).then(a.2.total_cmp(&b.2)).then(a.0.cmp(b.0)));
+    order.arrange_by(|a, b| b.1.cmp(&a.1).then(a.2.total_cmp(&b.2)).then(a.0.cmp(b.0)));
     let Some(&(_, most, _)) = order.first() else { return y };
     let mut y = y + 14.0;
     let bold = r#"font-weight="bold""#;

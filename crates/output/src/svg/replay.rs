@@ -2,6 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, FAINT, INK, MARGIN, Point, text_width};
 use super::window::{Span, Window};
+use hayase::base::Arrange;
 use hayase::ids::RankId;
 use hayase::player::{ActivityKind, Transfer};
 use hayase::record::{History, PathKind, PathStep};
@@ -206,7 +207,7 @@ fn heaviest<'a>(
     let heavier = |a: &&Transfer, b: &&Transfer| {
         of(b).total_cmp(&of(a)).then(b.bytes.cmp(&a.bytes)).then(a.message.cmp(&b.message))
     };
-    transfers.sort_by(heavier);
+    transfers.arrange_by(heavier);
     let by = if transfers.first().is_some_and(|transfer| of(transfer) > 0.0) {
         "that were waited for longest"
     } else {
@@ -260,7 +261,7 @@ fn region(canvas: &mut Canvas, chart: &Chart, name: &str, spans: &[(Time, Time)]
         .filter(|&&(from, to)| chart.has(from, to))
         .map(|&(from, to)| (chart.x(from.seconds()), chart.x(to.seconds())))
         .collect();
-    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sorted.arrange_by(|a, b| a.0.total_cmp(&b.0));
     let mut open: Option<(f64, f64)> = None;
     for (from, to) in sorted.into_iter().chain([(f64::INFINITY, f64::INFINITY)]) {
         open = match open {

@@ -6,6 +6,7 @@ use super::axis::{Axis, BYTES, BYTES_PER_SECOND, SECONDS};
 use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width, wrap};
 use super::chart::{Chart, Mark, Pen};
 use super::scale::LoadScale;
+use hayase::base::Arrange;
 use hayase::plan::{Crossing, MeanRow, Means, VariedKey};
 use hayase::units::{Time, grouped};
 
@@ -90,7 +91,7 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
         page.y = legend(&mut page.canvas, &means.keys[of], page.y);
     }
     let mut columns = numbers.clone();
-    columns.sort_by(f64::total_cmp);
+    columns.arrange_by(f64::total_cmp);
     columns.dedup();
     for (i, (rest, rows)) in panels.iter().enumerate() {
         let named = means.rest(keys, rest);
@@ -101,7 +102,7 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
         for choice in 0..if several { means.keys[of].values.len() } else { 1 } {
             let own = rows.iter().filter(|row| !several || row.choice[of] == choice);
             let mut own: Vec<(f64, &MeanRow)> = own.map(|row| (numbers[row.choice[over]], *row)).collect();
-            own.sort_by(|a, b| a.0.total_cmp(&b.0));
+            own.arrange_by(|a, b| a.0.total_cmp(&b.0));
             let pen = PENS[choice % PENS.len()];
             let bar = Pen::new(pen.colour, 1.0);
             let mut last = f64::NEG_INFINITY;
@@ -187,7 +188,7 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
     let order = |key: &VariedKey| -> Vec<usize> {
         let mut order: Vec<usize> = (0..key.values.len()).collect();
         if let Some(numbers) = &key.numbers {
-            order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+            order.arrange_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
         }
         order
     };
@@ -273,7 +274,7 @@ pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
     let places = points.iter().map(|(cost, row)| chart.at(*cost, row.mean_s));
     dot.marks(&mut canvas, places.filter(|at| drawn.insert((at.x.round() as i64, at.y.round() as i64))));
     let mut front = points.clone();
-    front.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.mean_s.total_cmp(&b.1.mean_s)));
+    front.arrange_by(|a, b| a.0.total_cmp(&b.0).then(a.1.mean_s.total_cmp(&b.1.mean_s)));
     let mut least = f64::INFINITY;
     front.retain(|(_, row)| {
         row.mean_s < least && {

@@ -3,6 +3,7 @@
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
 use super::window::{Span, Window};
 use crate::table::count;
+use hayase::base::Arrange;
 use hayase::ids::RankId;
 use hayase::player::ActivityKind;
 use hayase::record::{History, PathKind, PathStep};
@@ -378,7 +379,7 @@ fn bars(selection: &Selection<'_>, computed: &[(f64, f64)], other: impl Fn(&Mess
     });
     let computed = computed.iter().map(|&(from, to)| Bar { from, to, other: 0, index: 0, lane: 0, computes: true });
     let mut bars: Vec<Bar> = sent.chain(computed).filter(|bar| selection.span.has(bar.from, bar.to)).collect();
-    bars.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)).then(a.other.cmp(&b.other)));
+    bars.arrange_by(|a, b| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)).then(a.other.cmp(&b.other)));
     let mut free_at: Vec<f64> = Vec::new();
     for bar in &mut bars {
         // A message that starts as another ends may differ from it in the last bit.
@@ -423,7 +424,7 @@ fn select(records: &[MessageRecord], ranks: u32, makespan_s: f64, window: Window
     let mut span = window.of(whole);
     remarks.extend(span.remark.clone());
     if messages.len() > MOST_MESSAGES {
-        messages.sort_by(|a, b| a.start_s.total_cmp(&b.start_s).then(a.src.cmp(&b.src)).then(a.index.cmp(&b.index)));
+        messages.arrange_by(|a, b| a.start_s.total_cmp(&b.start_s).then(a.src.cmp(&b.src)).then(a.index.cmp(&b.index)));
         let end = messages[MOST_MESSAGES].start_s;
         messages.truncate(MOST_MESSAGES);
         let first = format!("Only the first {MOST_MESSAGES} messages of these ranks are drawn");

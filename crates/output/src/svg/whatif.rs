@@ -5,6 +5,7 @@ use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
 use super::chart::{Chart, Mark, Pen};
 use super::scale::round_step;
+use hayase::base::Arrange;
 use hayase::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
 use hayase::units::Time;
 
@@ -174,7 +175,7 @@ fn panel(canvas: &mut Canvas, varied: &Sensitivity, report: &WhatIfReport, axis:
     }
     chart.levels(canvas, levels);
     let mut order: Vec<usize> = (0..places.len()).collect();
-    order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
+    order.arrange_by(|&a, &b| places[a].total_cmp(&places[b]));
     let points: Vec<Point> =
         order.iter().filter_map(|&i| Some(chart.at(places[i], varied.points[i].time_s?))).collect();
     // Between words there is nothing.

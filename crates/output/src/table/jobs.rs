@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::figures::{Quantity, fixed, grouped, seconds};
 use super::{Answer, Cell, Grid, early, printable};
 use crate::csv::nodes;
+use hayase::base::Arrange;
 use hayase::report::{Interference, JobReport, JobsReport, Meeting, Status};
 use hayase::units::Bytes;
 
@@ -95,7 +96,7 @@ fn matrix(report: &JobsReport, pairs: &[Interference]) -> Grid {
 /// The pairs with most of it.
 fn most(pairs: &[Interference]) -> Grid {
     let mut pairs: Vec<&Interference> = pairs.iter().collect();
-    pairs.sort_by(|a, b| b.delay_s.total_cmp(&a.delay_s));
+    pairs.arrange_by(|a, b| b.delay_s.total_cmp(&a.delay_s));
     let mut grid = Grid::new().text("job").text("to").time("lost").keys(2);
     for pair in pairs.into_iter().take(PAIRS) {
         grid.row([printable(&pair.victim).into(), printable(&pair.culprit).into(), Cell::from(pair.delay_s)]);

@@ -1,6 +1,7 @@
 //! Grids of crossbars.
 
 use super::{has_long_rows, instead, leading_half, like, shorter};
+use crate::base::Arrange;
 use crate::fabric::{Bisection, CrossbarGrid, Fabric, Fact, Family, Lattice, LinkGroup, Sketch, dimension_name};
 use crate::ids::NodeId;
 
@@ -54,7 +55,7 @@ impl Family for CrossbarGrid {
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         let mut order: Vec<usize> = (0..self.dims.len()).filter(|&dim| self.dims[dim] > 1).collect();
         let carried = |dim: usize| fabric.capacity(self.to_crossbar(dim, 0));
-        order.sort_by(|&a, &b| (self.dims[a] % 2).cmp(&(self.dims[b] % 2)).then(carried(a).total_cmp(&carried(b))));
+        order.arrange_by(|&a, &b| (self.dims[a] % 2).cmp(&(self.dims[b] % 2)).then(carried(a).total_cmp(&carried(b))));
         fabric.search_bisection(leading_half(&self.dims, &order))
     }
 

@@ -1,6 +1,7 @@
 //! Tori and meshes.
 
 use super::{has_long_rows, host_limit, instead, leading_half, like, shorter};
+use crate::base::Arrange;
 use crate::fabric::{Bisection, Fabric, Fact, Family, Grid, Lattice, LinkGroup, Ring, Sketch, dimension_name};
 use crate::ids::{LinkId, NodeId};
 use crate::units::Bandwidth;
@@ -152,7 +153,7 @@ fn across(grid: &Grid, fabric: &Fabric, dim: usize) -> f64 {
 fn by_width(grid: &Grid, fabric: &Fabric) -> Vec<usize> {
     let mut order: Vec<usize> = (0..grid.dims.len()).filter(|&dim| grid.dims[dim] > 1).collect();
     let width = |dim: usize| (across(grid, fabric, dim) / f64::from(grid.dims[dim]), grid.dims[dim] % 2);
-    order.sort_by(|&a, &b| width(a).0.total_cmp(&width(b).0).then(width(a).1.cmp(&width(b).1)));
+    order.arrange_by(|&a, &b| width(a).0.total_cmp(&width(b).0).then(width(a).1.cmp(&width(b).1)));
     order
 }
 

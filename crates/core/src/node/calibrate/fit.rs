@@ -7,6 +7,7 @@
 
 use super::model::{self, COUNT, Setting};
 use super::samples::Sample;
+use crate::base::Arrange;
 
 /// Eigenvalues below this part of the largest count as none.
 const NOTHING: f64 = 1e-10;
@@ -136,7 +137,7 @@ fn residuals(equations: &[([f64; COUNT], f64)], values: &[f64; COUNT]) -> Vec<f6
 /// The standard deviation that the median size of the residuals stands for, where errors are normal.
 pub(super) fn spread(residuals: &[f64]) -> f64 {
     let mut sizes: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
-    sizes.sort_by(f64::total_cmp);
+    sizes.arrange_by(f64::total_cmp);
     1.4826 * sizes.get(sizes.len() / 2).copied().unwrap_or(0.0)
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::base::Arrange;
 use crate::diagnostic::Diagnostic;
 use crate::reading::Input;
 use crate::reading::csv::{self, Column};
@@ -97,7 +98,7 @@ pub fn read(input: Input) -> Result<Vec<Sample>, Vec<Diagnostic>> {
 /// One measurement for each call, length and work: the one at this percentile of its repetitions.
 pub(super) fn reduce(samples: &[Sample], percentile: f64) -> Vec<Sample> {
     let mut sorted = samples.to_vec();
-    sorted.sort_by_key(|sample| (sample.call, sample.bytes, sample.work, sample.time));
+    sorted.arrange_by_key(|sample| (sample.call, sample.bytes, sample.work, sample.time));
     let same = |a: &Sample, b: &Sample| (a.call, a.bytes, a.work) == (b.call, b.bytes, b.work);
     let pick = |group: &[Sample]| {
         let at = (group.len() - 1) as f64 * percentile.clamp(0.0, 100.0) / 100.0;

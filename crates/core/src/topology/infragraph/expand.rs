@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::InfragraphSpec;
 use super::model::{Edge, Link, Model, Rate, Scheme};
 use super::slice::{Part, Progression};
+use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::fabric::{Fabric, FabricBuilder, Irregular, Labels, LinkRole};
 use crate::ids::VertexId;
@@ -375,7 +376,7 @@ impl<'a> Expansion<'a> {
             joint.each(|a, b| pairs.push([a.min(b), a.max(b), joint.link]));
         }
         // Stable: of equal pairs the last one comes last.
-        pairs.sort_by_key(|pair| [pair[0], pair[1]]);
+        pairs.arrange_by_key(|pair| [pair[0], pair[1]]);
         pairs.reverse();
         pairs.dedup_by_key(|pair| [pair[0], pair[1]]);
         pairs.reverse();

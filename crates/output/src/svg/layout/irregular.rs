@@ -3,6 +3,7 @@
 
 use super::{Cable, Caption, Layout, Mark, Placed, cables, caption, short_name, stress};
 use crate::svg::canvas::{Anchor, Point, fit, text_width};
+use hayase::base::Arrange;
 use hayase::fabric::Fabric;
 use hayase::ids::{Id, VertexId};
 
@@ -103,7 +104,7 @@ fn layered(fabric: &Fabric, layers: &[usize], neighbours: &[Vec<usize>], mut cab
                     (if count > 0.0 { sum / count } else { x[vertex] }, vertex)
                 })
                 .collect();
-            keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            keyed.arrange_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             row.clear();
             row.extend(keyed.into_iter().map(|(_, vertex)| vertex));
             spread(&row, &mut x);
@@ -290,7 +291,7 @@ fn angle(from: Point, to: Point) -> f64 {
 fn free_angles(links: &[f64], count: usize) -> Vec<f64> {
     use std::f64::consts::TAU;
     let mut sorted: Vec<f64> = links.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.arrange_by(f64::total_cmp);
     let after = |i: usize| if i + 1 < sorted.len() { sorted[i + 1] } else { sorted[0] + TAU };
     let widest = (0..sorted.len()).max_by(|&a, &b| (after(a) - sorted[a]).total_cmp(&(after(b) - sorted[b])));
     // Without links: from below on.

@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 
 use crate::svg::canvas::Point;
+use hayase::base::Arrange;
 
 /// Room between what neighbours take \[px\].
 const GAP: f64 = 48.0;
@@ -46,7 +47,7 @@ pub(super) fn place(neighbours: &[Vec<usize>], radii: &[f64]) -> (Vec<Point>, Po
             (part, at, size)
         })
         .collect();
-    parts.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then(a.0[0].cmp(&b.0[0])));
+    parts.arrange_by(|a, b| b.0.len().cmp(&a.0.len()).then(a.0[0].cmp(&b.0[0])));
     let area: f64 = parts.iter().map(|(_, _, size)| (size.x + APART) * (size.y + APART)).sum();
     let widest = parts.iter().map(|(_, _, size)| size.x).fold(0.0, f64::max).max(1.3 * area.sqrt());
     let mut places = vec![Point::default(); neighbours.len()];

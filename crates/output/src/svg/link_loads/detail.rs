@@ -6,6 +6,7 @@ use crate::svg::fabric::{arrow, vertices};
 use crate::svg::failed;
 use crate::svg::layout::{Cable, Layout};
 use crate::svg::scale::percent;
+use hayase::base::Arrange;
 use hayase::ids::LinkId;
 use hayase::units::Bytes;
 
@@ -43,7 +44,7 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
             lines.push((link, cable, -lane * (i as f64 + 0.5)));
         }
     }
-    lines.sort_by(|a, b| loads.of(a.0).total_cmp(&loads.of(b.0)).then(a.0.cmp(&b.0)));
+    lines.arrange_by(|a, b| loads.of(a.0).total_cmp(&loads.of(b.0)).then(a.0.cmp(&b.0)));
     for (link, cable, aside) in lines {
         let value = loads.of(link);
         let carried = loads.loads.get(link.0 as usize).map_or(0, |load| load.bytes);

@@ -16,6 +16,7 @@ use super::layout::Layout;
 use super::scale::{LoadScale, percent};
 use super::small::small_member;
 use crate::table::seconds;
+use hayase::base::Arrange;
 use hayase::fabric::Fabric;
 use hayase::ids::{Id, LinkId};
 use hayase::report::LinkUse;
@@ -117,7 +118,7 @@ fn busiest(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
     let mut order: Vec<LinkId> = loads.fabric.links().ids().filter(|&link| loads.of(link) > 0.0).collect();
     let lost = |link: LinkId| loads.loads.get(link.index()).map_or(0.0, |load| load.delay_s);
     let delays = order.iter().any(|&link| lost(link) > 0.0);
-    order.sort_by(|&a, &b| lost(b).total_cmp(&lost(a)).then(loads.of(b).total_cmp(&loads.of(a))).then(a.cmp(&b)));
+    order.arrange_by(|&a, &b| lost(b).total_cmp(&lost(a)).then(loads.of(b).total_cmp(&loads.of(a))).then(a.cmp(&b)));
     let (bar, name, share, bytes, capacity) = (MARGIN, MARGIN + 130.0, MARGIN + 510.0, MARGIN + 610.0, MARGIN + 720.0);
     let delay = if delays { capacity + 110.0 } else { capacity };
     let mut y = y + 14.0;

@@ -5,6 +5,7 @@ use super::groups::groups;
 use crate::svg::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit};
 use crate::svg::failed;
 use crate::svg::scale::percent;
+use hayase::base::Arrange;
 use hayase::ids::LinkId;
 
 const LABELS: f64 = 150.0;
@@ -101,7 +102,7 @@ fn cells(canvas: &mut Canvas, colours: &[String], x: f64, y: f64, height: f64) {
 /// The loads in descending order as a filled curve over the scale's whole range, with the mean as a dashed line.
 fn sorted(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], mean: f64, x: f64, y: f64) {
     let mut values: Vec<f64> = links.iter().map(|&link| loads.of(link)).collect();
-    values.sort_by(|a, b| b.total_cmp(a));
+    values.arrange_by(|a, b| b.total_cmp(a));
     let height = |value: f64| y + HEIGHT - HEIGHT * loads.scale.position(value);
     canvas.rect(x, y, CURVE, HEIGHT, &format!(r##"fill="#f7f8fa" stroke="{GREY}" stroke-width="0.7""##));
     let points = values.len().min(CURVE as usize);
