@@ -7,7 +7,7 @@
 //! **Routes** lead from node to node ([`routing`]), and a **placement** puts a rank on a node ([`placement`]). Together
 //! with how messages move ([`transport`]) and how flows share links ([`sharing`]) they are a [`Network`].
 //!
-//! A **workload** ([`Workload`]) says which messages ranks send next: a pattern ([`workload::pattern`]), a program on a
+//! A **workload** ([`Workload`]) says which messages ranks send next: a pattern ([`pattern`]), a program on a
 //! node model ([`player`], [`node`]), a master with its workers, or one of your own. [`Network::simulate`] runs it: the
 //! **engine** ([`engine`]) moves the clock and asks workload and transport what happens next, and **observers**
 //! ([`Observer`], [`record`]) see it.

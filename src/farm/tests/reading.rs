@@ -63,7 +63,7 @@ fn a_tasks_file_names_a_table_lists_tasks_or_gives_a_rule() {
 #[test]
 fn mistakes_of_a_tasks_file_have_their_places_too() {
     let error = load("grid = \"3\"\n[tasks.file]\npth = \"few.csv\"\n").unwrap_err();
-    assert!(error.starts_with("/tasks.toml:3:1: unknown field `pth`"), "{error}");
+    assert!(error.starts_with("/tasks.toml:3:1: unknown key `pth` (there are: path)"), "{error}");
     let error = load("grid = \"three\"\n[tasks.file]\npath = \"few.csv\"\n").unwrap_err();
     assert!(error.starts_with("/tasks.toml:1:8: \"three\" is not a grid"), "{error}");
     let error = load("[tasks.file]\npath = \"none.csv\"\n").unwrap_err();

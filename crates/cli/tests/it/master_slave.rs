@@ -235,7 +235,7 @@ fn mistakes_are_told_with_what_to_write_instead() {
         ("master-slave tasks.csv", "--workers"),
         ("master-slave none.csv -w 2", "there is no file `none.csv`"),
         ("master-slave bad.csv -w 2", "bad.csv:3:3"),
-        ("master-slave bad.toml -w 2", "missing field `time`"),
+        ("master-slave bad.toml -w 2", "missing key `time`"),
         ("master-slave tasks.csv -w 8..2", "\"8..2\" is not a range"),
         ("master-slave tasks.csv -w 0", "without workers nothing is done"),
         ("master-slave tasks.csv -w 2 --order longst", "unknown order `longst`"),

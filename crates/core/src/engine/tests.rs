@@ -76,7 +76,7 @@ impl Observer for Log {
 }
 
 fn fabric(topology: &str) -> Arc<Fabric> {
-    let spec: TopologySpec = toml::from_str(topology).unwrap();
+    let spec: TopologySpec = crate::reading::from_toml(topology).unwrap();
     Arc::new(spec.build(&mut Sources::default()).unwrap())
 }
 
@@ -106,7 +106,7 @@ fn play(
     let mut sources = Sources::default();
     let fabric = fabric(topology);
     let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
-    let workload: PatternSpec = toml::from_str(workload).unwrap();
+    let workload: PatternSpec = crate::reading::from_toml(workload).unwrap();
     let pattern = workload.build(&fabric.nodes(), 1, &mut sources).unwrap();
     let placement: Placement =
         PlacementSpec::parse(placement).build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
@@ -150,7 +150,8 @@ fn deliveries(
     let mut sources = Sources::default();
     let fabric = fabric(topology);
     let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
-    let pattern = toml::from_str::<PatternSpec>(workload).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
+    let pattern =
+        crate::reading::from_toml::<PatternSpec>(workload).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
     let placement = PlacementSpec::parse("regular").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
     let mut player = PatternPlayer::new(pattern, injection, jitter, 1);
     let flows = Flows::new(&fabric, &*router, &SharingSpec::default(), player.load().one_at_a_time);
@@ -263,7 +264,10 @@ fn blocks_of_several_sizes_are_passed_on_as_if_played() {
         let mut sources = Sources::default();
         let fabric = fabric(topology);
         let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
-        let pattern = toml::from_str::<PatternSpec>(workload).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
+        let pattern = crate::reading::from_toml::<PatternSpec>(workload)
+            .unwrap()
+            .build(&fabric.nodes(), 1, &mut sources)
+            .unwrap();
         let placement = PlacementSpec::parse("regular").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
         let work = pattern.lockstep().unwrap();
         let Some(sent) = &work.passed_on else { continue };
@@ -296,7 +300,8 @@ fn blocks_that_meet_are_played() {
     let fabric = fabric("torus = { dims = [5], bandwidth = \"1 GB/s\" }");
     let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
     let ring = "allreduce = { algorithm = \"ring\", size = \"11 B\" }";
-    let pattern = toml::from_str::<PatternSpec>(ring).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
+    let pattern =
+        crate::reading::from_toml::<PatternSpec>(ring).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
     let placement = PlacementSpec::parse("random").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
     let steps = Steps::new(&fabric, &*router, &placement, pattern.lockstep().unwrap(), Because::Even).unwrap();
     assert_eq!(steps.pass_on(&|_| 1, &mut ()), None);

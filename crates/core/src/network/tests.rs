@@ -53,7 +53,7 @@ fn a_split_message_takes_the_latency_of_its_longest_path_and_the_time_of_its_bus
     // Over switch 2 or 3 a message from switch 0 to its neighbour 1 crosses up to 3 cables, and 2 links of nodes, of 1 ns
     // each; those of the nodes carry all of it at 1 GB/s.
     let mut network = ring();
-    let routing: RoutingSpec = toml::from_str("valiant-switches = { all-intermediates = true }").unwrap();
+    let routing: RoutingSpec = crate::reading::from_toml("valiant-switches = { all-intermediates = true }").unwrap();
     network.router = routing.build(&network.fabric, 1).unwrap();
     network.transport = TransportSpec::ContentionFree(ContentionFreeSpec {});
     let outcome = network.build().unwrap().simulate(&mut One, &mut (), None);
@@ -62,11 +62,11 @@ fn a_split_message_takes_the_latency_of_its_longest_path_and_the_time_of_its_bus
 
 #[test]
 fn parts_that_do_not_go_together_are_no_network() {
-    let split: RoutingSpec = toml::from_str("valiant-switches = { all-intermediates = true }").unwrap();
+    let split: RoutingSpec = crate::reading::from_toml("valiant-switches = { all-intermediates = true }").unwrap();
     let message = |parts: NetworkParts| parts.build().unwrap_err().diagnostics[0].message.clone();
     for sharing in ["blocking = {}", "redistribute = {}", "max-min = { solver = \"groups\" }"] {
         let parts = ring();
-        let sharing: SharingSpec = toml::from_str(sharing).unwrap();
+        let sharing: SharingSpec = crate::reading::from_toml(sharing).unwrap();
         let name = sharing.name();
         let router = split.build(&parts.fabric, 1).unwrap();
         assert_eq!(
@@ -78,13 +78,15 @@ fn parts_that_do_not_go_together_are_no_network() {
     let link = parts.fabric.link_name(LinkId(0));
     let event = format!("event = [{{ at = \"1 us\", link = \"{link}\", state = \"down\" }}]");
     let routing = RoutingSpec::default_for(&parts.fabric);
-    let faults = Faults::build(&toml::from_str(&event).unwrap(), &parts.fabric, (&routing, &parts.router), 1).unwrap();
-    let packets: TransportSpec = toml::from_str("packet = { model = \"oq\" }").unwrap();
+    let faults =
+        Faults::build(&crate::reading::from_toml(&event).unwrap(), &parts.fabric, (&routing, &parts.router), 1)
+            .unwrap();
+    let packets: TransportSpec = crate::reading::from_toml("packet = { model = \"oq\" }").unwrap();
     let parts = NetworkParts { transport: packets, ..parts.with_faults(Arc::new(faults)) };
     assert_eq!(message(parts), "links cannot fail or change at a time under transport packet:oq");
     let far = NetworkParts { placement: [NodeId(0), NodeId(4)].into_iter().collect(), ..ring() };
     assert_eq!(message(far), "a rank is on node 4, and the fabric has 4 nodes");
-    let none = SharingSpec::Redistribute(toml::from_str("threshold = 2.0").unwrap());
+    let none = SharingSpec::Redistribute(crate::reading::from_toml("threshold = 2.0").unwrap());
     assert_eq!(message(NetworkParts { sharing: none, ..ring() }), "the threshold 2 is no part of a rate");
 }
 

@@ -96,7 +96,7 @@ mod tests {
             "[receive-times]\ntimes = [{ size = \"0 B\", receive = \"1 us\" }]",
         ];
         for text in texts {
-            let spec: NodeSpec = toml::from_str(text).unwrap();
+            let spec: NodeSpec = crate::reading::from_toml(text).unwrap();
             assert!(text.starts_with(&format!("[{}]", spec.name())), "{text}: {}", spec.name());
             assert!(spec.check().is_empty(), "{text}");
         }
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn the_limit_of_eager_messages_moves_where_there_is_one() {
         use crate::units::Bytes;
-        let with = |text: &str| toml::from_str::<NodeSpec>(text).unwrap();
+        let with = |text: &str| crate::reading::from_toml::<NodeSpec>(text).unwrap();
         let mut spec = with("[loggps]\nL = \"1 us\"\no = \"1 us\"\nGs = \"1 ns/B\"\nGl = \"3 ns/B\"\nS = \"100 B\"");
         assert!(spec.costs().unwrap().message(101).rendezvous);
         // What was one packet by default stays one, and no more: the gap of byte 101 is still Gl.

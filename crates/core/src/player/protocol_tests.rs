@@ -35,7 +35,7 @@ struct Bench {
 
 impl Bench {
     fn new(more: &str, has_processors: bool) -> Self {
-        let node: NodeSpec = toml::from_str(&format!("{NODE}{more}")).unwrap();
+        let node: NodeSpec = crate::reading::from_toml(&format!("{NODE}{more}")).unwrap();
         Self {
             protocol: Protocol::new(node.costs().unwrap(), false, [has_processors; 2].into_iter()),
             clock: Clock::default(),
@@ -183,7 +183,7 @@ fn g_is_kept_between_sends_and_between_receives_of_a_rank() {
 fn a_stale_timer_of_shared_bandwidth_means_nothing() {
     let mut bench = Bench::new("", false);
     bench.protocol = {
-        let node: NodeSpec = toml::from_str(&NODE.replace("receiver-sharing = false", "")).unwrap();
+        let node: NodeSpec = crate::reading::from_toml(&NODE.replace("receiver-sharing = false", "")).unwrap();
         Protocol::new(node.costs().unwrap(), false, [false; 2].into_iter())
     };
     bench.recv(0);

@@ -1,8 +1,8 @@
 //! What is wrong with a recording as a whole: that it is not all of the run, or that its times are not those of the
 //! program alone.
 //!
-//! The reader of traces finds it out, whoever reads ([`trace::Trace`](crate::trace::Trace)); it stays with the
-//! [`Program`](crate::program::Program) that is made of the trace, and data sets carry it as notes.
+//! The reader of traces notes it; it stays with the [`Program`](crate::program::Program) that is made of the trace, and
+//! data sets carry it.
 
 use serde::Serialize;
 

@@ -287,7 +287,7 @@ mod tests {
         }
         let mut text = " ".repeat(base);
         text.push_str(&format!("path = '{path}'"));
-        toml::from_str::<File>(&text).unwrap().path
+        crate::reading::from_toml::<File>(&text).unwrap().path
     }
 
     #[test]

@@ -89,8 +89,10 @@ impl Passed {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
-            What::UnknownKey { name, .. } => write!(f, "unknown key `{name}`"),
-            What::UnknownChoice { name, .. } => write!(f, "unknown choice `{name}`"),
+            What::UnknownKey { name, known } => write!(f, "unknown key `{name}` (there are: {})", known.join(", ")),
+            What::UnknownChoice { name, known } => {
+                write!(f, "unknown choice `{name}` (there are: {})", known.join(", "))
+            }
             What::NotOneChoice => f.write_str("not one choice"),
             What::MissingKey(name) => write!(f, "missing key `{name}`"),
             What::Unfit { found, wanted } => write!(f, "{found} where {wanted} is expected"),

@@ -12,7 +12,7 @@ use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId, VertexId};
 use crate::rng::Stream;
 
 fn rule(text: &str, fabric: &Arc<Fabric>) -> Arc<dyn Router> {
-    let spec: RoutingSpec = toml::from_str(text).unwrap();
+    let spec: RoutingSpec = crate::reading::from_toml(text).unwrap();
     spec.build(fabric, 1).unwrap()
 }
 
@@ -229,7 +229,7 @@ fn options_that_mean_nothing_are_told() {
     let fabric = dragonfly(2, Arrangement::Palmtree);
     let torn = slim_fly(5);
     let told = |text: &str, fabric: &Arc<Fabric>| {
-        let spec: RoutingSpec = toml::from_str(text).unwrap();
+        let spec: RoutingSpec = crate::reading::from_toml(text).unwrap();
         spec.build(fabric, 1).unwrap_err().remove(0).message
     };
     assert!(told("ugal-l = { candidates = 0 }", &fabric).contains("0 intermediates"));

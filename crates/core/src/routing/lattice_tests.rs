@@ -25,12 +25,12 @@ fn hyperx(shape: &[u32], nodes: u32, links: &[u32]) -> Arc<Fabric> {
     let text = format!(
         "[hyperx]\nshape = {shape:?}\nnodes = {nodes}\nlinks = {links:?}\nbandwidth = \"1 GB/s\"\nlatency = \"1 ns\""
     );
-    let spec: TopologySpec = toml::from_str(&text).unwrap();
+    let spec: TopologySpec = crate::reading::from_toml(&text).unwrap();
     Arc::new(spec.build(&mut Sources::default()).unwrap())
 }
 
 fn rule(text: &str, fabric: &Arc<Fabric>) -> Arc<dyn Router> {
-    let spec: RoutingSpec = toml::from_str(text).unwrap();
+    let spec: RoutingSpec = crate::reading::from_toml(text).unwrap();
     spec.build(fabric, 1).unwrap()
 }
 
@@ -327,7 +327,7 @@ fn doal_goes_straight_until_that_weighs_more_than_a_detour() {
 #[test]
 fn rules_of_lattices_say_where_they_do_not_fit() {
     let told = |text: &str, fabric: &Arc<Fabric>| {
-        let spec: RoutingSpec = toml::from_str(text).unwrap();
+        let spec: RoutingSpec = crate::reading::from_toml(text).unwrap();
         spec.build(fabric, 1).unwrap_err().remove(0).message
     };
     let slim = super::test_fabrics::slim_fly(5);

@@ -9,7 +9,7 @@ use crate::steady::{Throughput, Traffic, throughput};
 use crate::topology::TopologySpec;
 
 fn fabric(text: &str) -> Arc<Fabric> {
-    let spec: TopologySpec = toml::from_str(text).unwrap();
+    let spec: TopologySpec = crate::reading::from_toml(text).unwrap();
     Arc::new(spec.build(&mut Sources::default()).unwrap())
 }
 
@@ -26,7 +26,7 @@ fn rails(planes: u32) -> Arc<Fabric> {
 }
 
 fn rule(text: &str, fabric: &Arc<Fabric>) -> Arc<dyn Router> {
-    let spec: RoutingSpec = toml::from_str(text).unwrap();
+    let spec: RoutingSpec = crate::reading::from_toml(text).unwrap();
     spec.build(fabric, 1).unwrap_or_else(|mistakes| panic!("{text}: {}", mistakes[0].message))
 }
 
@@ -183,7 +183,7 @@ fn a_fabric_of_planes_has_all_their_parts() {
     assert!(two.vertex_name(VertexId(72 + 36)).starts_with("plane1 "));
     assert_eq!(RoutingSpec::default_for(&two).name(), "planes");
     let wrong = |text: &str| {
-        let spec: TopologySpec = toml::from_str(text).unwrap();
+        let spec: TopologySpec = crate::reading::from_toml(text).unwrap();
         spec.build(&mut Sources::default()).unwrap_err().remove(0).message
     };
     assert!(wrong(&format!("[multi-plane]\nnics = 5\n{DRAGONFLY}")).contains("no whole number"));
@@ -192,7 +192,7 @@ fn a_fabric_of_planes_has_all_their_parts() {
     let bare = "[multi-plane]\nplanes = 2\nof.torus = { dims = [3, 3], host-link = false, bandwidth = \"1 GB/s\" }";
     assert!(wrong(bare).contains("no link of its own"));
     let told = |text: &str, fabric: &Arc<Fabric>| {
-        let spec: RoutingSpec = toml::from_str(text).unwrap();
+        let spec: RoutingSpec = crate::reading::from_toml(text).unwrap();
         spec.build(fabric, 1).unwrap_err().remove(0).message
     };
     assert!(told("planes = {}", &one).contains("fabrics of planes"));

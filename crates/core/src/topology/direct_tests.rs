@@ -10,7 +10,7 @@ use crate::routing::RoutingSpec;
 use crate::topology::TopologySpec;
 
 fn tried(text: &str) -> Result<Fabric, Vec<crate::diagnostic::Diagnostic>> {
-    let spec: TopologySpec = toml::from_str(&format!("[{text}\nbandwidth = \"1 GB/s\"")).unwrap();
+    let spec: TopologySpec = crate::reading::from_toml(&format!("[{text}\nbandwidth = \"1 GB/s\"")).unwrap();
     spec.build(&mut Sources::default())
 }
 

@@ -268,7 +268,7 @@ fn open_mpi_switches_at_its_thresholds() {
 
 #[test]
 fn what_is_named_is_taken_and_what_is_not_is_chosen() {
-    let read = |text: &str| toml::from_str::<CollectivesSpec>(text).unwrap();
+    let read = |text: &str| crate::reading::from_toml::<CollectivesSpec>(text).unwrap();
     let spec = read("like = 'open-mpi'\nallreduce = 'ring'\nbcast = 'chain'\nchains = 2\nsegment-size = '8 KiB'");
     assert!(spec.check().is_empty());
     let plan = |spec: &CollectivesSpec, operation| spec.plan(&Call::equal(operation, 16, 100_000));
@@ -283,7 +283,7 @@ fn what_is_named_is_taken_and_what_is_not_is_chosen() {
 
 #[test]
 fn a_wrong_name_is_told_with_the_right_ones() {
-    let spec = toml::from_str::<CollectivesSpec>("allreduce = 'rign'\nscan = 'ring'\nradix = 1").unwrap();
+    let spec = crate::reading::from_toml::<CollectivesSpec>("allreduce = 'rign'\nscan = 'ring'\nradix = 1").unwrap();
     let mistakes = spec.check();
     assert_eq!(mistakes.len(), 3);
     assert_eq!(mistakes[0].message, "unknown algorithm \"rign\"");

@@ -172,7 +172,7 @@ fn a_machine_file_holds_what_was_found() {
     struct File {
         node: crate::node::NodeSpec,
     }
-    let file: File = toml::from_str(&text).unwrap();
+    let file: File = crate::reading::from_toml(&text).unwrap();
     let crate::node::NodeSpec::Loggps(spec) = file.node else { panic!("{text}") };
     assert_eq!((spec.latency.ps(), spec.o.ps(), *spec.sync), (850e3, 6730e3, Bytes(16_383)));
     assert_eq!(spec.s.as_deref(), Some(&Bytes(8191)));

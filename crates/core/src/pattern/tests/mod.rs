@@ -25,7 +25,7 @@ struct PatternFile {
 /// The specification in `[workload.<table>]` with these lines, separated by semicolons.
 fn spec(table: &str, lines: &str) -> PatternSpec {
     let text = format!("[workload.{table}]\n{}", lines.replace(';', "\n"));
-    match toml::from_str::<PatternFile>(&text) {
+    match crate::reading::from_toml::<PatternFile>(&text) {
         Ok(file) => file.workload,
         Err(error) => panic!("{text}: {error}"),
     }

@@ -8,7 +8,7 @@ use crate::units::Time;
 /// The mistakes of a table, each as `marked text: message; help`.
 fn mistakes(table: &str, lines: &str, nodes: u32) -> Vec<String> {
     let text = format!("[workload.{table}]\n{}", lines.replace("; ", "\n"));
-    let wrong = match toml::from_str::<PatternFile>(&text) {
+    let wrong = match crate::reading::from_toml::<PatternFile>(&text) {
         Ok(file) => file.workload.build(&nodes, 1, &mut Sources::default()).err().unwrap_or_default(),
         Err(error) => panic!("{error}"),
     };
@@ -161,7 +161,7 @@ fn what_is_written_back_reads_the_same() {
         let workload = spec(table, lines);
         let text = toml::to_string(&PatternFile { workload: workload.clone() }).unwrap();
         assert!(!text.contains("injection") || lines.contains("injection"), "{text}");
-        let again: PatternSpec = toml::from_str::<PatternFile>(&text).unwrap().workload;
+        let again: PatternSpec = crate::reading::from_toml::<PatternFile>(&text).unwrap().workload;
         assert_eq!(again, workload, "{text}");
     }
 }
@@ -178,8 +178,8 @@ fn an_unknown_option_or_algorithm_is_refused() {
         "[workload.ring]\nsize = '1 B'\nrounds = -1",
         "[workload.ring]\nsize = '1 B'\nranks = 4294967296",
     ] {
-        let error = toml::from_str::<PatternFile>(text).err().unwrap_or_else(|| panic!("{text}"));
-        assert!(error.span().is_some_and(|span| span.start > 10), "{error}");
+        let error = crate::reading::from_toml::<PatternFile>(text).err().unwrap_or_else(|| panic!("{text}"));
+        assert!(error.span.is_some_and(|span| span.start > 10), "{error}");
     }
 }
 
@@ -214,14 +214,14 @@ fn every_named_pattern_is_its_table_alone_and_can_be_built() {
     let named = named();
     for (name, text) in &named {
         assert!(text.starts_with("# ") && text.contains("# Source: "), "{name}");
-        let file: PatternFile = toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let file: PatternFile = crate::reading::from_toml(text).unwrap_or_else(|error| panic!("{name}: {error}"));
         // Some ask for groups.
         let pattern = file.workload.build(&super::groups::Sizes(vec![4; 4]), 1, &mut Sources::default());
         assert!(pattern.is_ok_and(|pattern| pattern.messages() > 0), "{name}");
     }
     for name in ["all-to-all-simple-spread", "all-to-all-2d-spread", "all-to-all-pairwise", "all-to-all-mpich"] {
         let (_, text) = named.iter().find(|(other, _)| other == name).unwrap();
-        let file: PatternFile = toml::from_str(text).unwrap();
+        let file: PatternFile = crate::reading::from_toml(text).unwrap();
         assert_eq!(file.workload.title(), format!("{}, 20 KB", name.replace("to-all-", "to-all ")));
         assert_eq!(*file.workload.traffic().injection, Injection::Queue);
     }

@@ -161,7 +161,7 @@ fn back_substitution_is_hidden_by_nothing() {
     use crate::player::{Observers, Play, Player};
     let text = "[loggps]\nL = \"1 us\"\no = \"2 us\"\nOss = \"0 ns/B\"\nOrs = \"0 ns/B\"\nGs = \"0 ns/B\"\nOsl = \"0 ns/B\"\n\
                 Orl = \"0 ns/B\"\nGl = \"0 ns/B\"\nS = \"1 MB\"\nreceiver-sharing = false";
-    let node: crate::node::NodeSpec = toml::from_str(text).unwrap();
+    let node: crate::node::NodeSpec = crate::reading::from_toml(text).unwrap();
     for (ranks, rounds) in [(4, 1.0), (9, 2.0), (16, 2.0), (25, 3.0), (64, 3.0)] {
         let time = |solve| {
             let spec = GaussianElimination { ranks, solve, n: 48, flops: 1e18, ..Default::default() };

@@ -143,7 +143,7 @@ fn every_mistake_in_the_routes_has_its_place() {
 #[test]
 fn a_missing_file_is_reported_at_its_name() {
     let text = "nodes = 2\nlinks = 'no-such.csv'\n";
-    let spec: CustomSpec = toml::from_str(text).unwrap();
+    let spec: CustomSpec = crate::reading::from_toml(text).unwrap();
     let mut sources = Sources::default();
     sources.add("dir/t.toml", text);
     let diagnostics = spec.build(&mut sources).unwrap_err();

@@ -200,7 +200,7 @@ edges:
 ";
     let fabric = build(text).unwrap();
     let rails = "servers = 3\ngpus = 4\nspines = 2\nbandwidth = '1 GB/s'\nnvlink-bandwidth = '1 GB/s'";
-    let rails: crate::topology::RailsSpec = toml::from_str(rails).unwrap();
+    let rails: crate::topology::RailsSpec = crate::reading::from_toml(rails).unwrap();
     let rails = rails.build(&mut Sources::default()).unwrap();
     assert_eq!((fabric.nodes(), fabric.switches()), (rails.nodes(), rails.switches()));
     assert_eq!(fabric.links().len(), rails.links().len());

@@ -207,11 +207,11 @@ mod tests {
     }
 
     fn on(topology: &str, count: u32) -> (u32, Vec<f64>, Vec<f64>) {
-        let spec: TopologySpec = toml::from_str(topology).unwrap();
+        let spec: TopologySpec = crate::reading::from_toml(topology).unwrap();
         let fabric = Arc::new(spec.build(&mut Sources::default()).unwrap());
         let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
         let starts = starts(&mut Stream::new(1, topology), fabric.nodes(), count);
-        let sharing: SharingSpec = toml::from_str("[max-min]").unwrap();
+        let sharing: SharingSpec = crate::reading::from_toml("[max-min]").unwrap();
         let mut crowded = CrowdedFlows::new(&fabric, &*router, false);
         let found = play(&*router, &starts, &mut crowded);
         let expected = play(&*router, &starts, &mut Flows::new(&fabric, &*router, &sharing, false));

@@ -243,7 +243,7 @@ mod tests {
 
     /// Plays the messages by flows and by groups on a fabric and compares every arrival.
     fn arrive_alike(topology: &str, starts: impl Fn(&mut Stream, u32) -> Vec<Start>) {
-        let spec: TopologySpec = toml::from_str(topology).unwrap();
+        let spec: TopologySpec = crate::reading::from_toml(topology).unwrap();
         let fabric = Arc::new(spec.build(&mut Sources::default()).unwrap());
         let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
         let starts = starts(&mut Stream::new(1, topology), fabric.nodes());

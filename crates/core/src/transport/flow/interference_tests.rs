@@ -24,7 +24,7 @@ const RING: &str = "torus = { dims = [7], bandwidth = \"1 GB/s\" }";
 const SAME: f64 = 1e-9;
 
 fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
-    let spec: TopologySpec = toml::from_str(topology).unwrap();
+    let spec: TopologySpec = crate::reading::from_toml(topology).unwrap();
     let fabric = Arc::new(spec.build(&mut Sources::default()).unwrap());
     let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
     (fabric, router)

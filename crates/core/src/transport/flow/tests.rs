@@ -15,7 +15,7 @@ use crate::transport::Transport;
 use crate::units::{Bytes, Time};
 
 fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
-    let spec: TopologySpec = toml::from_str(topology).unwrap();
+    let spec: TopologySpec = crate::reading::from_toml(topology).unwrap();
     let fabric = Arc::new(spec.build(&mut Sources::default()).unwrap());
     let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
     (fabric, router)

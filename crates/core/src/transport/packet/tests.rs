@@ -15,13 +15,13 @@ use crate::units::{Bandwidth, Bytes};
 pub(super) type Message = (u32, u32, u64, f64);
 
 pub(super) fn fabric(topology: &str) -> Arc<Fabric> {
-    let spec: TopologySpec = toml::from_str(topology).unwrap();
+    let spec: TopologySpec = crate::reading::from_toml(topology).unwrap();
     Arc::new(spec.build(&mut Sources::default()).unwrap())
 }
 
 /// The rule, where it fits the fabric.
 pub(super) fn rule(text: &str, fabric: &Arc<Fabric>) -> Option<Arc<dyn Router>> {
-    let spec: RoutingSpec = toml::from_str(text).unwrap();
+    let spec: RoutingSpec = crate::reading::from_toml(text).unwrap();
     spec.build(fabric, 1).ok()
 }
 
@@ -52,7 +52,7 @@ fn usual_routes(fabric: &Arc<Fabric>) -> Arc<dyn Router> {
 }
 
 pub(super) fn spec(text: &str) -> PacketSpec {
-    let spec: PacketSpec = toml::from_str(text).unwrap();
+    let spec: PacketSpec = crate::reading::from_toml(text).unwrap();
     assert!(spec.check().is_empty(), "{text}");
     spec
 }
@@ -404,7 +404,7 @@ fn packets_per_message_are_of_the_mean_message_and_buffers_hold_few() {
         ("packets-per-message = 7\npacket-size = \"1500 B\"", "both"),
         ("model = \"iq\"\npackets-per-message = 7\nhead-latency = \"1 us\"", "go on before"),
     ] {
-        let mistakes = toml::from_str::<PacketSpec>(text).unwrap().check();
+        let mistakes = crate::reading::from_toml::<PacketSpec>(text).unwrap().check();
         assert!(mistakes.len() == 1 && mistakes[0].message.contains(wanted), "{text}: {mistakes:?}");
     }
 }
