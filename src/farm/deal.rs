@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use super::tasks::{Size, Sizes, Tasks};
-use crate::base::Arrange;
 use crate::rng::Stream;
 use crate::units::Time;
 
@@ -49,8 +48,8 @@ impl Order {
         let times = tasks.times();
         match self {
             Self::Listed => {}
-            Self::LongestFirst => sequence.arrange_by(|&a, &b| times[b as usize].cmp(&times[a as usize])),
-            Self::ShortestFirst => sequence.arrange_by(|&a, &b| times[a as usize].cmp(&times[b as usize])),
+            Self::LongestFirst => sequence.sort_by(|&a, &b| times[b as usize].cmp(&times[a as usize])),
+            Self::ShortestFirst => sequence.sort_by(|&a, &b| times[a as usize].cmp(&times[b as usize])),
             Self::Random(seed) => Stream::new(seed, "task order").shuffle(&mut sequence),
         }
         sequence

@@ -6,7 +6,6 @@
 //! an all-to-all, and sums are those of adding one after the other, to the last bit. Memory: 20 bytes a pair, and up to
 //! three times as much where a rank waits for more than a few.
 
-use crate::base::Arrange;
 use crate::player::{Activity, ActivityKind};
 use crate::report::replay::Wait;
 use crate::units::Time;
@@ -128,7 +127,7 @@ impl Waits {
         }
         // In the order in which they came, those of one partner one after the other.
         found.reverse();
-        found.arrange_by_key(|&(key, ..)| key);
+        found.sort_by_key(|&(key, ..)| key);
         found.dedup_by(|next, sum| {
             let same = next.0 == sum.0;
             if same {

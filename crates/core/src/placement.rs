@@ -15,6 +15,7 @@ use crate::rng::Stream;
 use crate::units::count;
 
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub use file::COLUMNS;
 pub use file::FileSpec;
 pub use joint::{Joint, JointPart};
@@ -239,6 +240,7 @@ fn is_list(text: &str) -> bool {
 
 /// A short text for a rule with one key: rule, key and value. `0-7,12` is a list of nodes, `by-leaf:random` an order.
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub fn short(text: &str) -> Option<[&str; 3]> {
     if is_list(text) {
         return Some(["nodes", "list", text]);

@@ -10,7 +10,8 @@
 /// Source: A. D. Robison, "N-bit unsigned division via N-bit multiply-add", ARITH 2005.
 ///
 /// ```
-/// use hayase_core::base::divisor::Divisor;
+/// # use hayase_core as hayase;
+/// use hayase::base::divisor::Divisor;
 ///
 /// assert_eq!(Divisor::new(7).divide(23), (3, 2));
 /// ```

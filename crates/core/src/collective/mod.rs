@@ -7,7 +7,8 @@
 //! with the ranks, and a barrier of 65,536 ranks is sixteen steps a rank.
 //!
 //! ```
-//! use hayase_core::collective::{Algorithm, Call, Operation, Cursor, Expansion, Step};
+//! # use hayase_core as hayase;
+//! use hayase::collective::{Algorithm, Call, Operation, Cursor, Expansion, Step};
 //!
 //! let call = Call::equal(Operation::Allreduce, 4, 800).of_elements(8);
 //! let ring = Expansion::new(&call, Algorithm::Ring);

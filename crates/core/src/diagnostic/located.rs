@@ -64,6 +64,7 @@ impl<T: Eq> Eq for Located<T> {}
 /// past the last byte and the value. All others go on as if nothing had been asked.
 pub(crate) const LOCATED: &str = "hayase::Located";
 
+/// Only readers of this crate know places; any other reads the value alone.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_newtype_struct(LOCATED, Parts(PhantomData))

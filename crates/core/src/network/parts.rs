@@ -108,6 +108,7 @@ impl NetworkParts {
     }
 
     /// Returns what does not go together, with the part that it is in.
+    #[doc(hidden)]
     pub fn misfits(&self) -> Misfits {
         let mut misfits = Misfits::new();
         misfits.extend(self.changes());

@@ -54,6 +54,7 @@ impl NetworkParts {
 
     /// Returns a network of parts that the caller has checked ([`Self::misfits`]).
     #[cfg(feature = "simulator")]
+    #[doc(hidden)]
     pub fn unchecked(self) -> Network {
         Network { parts: self }
     }
@@ -76,6 +77,7 @@ impl Network {
 
     /// Returns the same with ranks on other nodes of its fabric.
     #[cfg(feature = "simulator")]
+    #[doc(hidden)]
     pub fn with_placement(&self, placement: crate::placement::Placement) -> Self {
         NetworkParts { placement, ..self.parts() }.unchecked()
     }

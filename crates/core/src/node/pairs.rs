@@ -18,8 +18,9 @@ use crate::ids::RankId;
 /// A set is ranges of ranks joined with `+`: `0-3+8+12-15`.
 ///
 /// ```
-/// use hayase_core::ids::RankId;
-/// use hayase_core::node::Pairs;
+/// # use hayase_core as hayase;
+/// use hayase::ids::RankId;
+/// use hayase::node::Pairs;
 ///
 /// let between: Pairs = "0-7:8-15".parse().unwrap();
 /// assert!(between.hold(RankId(3), RankId(9)) && between.hold(RankId(9), RankId(3)));

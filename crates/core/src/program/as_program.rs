@@ -15,7 +15,6 @@
 //! What a message needs to have been received before it is waited for, where its sender receives it; of a message of its
 //! own the sender waits until it has left. Delays and start offsets are computation.
 
-use crate::base::Arrange;
 use crate::base::memory;
 use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, MessageId, RankId};
@@ -169,7 +168,7 @@ struct Receives {
 impl Receives {
     fn new(incoming: Vec<Incoming>, first: u32) -> Self {
         let mut by_step: Vec<u32> = (0..incoming.len() as u32).collect();
-        by_step.arrange_by_key(|&at| incoming[at as usize].step);
+        by_step.sort_by_key(|&at| incoming[at as usize].step);
         Self { waited: vec![false; incoming.len()], incoming, first, by_step, looked_at: 0 }
     }
 

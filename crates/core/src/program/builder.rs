@@ -304,6 +304,7 @@ impl SequenceBuilder {
     }
 
     /// The thread that executes an operation.
+    #[doc(hidden)]
     pub fn thread_of(&self, op: u32) -> u32 {
         self.program.threads.of(op)
     }
@@ -318,12 +319,14 @@ impl SequenceBuilder {
     }
 
     /// A requirement waits no longer than this.
+    #[doc(hidden)]
     pub fn lag_at_most(&mut self, requirement: usize, lag: Time) {
         let edge = &mut self.program.threads.edges()[requirement];
         edge.lag = edge.lag.min(lag);
     }
 
     /// The operation at this position is called from this site.
+    #[doc(hidden)]
     pub fn set_site(&mut self, at: u32, site: u32) {
         if site != 0 || !self.program.sites.is_empty() {
             self.program.sites.resize(self.program.ops.len(), 0);
@@ -332,12 +335,14 @@ impl SequenceBuilder {
     }
 
     /// Gives sites other numbers.
+    #[doc(hidden)]
     pub fn renumber_sites(&mut self, number: impl Fn(u32) -> u32) {
         self.program.sites.iter_mut().for_each(|site| *site = number(*site));
         self.program.marks.iter_mut().for_each(|mark| mark.site = number(mark.site));
     }
 
     /// Gives communicators and collectives other numbers.
+    #[doc(hidden)]
     pub fn renumber(&mut self, comm: impl Fn(u32) -> u32, collective: impl Fn(u32) -> u32) {
         for op in &mut self.program.ops {
             match op.kind {

@@ -12,8 +12,9 @@
 //! collective. A program is put together by a [`ProgramBuilder`] and does not change afterwards.
 //!
 //! ```
-//! use hayase_core::units::Time;
-//! use hayase_core::program::{Envelope, Op, ProgramBuilder};
+//! # use hayase_core as hayase;
+//! use hayase::units::Time;
+//! use hayase::program::{Envelope, Op, ProgramBuilder};
 //!
 //! let mut program = ProgramBuilder::new(2);
 //! let mut rank = program.sequence(0);
@@ -47,7 +48,7 @@ pub mod regions;
 pub mod start_up;
 mod threads;
 
-/// How collectives are done: [`collectives`](crate::collective), and what turns those of a program into operations.
+/// How collectives are done: [`collective`](crate::collective), and what turns those of a program into operations.
 pub mod collectives {
     pub use super::expander::{Expander, operation};
     pub use crate::collective::*;

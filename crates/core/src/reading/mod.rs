@@ -7,14 +7,19 @@ mod columns;
 pub mod csv;
 mod input;
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub mod json;
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub mod names;
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub mod nulls;
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub mod tree;
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub mod typed;
 
 pub use input::Input;

@@ -93,7 +93,7 @@ impl fmt::Display for Mismatch {
             What::UnknownChoice { name, known } => {
                 write!(f, "unknown choice `{name}` (there are: {})", known.join(", "))
             }
-            What::NotOneChoice => f.write_str("not one choice"),
+            What::NotOneChoice => f.write_str("exactly one choice is expected"),
             What::MissingKey(name) => write!(f, "missing key `{name}`"),
             What::Unfit { found, wanted } => write!(f, "{found} where {wanted} is expected"),
             What::Refused(message) => f.write_str(message),

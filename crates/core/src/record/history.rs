@@ -1,6 +1,5 @@
 //! What ranks have done, and the messages between them: kept for pictures and for the way back through a run.
 
-use crate::base::Arrange;
 use crate::ids::RankId;
 use crate::player::{Activity, Transfer};
 use crate::units::Time;
@@ -111,7 +110,7 @@ impl History {
     /// Puts the activities of each rank into the order in which they begin.
     pub fn sort(&mut self) {
         for of_rank in &mut self.activities {
-            of_rank.arrange_by(|a, b| a.begin.cmp(&b.begin).then(a.end.cmp(&b.end)));
+            of_rank.sort_by(|a, b| a.begin.cmp(&b.begin).then(a.end.cmp(&b.end)));
         }
     }
 

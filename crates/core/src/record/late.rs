@@ -20,7 +20,6 @@
 use rustc_hash::FxHashMap;
 
 use super::History;
-use crate::base::Arrange;
 use crate::ids::RankId;
 use crate::player::{Activity, ActivityKind, Transfer};
 use crate::units::Time;
@@ -169,7 +168,7 @@ pub fn lateness(history: &History) -> Lateness {
             Some(Wait { rank: rank.0, peer: peer.0, begin, sent, end, parts: [0.0; 3], from: 0, to: 0 })
         }));
         // Of a rank of several processors they may overlap.
-        waits[starts[rank.0 as usize]..].arrange_by(|a, b| a.end.cmp(&b.end).then(a.begin.cmp(&b.begin)));
+        waits[starts[rank.0 as usize]..].sort_by(|a, b| a.end.cmp(&b.end).then(a.begin.cmp(&b.begin)));
     }
     starts.push(waits.len());
     let mut late = Lateness { ranks: vec![Late::default(); ranks as usize], waits, starts, ..Lateness::default() };
@@ -194,7 +193,7 @@ impl Lateness {
     /// Waits so that each comes after those of its rank, and of the one it waits for, that ended before.
     fn in_order(&self) -> Vec<usize> {
         let mut by_end: Vec<usize> = (0..self.waits.len()).collect();
-        by_end.arrange_by(|&a, &b| self.waits[a].end.cmp(&self.waits[b].end).then(a.cmp(&b)));
+        by_end.sort_by(|&a, &b| self.waits[a].end.cmp(&self.waits[b].end).then(a.cmp(&b)));
         let mut order = Vec::with_capacity(by_end.len());
         // 0: not seen, 1: what comes before it is looked for, 2: in order.
         let mut seen = vec![0_u8; by_end.len()];

@@ -1,6 +1,7 @@
 //! Records: what observers keep of a run.
 
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub mod chain;
 #[cfg(feature = "simulator")]
 mod critical_path;

@@ -10,6 +10,7 @@ use super::demand::Demand;
 use super::lattice::Dimensions;
 use super::random_order::in_order;
 use super::router::{MISFIT, Router};
+use super::rule::{Built, Given, Rule};
 use super::steps::Steps;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::{Fabric, Step};
@@ -56,16 +57,20 @@ pub struct DoalSpec {
     pub seed: Option<u64>,
 }
 
-impl MinAdaptiveSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for MinAdaptiveSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
         let dimensions = Dimensions::new(fabric, "min-adaptive")?;
-        let hash = Mix::new(self.seed.unwrap_or(seed), "routing.min-adaptive");
+        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.min-adaptive");
         Ok(Arc::new(Adaptive { dimensions, hash, detours: None }))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.seed.is_none()
     }
 }
 
-impl DoalSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for DoalSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
         if let Some(value) = self.threshold.as_ref().filter(|value| !(value.is_finite() && ***value >= 0.0)) {
             let message = format!("a threshold of {} compares nothing", **value);
             return Err(vec![Diagnostic::new("doal", message).at_value(value).label("a number, at least 0")]);
@@ -75,9 +80,13 @@ impl DoalSpec {
             let message = format!("doal goes to any coordinate in one step, but {} is no HyperX", fabric.name());
             return Err(vec![Diagnostic::new(MISFIT, message)]);
         }
-        let hash = Mix::new(self.seed.unwrap_or(seed), "routing.doal");
+        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.doal");
         let threshold = self.threshold.as_deref().copied().unwrap_or_default();
         Ok(Arc::new(Adaptive { dimensions, hash, detours: Some(threshold) }))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.seed.is_none()
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::climb::{Climb, TreeRoutes};
 use super::router::{Router, misfit};
+use super::rule::{Built, Given, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, Tree};
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -23,8 +24,8 @@ use crate::ids::{IdVec, LinkId, NodeId};
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct DModKSpec {}
 
-impl DModKSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for DModKSpec {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
         ModK::on(fabric, "d-mod-k", End::Destination)
     }
 }
@@ -35,8 +36,8 @@ impl DModKSpec {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct SModKSpec {}
 
-impl SModKSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for SModKSpec {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
         ModK::on(fabric, "s-mod-k", End::Source)
     }
 }

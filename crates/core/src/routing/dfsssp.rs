@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::balanced::{Balance, Order, balanced};
-use super::router::Router;
-use crate::diagnostic::Diagnostic;
+use super::rule::{Built, Given, Rule};
 use crate::fabric::Fabric;
 
 /// `[routing.dfsssp]`: for each destination a tree of shortest ways, those with the fewest routes on their links so far.
@@ -26,8 +25,16 @@ pub struct DfssspSpec {
     pub order: Order,
 }
 
-impl DfssspSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        Ok(Arc::new(balanced(fabric, None, Balance::Ways, self.order, seed)?))
+impl Rule for DfssspSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+        Ok(Arc::new(balanced(fabric, None, Balance::Ways, self.order, given.seed)?))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.order == Order::Random
+    }
+
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        true
     }
 }

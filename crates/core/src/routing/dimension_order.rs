@@ -10,6 +10,7 @@ use super::demand::Demand;
 use super::lattice::Dimensions;
 use super::random_order::in_order;
 use super::router::{ChannelOrder, Router};
+use super::rule::{Built, Given, Rule};
 use super::steps::Steps;
 use crate::base::divisor::Divisor;
 use crate::diagnostic::{Diagnostic, Located};
@@ -64,30 +65,6 @@ struct Axis {
 }
 
 impl DimensionOrderSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let crossbars = |grid: &CrossbarGrid, dim| [grid.to_crossbar(dim, 0).0, grid.from_crossbar(dim, 0).0];
-        let axis = |dim: usize, dims: &[u32], wrap, crossbars| {
-            let stride = dims[..dim].iter().product();
-            let (by_size, by_stride) = (Divisor::new(dims[dim]), Divisor::new(stride));
-            Axis { dim, size: dims[dim], stride, wrap, by_size, by_stride, crossbars }
-        };
-        if let Some(grid) = fabric.shared_family_as::<Grid>() {
-            let order = self.order(grid.dims.len())?;
-            let axes = order.into_iter().map(|dim| axis(dim, &grid.dims, grid.wrap[dim], [0; 2])).collect();
-            let ties = self.ties.unwrap_or_default();
-            return Ok(Arc::new(OnGrid { axes, ties, hash: Mix::new(seed, "routing.ties"), grid }));
-        }
-        if let Some(grid) = fabric.family_as::<CrossbarGrid>() {
-            let order = self.order(grid.dims.len())?;
-            let axes = order.into_iter().map(|dim| axis(dim, &grid.dims, false, crossbars(grid, dim))).collect();
-            return Ok(Arc::new(OnCrossbars { axes, hosts: grid.host_link.then(|| grid.positions()) }));
-        }
-        let dimensions = Dimensions::new(fabric, "dimension-order")?;
-        let order = self.order(dimensions.lattice().sizes().len())?;
-        let hash = Mix::new(0, "routing.dimension-order");
-        Ok(Arc::new(OnLattice { draws: draws(&dimensions), dimensions, order, hash }))
-    }
-
     /// The order of so many dimensions.
     fn order(&self, count: usize) -> Result<Vec<usize>, Vec<Diagnostic>> {
         let Some(order) = &self.order else {
@@ -111,6 +88,36 @@ impl DimensionOrderSpec {
             }
         }
         if mistakes.is_empty() { Ok(order.iter().map(|dim| **dim as usize).collect()) } else { Err(mistakes) }
+    }
+}
+
+impl Rule for DimensionOrderSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+        let crossbars = |grid: &CrossbarGrid, dim| [grid.to_crossbar(dim, 0).0, grid.from_crossbar(dim, 0).0];
+        let axis = |dim: usize, dims: &[u32], wrap, crossbars| {
+            let stride = dims[..dim].iter().product();
+            let (by_size, by_stride) = (Divisor::new(dims[dim]), Divisor::new(stride));
+            Axis { dim, size: dims[dim], stride, wrap, by_size, by_stride, crossbars }
+        };
+        if let Some(grid) = fabric.shared_family_as::<Grid>() {
+            let order = self.order(grid.dims.len())?;
+            let axes = order.into_iter().map(|dim| axis(dim, &grid.dims, grid.wrap[dim], [0; 2])).collect();
+            let ties = self.ties.unwrap_or_default();
+            return Ok(Arc::new(OnGrid { axes, ties, hash: Mix::new(given.seed, "routing.ties"), grid }));
+        }
+        if let Some(grid) = fabric.family_as::<CrossbarGrid>() {
+            let order = self.order(grid.dims.len())?;
+            let axes = order.into_iter().map(|dim| axis(dim, &grid.dims, false, crossbars(grid, dim))).collect();
+            return Ok(Arc::new(OnCrossbars { axes, hosts: grid.host_link.then(|| grid.positions()) }));
+        }
+        let dimensions = Dimensions::new(fabric, "dimension-order")?;
+        let order = self.order(dimensions.lattice().sizes().len())?;
+        let hash = Mix::new(0, "routing.dimension-order");
+        Ok(Arc::new(OnLattice { draws: draws(&dimensions), dimensions, order, hash }))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.ties == Some(Ties::Random)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::router::{Router, misfit};
-use crate::diagnostic::Diagnostic;
+use super::rule::{Built, Given, Rule};
 use crate::fabric::{Fabric, Family};
 use crate::ids::{LinkId, NodeId};
 
@@ -23,8 +23,8 @@ use crate::ids::{LinkId, NodeId};
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct FamilySpec {}
 
-impl FamilySpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for FamilySpec {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
         let family = fabric.shared_family();
         if !family.has_routes() {
             return Err(vec![misfit("family", "dragonflies, dragonfly+, HyperX and rails", fabric)]);

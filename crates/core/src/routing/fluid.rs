@@ -10,7 +10,7 @@ use super::demand::{Columns, Demand};
 use super::detour::Detours;
 use super::graph::Graph;
 use super::on_graph::{OnGraph, one_route};
-use super::router::Router;
+use super::rule::{Built, Given, Rule};
 use super::ugal::Via;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -34,11 +34,15 @@ pub struct FluidSpec {
     pub via: Option<Via>,
 }
 
-impl FluidSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for FluidSpec {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
         let to_groups = Via::or_default(self.via, fabric, "fluid")?;
         let graph = Graph::new(fabric)?;
         Ok(Arc::new(Fluid { detours: Detours::new(&graph, to_groups), graph }))
+    }
+
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        true
     }
 }
 

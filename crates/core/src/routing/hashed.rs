@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::climb::{Climb, TreeRoutes};
 use super::router::Router;
-use crate::diagnostic::Diagnostic;
+use super::rule::{Built, Given, Rule};
 use crate::fabric::Fabric;
 use crate::ids::{LinkId, NodeId};
 use crate::rng::Mix;
@@ -25,10 +25,14 @@ pub struct HashedSpec {
     pub seed: Option<u64>,
 }
 
-impl HashedSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for HashedSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
         let routes = TreeRoutes::new(Climb::new(fabric, "hashed")?, fabric.nodes());
-        Ok(Arc::new(Hashed { routes, hash: Mix::new(self.seed.unwrap_or(seed), "routing.hashed") }))
+        Ok(Arc::new(Hashed { routes, hash: Mix::new(self.seed.unwrap_or(given.seed), "routing.hashed") }))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.seed.is_none()
     }
 }
 

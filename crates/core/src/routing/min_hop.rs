@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::balanced::{Balance, Order, balanced};
-use super::router::Router;
-use crate::diagnostic::Diagnostic;
+use super::rule::{Built, Given, Rule};
 use crate::fabric::Fabric;
 
 /// `[routing.min-hop]`: at each switch a link of a shortest way, the one over which the fewest destinations go so far.
@@ -24,8 +23,16 @@ pub struct MinHopSpec {
     pub order: Order,
 }
 
-impl MinHopSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        Ok(Arc::new(balanced(fabric, None, Balance::Destinations, self.order, seed)?))
+impl Rule for MinHopSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+        Ok(Arc::new(balanced(fabric, None, Balance::Destinations, self.order, given.seed)?))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.order == Order::Random
+    }
+
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        true
     }
 }

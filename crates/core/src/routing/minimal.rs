@@ -8,6 +8,7 @@ use super::counting::{Counted, Part, count_ends, in_parts};
 use super::demand::{Columns, Demand};
 use super::graph::{Graph, NONE, Target};
 use super::router::Router;
+use super::rule::{Built, Given, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -40,17 +41,33 @@ pub struct EcmpSpec {
     pub seed: Option<u64>,
 }
 
-impl MinimalSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let hash = Mix::new(self.seed.unwrap_or(seed), "routing.minimal");
+impl Rule for MinimalSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.minimal");
         Ok(Arc::new(Minimal { graph: Graph::new(fabric)?, hash, by_node: false }))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.seed.is_none()
+    }
+
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        true
     }
 }
 
-impl EcmpSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let hash = Mix::new(self.seed.unwrap_or(seed), "routing.ecmp");
+impl Rule for EcmpSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.ecmp");
         Ok(Arc::new(Minimal { graph: Graph::new(fabric)?, hash, by_node: true }))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.seed.is_none()
+    }
+
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        true
     }
 }
 

@@ -45,6 +45,7 @@ mod planes;
 mod planes_tests;
 mod random_order;
 mod router;
+mod rule;
 mod shortest_path;
 mod spray;
 mod steps;
@@ -69,7 +70,7 @@ use crate::fabric::Fabric;
 
 use around::Around;
 use router::MISFIT;
-use ugal::Knowledge;
+use rule::{Given, Rule};
 
 pub use adaptive_order::{DoalSpec, MinAdaptiveSpec};
 pub use balanced::Order;
@@ -98,191 +99,124 @@ pub use ugal::{UgalSpec, Via};
 pub use up_down::UpDownSpec;
 pub use valiant::ValiantSpec;
 
-/// The routing rule of a scenario: `[routing.d-mod-k]` and so on.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum RoutingSpec {
-    /// Up a tree by the destination's number, so that each down link serves few destinations.
-    DModK(DModKSpec),
-    /// Up a tree by the source's number.
-    SModK(SModKSpec),
-    /// Up a tree by a seeded hash of source and destination (ECMP by flow).
-    Hashed(HashedSpec),
-    /// One dimension of a grid after another.
-    DimensionOrder(DimensionOrderSpec),
-    /// One dimension after another, in an order drawn for each message.
-    RandomOrder(RandomOrderSpec),
-    /// Minimal on a grid or HyperX, step by step where least is under way.
-    MinAdaptive(MinAdaptiveSpec),
-    /// Dimension order on a HyperX, with at most one detour a dimension where less is under way.
-    Doal(DoalSpec),
-    /// A plane chosen by message, and a rule within it.
-    Planes(PlanesRuleSpec),
-    /// The minimal routes of the fabric's own family, by its arithmetic.
-    Family(FamilySpec),
-    /// A shortest path of the graph, always the same one.
-    ShortestPath(ShortestPathSpec),
-    /// The routes that the topology's own file gives.
-    Table(TableSpec),
-    /// One shortest path of any graph, by a hash of the switches at both ends.
-    Minimal(MinimalSpec),
-    /// One shortest path of any graph, by a hash of source and destination.
-    Ecmp(EcmpSpec),
-    /// All shortest paths of any graph at once.
-    Spray(SpraySpec),
-    /// Through a random group.
-    ValiantGroups(ValiantSpec),
-    /// Through a random switch.
-    ValiantSwitches(ValiantSpec),
-    /// A shortest path or one through a random intermediate, by what the switch of the source knows.
-    UgalL(UgalSpec),
-    /// A shortest path or one through a random intermediate, by what is under way on all links.
-    UgalG(UgalSpec),
-    /// Like `ugal-l`, and asked again at the next switch.
-    Progressive(UgalSpec),
-    /// The best mix of minimal and Valiant, known by counting loads.
-    Fluid(FluidSpec),
-    /// Forwarding tables of shortest ways, balanced at each switch by itself.
-    MinHop(MinHopSpec),
-    /// Forwarding tables of shortest ways, balanced over the whole fabric.
-    Dfsssp(DfssspSpec),
-    /// Forwarding tables of ways that never go up after down.
-    UpDown(UpDownSpec),
-    /// Forwarding tables from a file.
-    Tables(TablesSpec),
-    /// Weighted paths from a file.
-    Paths(PathsSpec),
+/// The variants of [`RoutingSpec`], each with its table and its name.
+macro_rules! routing_rules {
+    ($($(#[doc = $about:literal])* $variant:ident($spec:ty) = $name:literal,)*) => {
+        /// The routing rule of a scenario: `[routing.d-mod-k]` and so on.
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum RoutingSpec {
+            $($(#[doc = $about])* #[serde(rename = $name)] $variant($spec),)*
+        }
+
+        /// The names of all rules.
+        const NAMES: &[&str] = &[$($name),*];
+
+        impl RoutingSpec {
+            /// Returns the name of this rule, as in `[routing.d-mod-k]`.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)*
+                }
+            }
+
+            fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant(<$spec>::default())),)*
+                    _ => None,
+                }
+            }
+
+            fn rule(&self) -> &dyn Rule {
+                match self {
+                    $(Self::$variant(spec) => spec,)*
+                }
+            }
+
+            fn rule_mut(&mut self) -> &mut dyn Rule {
+                match self {
+                    $(Self::$variant(spec) => spec,)*
+                }
+            }
+        }
+    };
 }
 
-/// The names of all rules.
-const NAMES: [&str; 25] = [
-    "d-mod-k",
-    "s-mod-k",
-    "hashed",
-    "dimension-order",
-    "random-order",
-    "min-adaptive",
-    "doal",
-    "planes",
-    "family",
-    "shortest-path",
-    "table",
-    "minimal",
-    "ecmp",
-    "spray",
-    "valiant-groups",
-    "valiant-switches",
-    "ugal-l",
-    "ugal-g",
-    "progressive",
-    "fluid",
-    "min-hop",
-    "dfsssp",
-    "up-down",
-    "tables",
-    "paths",
-];
+routing_rules! {
+    /// Up a tree by the destination's number, so that each down link serves few destinations.
+    DModK(DModKSpec) = "d-mod-k",
+    /// Up a tree by the source's number.
+    SModK(SModKSpec) = "s-mod-k",
+    /// Up a tree by a seeded hash of source and destination (ECMP by flow).
+    Hashed(HashedSpec) = "hashed",
+    /// One dimension of a grid after another.
+    DimensionOrder(DimensionOrderSpec) = "dimension-order",
+    /// One dimension after another, in an order drawn for each message.
+    RandomOrder(RandomOrderSpec) = "random-order",
+    /// Minimal on a grid or HyperX, step by step where least is under way.
+    MinAdaptive(MinAdaptiveSpec) = "min-adaptive",
+    /// Dimension order on a HyperX, with at most one detour a dimension where less is under way.
+    Doal(DoalSpec) = "doal",
+    /// A plane chosen by message, and a rule within it.
+    Planes(PlanesRuleSpec) = "planes",
+    /// The minimal routes of the fabric's own family, by its arithmetic.
+    Family(FamilySpec) = "family",
+    /// A shortest path of the graph, always the same one.
+    ShortestPath(ShortestPathSpec) = "shortest-path",
+    /// The routes that the topology's own file gives.
+    Table(TableSpec) = "table",
+    /// One shortest path of any graph, by a hash of the switches at both ends.
+    Minimal(MinimalSpec) = "minimal",
+    /// One shortest path of any graph, by a hash of source and destination.
+    Ecmp(EcmpSpec) = "ecmp",
+    /// All shortest paths of any graph at once.
+    Spray(SpraySpec) = "spray",
+    /// Through a random group.
+    ValiantGroups(ValiantSpec) = "valiant-groups",
+    /// Through a random switch.
+    ValiantSwitches(ValiantSpec) = "valiant-switches",
+    /// A shortest path or one through a random intermediate, by what the switch of the source knows.
+    UgalL(UgalSpec) = "ugal-l",
+    /// A shortest path or one through a random intermediate, by what is under way on all links.
+    UgalG(UgalSpec) = "ugal-g",
+    /// Like `ugal-l`, and asked again at the next switch.
+    Progressive(UgalSpec) = "progressive",
+    /// The best mix of minimal and Valiant, known by counting loads.
+    Fluid(FluidSpec) = "fluid",
+    /// Forwarding tables of shortest ways, balanced at each switch by itself.
+    MinHop(MinHopSpec) = "min-hop",
+    /// Forwarding tables of shortest ways, balanced over the whole fabric.
+    Dfsssp(DfssspSpec) = "dfsssp",
+    /// Forwarding tables of ways that never go up after down.
+    UpDown(UpDownSpec) = "up-down",
+    /// Forwarding tables from a file.
+    Tables(TablesSpec) = "tables",
+    /// Weighted paths from a file.
+    Paths(PathsSpec) = "paths",
+}
 
 impl RoutingSpec {
-    /// Whether another seed can give another result.
+    /// Returns whether another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
-        match self {
-            Self::Hashed(spec) => spec.seed.is_none(),
-            Self::DimensionOrder(spec) => spec.ties == Some(Ties::Random),
-            Self::RandomOrder(spec) => spec.seed.is_none() && !spec.all_orders,
-            Self::MinAdaptive(spec) => spec.seed.is_none(),
-            Self::Doal(spec) => spec.seed.is_none(),
-            Self::Planes(spec) => spec.depends_on_seed(),
-            Self::Minimal(spec) => spec.seed.is_none(),
-            Self::Ecmp(spec) => spec.seed.is_none(),
-            Self::ValiantGroups(spec) | Self::ValiantSwitches(spec) => spec.seed.is_none() && !spec.all_intermediates,
-            Self::UgalL(spec) | Self::UgalG(spec) | Self::Progressive(spec) => spec.seed.is_none(),
-            Self::DModK(_) | Self::SModK(_) | Self::Family(_) | Self::ShortestPath(_) | Self::Table(_) => false,
-            Self::Spray(_) | Self::Fluid(_) | Self::Tables(_) => false,
-            Self::Paths(spec) => spec.choose == Choose::Draw && spec.seed.is_none(),
-            Self::MinHop(MinHopSpec { order })
-            | Self::Dfsssp(DfssspSpec { order })
-            | Self::UpDown(UpDownSpec { order, .. }) => *order == Order::Random,
-        }
+        self.rule().depends_on_seed()
     }
 
-    /// The names of all rules.
+    /// Returns the names of all rules.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMES.into_iter()
+        NAMES.iter().copied()
     }
 
-    /// The name of this rule, as in `[routing.d-mod-k]`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::DModK(_) => "d-mod-k",
-            Self::SModK(_) => "s-mod-k",
-            Self::Hashed(_) => "hashed",
-            Self::DimensionOrder(_) => "dimension-order",
-            Self::RandomOrder(_) => "random-order",
-            Self::MinAdaptive(_) => "min-adaptive",
-            Self::Doal(_) => "doal",
-            Self::Planes(_) => "planes",
-            Self::Family(_) => "family",
-            Self::ShortestPath(_) => "shortest-path",
-            Self::Table(_) => "table",
-            Self::Minimal(_) => "minimal",
-            Self::Ecmp(_) => "ecmp",
-            Self::Spray(_) => "spray",
-            Self::ValiantGroups(_) => "valiant-groups",
-            Self::ValiantSwitches(_) => "valiant-switches",
-            Self::UgalL(_) => "ugal-l",
-            Self::UgalG(_) => "ugal-g",
-            Self::Progressive(_) => "progressive",
-            Self::Fluid(_) => "fluid",
-            Self::MinHop(_) => "min-hop",
-            Self::Dfsssp(_) => "dfsssp",
-            Self::UpDown(_) => "up-down",
-            Self::Tables(_) => "tables",
-            Self::Paths(_) => "paths",
-        }
-    }
-
-    /// The rule of this name, with its options at their defaults.
+    /// Returns the rule of this name, with its options at their defaults; of a rule that wants a file it is missing.
     ///
     /// # Errors
     /// An unknown name, with the one that was probably meant.
     pub fn parse_name(name: &str) -> Result<Self, Diagnostic> {
-        Ok(match name {
-            "d-mod-k" => Self::DModK(DModKSpec::default()),
-            "s-mod-k" => Self::SModK(SModKSpec::default()),
-            "hashed" => Self::Hashed(HashedSpec::default()),
-            "dimension-order" => Self::DimensionOrder(DimensionOrderSpec::default()),
-            "random-order" => Self::RandomOrder(RandomOrderSpec::default()),
-            "min-adaptive" => Self::MinAdaptive(MinAdaptiveSpec::default()),
-            "doal" => Self::Doal(DoalSpec::default()),
-            "planes" => Self::Planes(PlanesRuleSpec::default()),
-            "family" => Self::Family(FamilySpec::default()),
-            "shortest-path" => Self::ShortestPath(ShortestPathSpec::default()),
-            "table" => Self::Table(TableSpec::default()),
-            "minimal" => Self::Minimal(MinimalSpec::default()),
-            "ecmp" => Self::Ecmp(EcmpSpec::default()),
-            "spray" => Self::Spray(SpraySpec::default()),
-            "valiant-groups" => Self::ValiantGroups(ValiantSpec::default()),
-            "valiant-switches" => Self::ValiantSwitches(ValiantSpec::default()),
-            "ugal-l" => Self::UgalL(UgalSpec::default()),
-            "ugal-g" => Self::UgalG(UgalSpec::default()),
-            "progressive" => Self::Progressive(UgalSpec::default()),
-            "fluid" => Self::Fluid(FluidSpec::default()),
-            "min-hop" => Self::MinHop(MinHopSpec::default()),
-            "dfsssp" => Self::Dfsssp(DfssspSpec::default()),
-            "up-down" => Self::UpDown(UpDownSpec::default()),
-            // Whoever builds it is told that it wants a file.
-            "tables" => Self::Tables(TablesSpec { file: String::new().into() }),
-            "paths" => Self::Paths(PathsSpec { file: String::new().into(), choose: Choose::default(), seed: None }),
-            _ => {
-                let help = match closest(name, NAMES) {
-                    Some(close) => format!("did you mean `{close}`?"),
-                    None => format!("write one of {}", NAMES.join(", ")),
-                };
-                let message = format!("unknown routing `{name}`");
-                return Err(Diagnostic::new("unknown-routing", message).label(NAMES.join(", ")).help(help));
-            }
+        Self::named(name).ok_or_else(|| {
+            let help = match closest(name, Self::names()) {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => format!("write one of {}", NAMES.join(", ")),
+            };
+            Diagnostic::new("unknown-routing", format!("unknown routing `{name}`")).label(NAMES.join(", ")).help(help)
         })
     }
 
@@ -305,13 +239,9 @@ impl RoutingSpec {
         self.build_from(fabric, seed, &mut Sources::default())
     }
 
-    /// The paths of files that the specification names.
-    pub fn files(&mut self) -> Vec<&mut Located<String>> {
-        match self {
-            Self::Tables(spec) => vec![&mut spec.file],
-            Self::Paths(spec) => vec![&mut spec.file],
-            _ => Vec::new(),
-        }
+    /// Returns the path of the file that the specification names, if it names one.
+    pub fn files(&mut self) -> impl Iterator<Item = &mut Located<String>> {
+        self.rule_mut().file().into_iter()
     }
 
     /// The same, with the texts relative to which it names files.
@@ -324,33 +254,7 @@ impl RoutingSpec {
         seed: u64,
         sources: &mut Sources,
     ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let built = match self {
-            Self::DModK(spec) => spec.build(fabric),
-            Self::SModK(spec) => spec.build(fabric),
-            Self::Hashed(spec) => spec.build(fabric, seed),
-            Self::DimensionOrder(spec) => spec.build(fabric, seed),
-            Self::RandomOrder(spec) => spec.build(fabric, seed),
-            Self::MinAdaptive(spec) => spec.build(fabric, seed),
-            Self::Doal(spec) => spec.build(fabric, seed),
-            Self::Planes(spec) => spec.build(fabric, seed),
-            Self::Family(spec) => spec.build(fabric),
-            Self::ShortestPath(spec) => spec.build(fabric),
-            Self::Table(spec) => spec.build(fabric),
-            Self::Minimal(spec) => spec.build(fabric, seed),
-            Self::Ecmp(spec) => spec.build(fabric, seed),
-            Self::Spray(spec) => spec.build(fabric),
-            Self::ValiantGroups(spec) => spec.build(fabric, true, seed),
-            Self::ValiantSwitches(spec) => spec.build(fabric, false, seed),
-            Self::UgalL(spec) => spec.build(fabric, Knowledge::Local, seed),
-            Self::UgalG(spec) => spec.build(fabric, Knowledge::Global, seed),
-            Self::Progressive(spec) => spec.build(fabric, Knowledge::Progressive, seed),
-            Self::Fluid(spec) => spec.build(fabric),
-            Self::MinHop(spec) => spec.build(fabric, seed),
-            Self::Dfsssp(spec) => spec.build(fabric, seed),
-            Self::UpDown(spec) => spec.build(fabric, seed),
-            Self::Tables(spec) => spec.build(fabric, sources),
-            Self::Paths(spec) => spec.build(fabric, seed, sources),
-        };
+        let built = self.rule().build(fabric, &mut Given { name: self.name(), seed, sources });
         let built = built.map(|own| self.around(fabric, own));
         // A rule knows what it fits, not which others there are.
         built.map_err(|mistakes| {
@@ -375,26 +279,21 @@ impl RoutingSpec {
         left: &Arc<Fabric>,
         seed: u64,
     ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        if self.is_worked_out_on_the_graph() { self.build(left, seed) } else { Ok(self.around(left, Arc::clone(own))) }
+        if self.rule().is_worked_out_on_the_graph() {
+            self.build(left, seed)
+        } else {
+            Ok(self.around(left, Arc::clone(own)))
+        }
     }
 
     /// See [`RoutingSpec::on_what_is_left`].
     fn around(&self, fabric: &Arc<Fabric>, own: Arc<dyn Router>) -> Arc<dyn Router> {
-        if fabric.failed().is_none() || self.is_worked_out_on_the_graph() {
+        if fabric.failed().is_none() || self.rule().is_worked_out_on_the_graph() {
             return own;
         }
         // By a hash of the pair, so that detours spread; always the same, since fabrics with other seeds are compared.
-        let left = EcmpSpec { seed: Some(0) }.build(fabric, 0);
-        let left = left.or_else(|_| ShortestPathSpec::default().build(fabric));
+        let left = Self::Ecmp(EcmpSpec { seed: Some(0) }).build(fabric, 0);
+        let left = left.or_else(|_| Self::ShortestPath(ShortestPathSpec::default()).build(fabric, 0));
         Arc::new(Around::new(fabric, own, left.ok()))
-    }
-
-    /// Whether all of its routes are found on the graph that is left; of a rule that is not named here that is not
-    /// taken for granted.
-    fn is_worked_out_on_the_graph(&self) -> bool {
-        let of_one_route = matches!(self, Self::ShortestPath(_) | Self::Minimal(_) | Self::Ecmp(_));
-        let of_one_table = matches!(self, Self::MinHop(_) | Self::Dfsssp(_) | Self::UpDown(_));
-        let mixes = matches!(self, Self::Spray(_) | Self::Fluid(_) | Self::ValiantGroups(_) | Self::ValiantSwitches(_));
-        of_one_route || of_one_table || mixes || matches!(self, Self::UgalL(_) | Self::UgalG(_) | Self::Progressive(_))
     }
 }

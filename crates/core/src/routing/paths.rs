@@ -10,7 +10,8 @@ use super::counting::{Counted, in_parts};
 use super::demand::Demand;
 use super::named_links::{links_between, vertices_by_name};
 use super::router::Router;
-use crate::diagnostic::{Diagnostic, Located, Sources, closest};
+use super::rule::{Built, Given, Rule};
+use crate::diagnostic::{Diagnostic, Located, closest};
 use crate::fabric::Fabric;
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::reading::csv::{self, Column, Row};
@@ -18,7 +19,7 @@ use crate::rng::Mix;
 use crate::units::Time;
 
 /// `[routing.paths]`: weighted paths from a file, as SST's AnyTopo has them for each pair of routers.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PathsSpec {
@@ -62,13 +63,9 @@ const PATH: usize = 3;
 /// Most links of all paths together [entries of 4 B].
 const MOST_LINKS: usize = 1 << 30;
 
-impl PathsSpec {
-    pub(super) fn build(
-        &self,
-        fabric: &Arc<Fabric>,
-        seed: u64,
-        sources: &mut Sources,
-    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for PathsSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+        let sources = &mut *given.sources;
         if self.file.is_empty() {
             let mistake = Diagnostic::new("no-file", "weighted paths are read from a file, and none is named");
             return Err(vec![mistake.at_value(&self.file).help("write --routing paths:FILE.csv")]);
@@ -77,7 +74,7 @@ impl PathsSpec {
         let mut paths = Paths {
             fabric: Arc::clone(fabric),
             choose: self.choose,
-            draws: Mix::new(self.seed.unwrap_or(seed), "routing paths"),
+            draws: Mix::new(self.seed.unwrap_or(given.seed), "routing paths"),
             of_pair: FxHashMap::default(),
             links: Vec::new(),
         };
@@ -88,6 +85,14 @@ impl PathsSpec {
             paths.iter_mut().for_each(|path| path.weight /= sum);
         }
         Ok(Arc::new(paths))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.choose == Choose::Draw && self.seed.is_none()
+    }
+
+    fn file(&mut self) -> Option<&mut Located<String>> {
+        Some(&mut self.file)
     }
 }
 
@@ -337,7 +342,7 @@ impl Choice for Paths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Invalid;
+    use crate::diagnostic::{Invalid, Sources};
     use crate::ids::{MessageId, RankId};
     use crate::routing::RoutingSpec;
     use crate::routing::test_fabrics::of_cables;

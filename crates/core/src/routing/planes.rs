@@ -10,6 +10,7 @@ use super::counting::Counted;
 use super::demand::Demand;
 use super::family::FamilySpec;
 use super::router::{MISFIT, Router, misfit};
+use super::rule::{Built, Given, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, Family, Planes};
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -48,20 +49,15 @@ pub enum Select {
     LeastLoaded,
 }
 
-impl PlanesRuleSpec {
-    pub(super) fn depends_on_seed(&self) -> bool {
-        self.select == Select::Hash && self.seed.is_none()
-            || self.rule.as_ref().is_some_and(|rule| rule.depends_on_seed())
-    }
-
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for PlanesRuleSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
         let family = fabric.shared_family();
         let Some(planes) = family.planes() else {
             return Err(vec![misfit("planes", "fabrics of planes, or of rails", fabric)]);
         };
         let within = match (planes.within(), self.rule.as_deref()) {
-            (Some(inner), Some(rule)) => Some(rule.build(inner, seed)?),
-            (Some(inner), None) => Some(RoutingSpec::default_for(inner).build(inner, seed)?),
+            (Some(inner), Some(rule)) => Some(rule.build(inner, given.seed)?),
+            (Some(inner), None) => Some(RoutingSpec::default_for(inner).build(inner, given.seed)?),
             (None, None) => None,
             (None, Some(RoutingSpec::Family(FamilySpec {}))) => None,
             (None, Some(rule)) => {
@@ -75,8 +71,13 @@ impl PlanesRuleSpec {
             let message = "the least loaded plane cannot be chosen for messages that are split within it";
             return Err(vec![Diagnostic::new(MISFIT, message)]);
         }
-        let hash = Mix::new(self.seed.unwrap_or(seed), "routing.planes");
+        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.planes");
         Ok(Arc::new(OnPlanes { fabric: Arc::clone(fabric), family, within, select: self.select, hash }))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.select == Select::Hash && self.seed.is_none()
+            || self.rule.as_ref().is_some_and(|rule| rule.depends_on_seed())
     }
 }
 

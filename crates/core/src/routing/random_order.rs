@@ -9,6 +9,7 @@ use super::counting::Counted;
 use super::demand::Demand;
 use super::lattice::{Dimensions, MOST_DIMENSIONS};
 use super::router::Router;
+use super::rule::{Built, Given, Rule};
 use super::steps::Steps;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -32,8 +33,8 @@ pub struct RandomOrderSpec {
     pub seed: Option<u64>,
 }
 
-impl RandomOrderSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for RandomOrderSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
         let dimensions = Dimensions::new(fabric, "random-order")?;
         if self.all_orders && dimensions.longer.len() > MOST_DIMENSIONS {
             let message =
@@ -42,8 +43,12 @@ impl RandomOrderSpec {
                 Diagnostic::new("too-large", message).help("leave out `all-orders`: then an order is drawn"),
             ]);
         }
-        let hash = Mix::new(self.seed.unwrap_or(seed), "routing.random-order");
+        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.random-order");
         Ok(Arc::new(RandomOrder { dimensions, hash, all: self.all_orders }))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.seed.is_none() && !self.all_orders
     }
 }
 

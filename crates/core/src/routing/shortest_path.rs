@@ -9,6 +9,7 @@ use petgraph::visit::EdgeRef;
 use serde::{Deserialize, Serialize};
 
 use super::router::Router;
+use super::rule::{Built, Given, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId, VertexId};
@@ -22,8 +23,8 @@ pub struct ShortestPathSpec {}
 /// Most memory that all tables together may come to need \[B\].
 const MOST_MEMORY: u64 = 16 << 30;
 
-impl ShortestPathSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for ShortestPathSpec {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
         if !fabric.links().is_empty() && fabric.links().iter().all(|link| link.ends.is_none()) {
             let message = format!("no link of `{}` has ends, so that there are no paths to search", fabric.name());
             return Err(vec![
@@ -46,6 +47,10 @@ impl ShortestPathSpec {
             ]);
         }
         Ok(Arc::new(router))
+    }
+
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        true
     }
 }
 

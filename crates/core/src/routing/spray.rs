@@ -9,7 +9,7 @@ use super::counting::{Counted, count_ends, count_spread};
 use super::demand::{Columns, Demand};
 use super::graph::{Graph, NONE, Target};
 use super::on_graph::OnGraph;
-use super::router::Router;
+use super::rule::{Built, Given, Rule};
 use super::steps::Steps;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -27,9 +27,13 @@ use crate::units::Time;
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct SpraySpec {}
 
-impl SpraySpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for SpraySpec {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
         Ok(Arc::new(Spray { graph: Graph::new(fabric)?, hash: Mix::new(0, "routing.spray") }))
+    }
+
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        true
     }
 }
 

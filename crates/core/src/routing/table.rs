@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::router::Router;
+use super::rule::{Built, Given, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{LinkId, NodeId};
@@ -15,8 +16,8 @@ use crate::ids::{LinkId, NodeId};
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct TableSpec {}
 
-impl TableSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for TableSpec {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
         if fabric.routes().is_none() {
             let message = format!("`{}` has no routes of its own for `routing.table`", fabric.name());
             return Err(vec![
@@ -70,7 +71,8 @@ mod tests {
         let mut routes = RouteTable::default();
         routes.insert(NodeId(0), NodeId(2), &[links[1], links[0]]);
         builder.routes(routes);
-        let router = TableSpec {}.build(&Arc::new(builder.finish(Irregular))).unwrap();
+        let router =
+            crate::routing::RoutingSpec::Table(TableSpec {}).build(&Arc::new(builder.finish(Irregular)), 1).unwrap();
         let mut route = Vec::new();
         router.route(NodeId(0), NodeId(2), &mut route);
         assert_eq!(route, [links[1], links[0]]);
@@ -81,6 +83,9 @@ mod tests {
     #[test]
     fn a_fabric_without_routes_has_no_table() {
         let fabric = Arc::new(FabricBuilder::new("bare", 1, 0).finish(Irregular));
-        assert_eq!(TableSpec {}.build(&fabric).unwrap_err()[0].code, "no-routes");
+        assert_eq!(
+            crate::routing::RoutingSpec::Table(TableSpec {}).build(&fabric, 1).unwrap_err()[0].code,
+            "no-routes"
+        );
     }
 }

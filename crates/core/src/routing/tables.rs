@@ -11,13 +11,14 @@ use super::graph::{Graph, NONE};
 use super::legal_ways::legal_ways;
 use super::named_links::{link_names, vertices_by_name};
 use super::router::Router;
+use super::rule::{Built, Given, Rule};
 use crate::diagnostic::{Diagnostic, Located, Place, Sources, closest};
 use crate::fabric::Fabric;
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::reading::csv::{self, Column, Row};
 
 /// `[routing.tables]`: forwarding tables from a file.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TablesSpec {
@@ -34,12 +35,9 @@ const DESTINATIONS: usize = 2;
 /// Most mistakes of the tables as a whole that are looked up in the file.
 const MOST_FAULTS: usize = 20;
 
-impl TablesSpec {
-    pub(super) fn build(
-        &self,
-        fabric: &Arc<Fabric>,
-        sources: &mut Sources,
-    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for TablesSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+        let sources = &mut *given.sources;
         if self.file.is_empty() {
             let mistake = Diagnostic::new("no-file", "forwarding tables are read from a file, and none is named");
             return Err(vec![mistake.at_value(&self.file).help("write --routing tables:FILE.csv")]);
@@ -68,6 +66,10 @@ impl TablesSpec {
             fault.diagnostic.at_place(place)
         }));
         Err(located)
+    }
+
+    fn file(&mut self) -> Option<&mut Located<String>> {
+        Some(&mut self.file)
     }
 }
 

@@ -138,7 +138,7 @@ fn up_down_reaches_everywhere_never_goes_up_after_down_and_needs_no_virtual_lane
         for root in 0..fabric.switches().min(12) {
             let name = fabric.vertex_name(VertexId(fabric.nodes() + root));
             let spec = UpDownSpec { roots: vec![name.into()], ..UpDownSpec::default() };
-            let router = spec.build(&fabric, 1).unwrap();
+            let router = RoutingSpec::UpDown(spec).build(&fabric, 1).unwrap();
             assert!(is_acyclic(&fabric, &*router), "{fabric}");
             let graph = super::graph::Graph::new(&fabric).unwrap();
             let place = |vertex| graph.place_of(vertex).filter(|&place| graph.is_open(place));
@@ -250,7 +250,7 @@ fn loads_by_trees_are_those_of_all_routes() {
 fn roots_and_orders_are_options() {
     let ring = grid(&[8], true);
     let wrong = UpDownSpec { roots: vec!["swich 1".to_owned().into()], ..UpDownSpec::default() };
-    assert_eq!(wrong.build(&ring, 1).unwrap_err()[0].code, "unknown-switch");
+    assert_eq!(RoutingSpec::UpDown(wrong).build(&ring, 1).unwrap_err()[0].code, "unknown-switch");
     for order in [Order::Switches, Order::RoundRobin, Order::Random] {
         let fabric = tree(&[3, 6], &[1, 3], &[1, 1]);
         let router = RoutingSpec::Dfsssp(DfssspSpec { order }).build(&fabric, 7).unwrap();

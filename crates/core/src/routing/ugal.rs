@@ -11,7 +11,7 @@ use super::demand::Demand;
 use super::detour::Detours;
 use super::graph::{Graph, NONE, Target};
 use super::on_graph::OnGraph;
-use super::router::Router;
+use super::rule::{Built, Given, Rule};
 use super::spray::packet_walk;
 use super::steps::Steps;
 use super::valiant::check_groups;
@@ -98,13 +98,13 @@ const MOST_CANDIDATES: u32 = 64;
 /// How many are looked at where nothing is said.
 const CANDIDATES: u32 = 4;
 
-impl UgalSpec {
-    pub(super) fn build(
-        &self,
-        fabric: &Arc<Fabric>,
-        knowledge: Knowledge,
-        seed: u64,
-    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for UgalSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+        let knowledge = match given.name {
+            "ugal-l" => Knowledge::Local,
+            "ugal-g" => Knowledge::Global,
+            _ => Knowledge::Progressive,
+        };
         let candidates = self.candidates.as_ref().map_or(CANDIDATES, |candidates| **candidates);
         let mut mistakes = Vec::new();
         if let Some(place) = self.candidates.as_ref().filter(|_| !(1..=MOST_CANDIDATES).contains(&candidates)) {
@@ -126,12 +126,20 @@ impl UgalSpec {
         Ok(Arc::new(Ugal {
             detours: Detours::new(&graph, to_groups),
             graph,
-            hash: Mix::new(self.seed.unwrap_or(seed), "routing.ugal"),
+            hash: Mix::new(self.seed.unwrap_or(given.seed), "routing.ugal"),
             candidates,
             threshold: self.threshold.as_deref().copied().unwrap_or_default(),
             factor: self.factor.as_deref().copied(),
             knowledge,
         }))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.seed.is_none()
+    }
+
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        true
     }
 }
 

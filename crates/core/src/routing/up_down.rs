@@ -8,7 +8,7 @@ use super::balanced::{Balance, Order, balanced};
 use super::forwarding::Forwarding;
 use super::graph::{Graph, NONE};
 use super::legal_ways::legal_ways;
-use super::router::Router;
+use super::rule::{Built, Given, Rule};
 use crate::base::threads;
 use crate::diagnostic::{Diagnostic, Located, closest};
 use crate::fabric::Fabric;
@@ -37,16 +37,6 @@ pub struct UpDownSpec {
 }
 
 impl UpDownSpec {
-    pub(super) fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let graph = Graph::new(fabric)?;
-        let given = self.given(fabric, &graph)?;
-        let roots = match given.is_empty() {
-            true => default_roots(&graph),
-            false => given,
-        };
-        Ok(Arc::new(self.table(fabric, &roots, seed)?))
-    }
-
     fn table(&self, fabric: &Arc<Fabric>, roots: &[u32], seed: u64) -> Result<Forwarding, Vec<Diagnostic>> {
         let ranks = |graph: &Graph| ranks(graph, roots);
         balanced(fabric, Some(&ranks), Balance::Routes, self.order, seed)
@@ -77,6 +67,23 @@ impl UpDownSpec {
             }
         }
         if mistakes.is_empty() { Ok(roots) } else { Err(mistakes) }
+    }
+}
+
+impl Rule for UpDownSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+        let graph = Graph::new(fabric)?;
+        let named = self.given(fabric, &graph)?;
+        let roots = if named.is_empty() { default_roots(&graph) } else { named };
+        Ok(Arc::new(self.table(fabric, &roots, given.seed)?))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.order == Order::Random
+    }
+
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        true
     }
 }
 

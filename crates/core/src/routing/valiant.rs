@@ -10,7 +10,8 @@ use super::demand::{Columns, Demand};
 use super::detour::Detours;
 use super::graph::{Graph, NONE, Target};
 use super::on_graph::OnGraph;
-use super::router::{MISFIT, Router};
+use super::router::MISFIT;
+use super::rule::{Built, Given, Rule};
 use super::spray::{between_ends, packet_walk};
 use super::steps::Steps;
 use crate::diagnostic::{Diagnostic, Located};
@@ -48,13 +49,9 @@ pub struct ValiantSpec {
 /// Most intermediates of a message.
 const MOST_INTERMEDIATES: u32 = 1024;
 
-impl ValiantSpec {
-    pub(super) fn build(
-        &self,
-        fabric: &Arc<Fabric>,
-        to_groups: bool,
-        seed: u64,
-    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+impl Rule for ValiantSpec {
+    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+        let to_groups = given.name == "valiant-groups";
         let intermediates = self.intermediates.as_ref().map_or(1, |count| **count);
         if !(1..=MOST_INTERMEDIATES).contains(&intermediates) {
             let message = format!("a message cannot have {intermediates} intermediates");
@@ -77,10 +74,18 @@ impl ValiantSpec {
             detours: Detours::new(&graph, to_groups),
             graph,
             // Messages that go over all intermediates draw nothing; their packets draw the same under any seed.
-            hash: Mix::new(self.seed.unwrap_or(if self.all_intermediates { 0 } else { seed }), "routing.valiant"),
+            hash: Mix::new(self.seed.unwrap_or(if self.all_intermediates { 0 } else { given.seed }), "routing.valiant"),
             intermediates,
             all: self.all_intermediates,
         }))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.seed.is_none() && !self.all_intermediates
+    }
+
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        true
     }
 }
 

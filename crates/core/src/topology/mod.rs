@@ -40,11 +40,13 @@ use common::Topology;
 
 pub use between::Arrangement;
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub use between::COLUMNS as CABLES;
 pub use common::OneOrList;
 pub use crossbar::CrossbarSpec;
 pub use custom::CustomSpec;
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub use custom::{LINK_COLUMNS as LINKS, ROUTE_COLUMNS as ROUTES};
 pub use dragonfly::DragonflySpec;
 pub use dragonfly_plus::DragonflyPlusSpec;

@@ -51,7 +51,8 @@ pub fn parts(text: &str) -> impl Iterator<Item = ListItem<'_>> {
 /// A text that is none of these: what it is, and after a semicolon what to write instead.
 ///
 /// ```
-/// use hayase_core::units::range::numbers;
+/// # use hayase_core as hayase;
+/// use hayase::units::range::numbers;
 ///
 /// assert_eq!(numbers("8..32:8").unwrap(), [8, 16, 24, 32]);
 /// assert_eq!(numbers("1..10:x3").unwrap(), [1, 3, 9]);

@@ -35,6 +35,7 @@ use serde::Serialize;
 use crate::diagnostic::Diagnostic;
 use crate::units::{Bytes, Time};
 
+#[doc(hidden)]
 pub use samples::COLUMNS;
 pub use samples::Measured;
 pub use samples::{Sample, read};

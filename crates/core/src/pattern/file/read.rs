@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use super::{FilePattern, FileSpec, starts_of};
-use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::ids::{MessageId, RankId};
 use crate::reading::csv::{self, Column, Row};
@@ -113,7 +112,7 @@ type Wrong = (u64, usize, Diagnostic);
 
 /// The mistakes at their places, for which the file is read a second time.
 fn located(spec: &FileSpec, sources: &Sources, mut wrong: Vec<Wrong>) -> Vec<Diagnostic> {
-    wrong.arrange_by_key(|&(line, word, _)| (line, word));
+    wrong.sort_by_key(|&(line, word, _)| (line, word));
     let without_place = |wrong: Vec<Wrong>| wrong.into_iter().map(|(_, _, diagnostic)| diagnostic).collect();
     let Ok(input) = sources.open(&spec.path) else {
         return without_place(wrong);
@@ -286,7 +285,7 @@ impl Rows {
         if !self.order.is_empty() {
             let order = |row: u32| self.order[row as usize];
             for range in starts.windows(2) {
-                row_at[range[0] as usize..range[1] as usize].arrange_by(|&a, &b| order(a).total_cmp(&order(b)));
+                row_at[range[0] as usize..range[1] as usize].sort_by(|&a, &b| order(a).total_cmp(&order(b)));
             }
         }
         Some(row_at)

@@ -1,6 +1,7 @@
 use super::*;
 use crate::fabric::{FabricBuilder, Irregular};
 use crate::rng::Stream;
+use crate::routing::RoutingSpec;
 use crate::units::{Bandwidth, Time};
 
 const NETWORK: LinkRole = LinkRole::Network { tier: 0 };
@@ -37,7 +38,7 @@ fn route(router: &dyn Router, src: u32, dst: u32) -> Option<Vec<u32>> {
 fn among_equally_short_paths_the_lowest_link_at_each_step_is_taken() {
     // Node 0 - switch 2 - two ways (switch 3 or 4, and two cables to 3) - switch 5 - node 1.
     let links = [(0, 2), (5, 1), (2, 4), (4, 5), (2, 3), (2, 3), (3, 5)];
-    let router = ShortestPathSpec {}.build(&fabric(2, 4, &links)).unwrap();
+    let router = RoutingSpec::ShortestPath(ShortestPathSpec {}).build(&fabric(2, 4, &links), 1).unwrap();
     assert_eq!(route(&*router, 0, 1), Some(vec![0, 2, 3, 1]));
     assert_eq!(route(&*router, 0, 0), Some(vec![]));
     assert_eq!(route(&*router, 1, 0), None);
@@ -47,7 +48,7 @@ fn among_equally_short_paths_the_lowest_link_at_each_step_is_taken() {
 fn a_message_crosses_no_node_with_links_of_its_own() {
     // Both switches 3 and 4 reach node 1, which must not join them; 5 is the long way round.
     let links = [(0, 3), (3, 1), (1, 4), (4, 2), (3, 5), (5, 6), (6, 4)];
-    let router = ShortestPathSpec {}.build(&fabric(3, 4, &links)).unwrap();
+    let router = RoutingSpec::ShortestPath(ShortestPathSpec {}).build(&fabric(3, 4, &links), 1).unwrap();
     assert_eq!(route(&*router, 0, 2), Some(vec![0, 4, 5, 6, 3]));
     assert_eq!(route(&*router, 0, 1), Some(vec![0, 1]));
 }
@@ -55,7 +56,7 @@ fn a_message_crosses_no_node_with_links_of_its_own() {
 #[test]
 fn nodes_joined_directly_pass_messages_on() {
     let ring: Vec<(u32, u32)> = (0..5).map(|i| (i, (i + 1) % 5)).collect();
-    let router = ShortestPathSpec {}.build(&fabric(5, 0, &ring)).unwrap();
+    let router = RoutingSpec::ShortestPath(ShortestPathSpec {}).build(&fabric(5, 0, &ring), 1).unwrap();
     assert_eq!(route(&*router, 3, 1), Some(vec![3, 4, 0]));
 }
 
@@ -63,7 +64,8 @@ fn nodes_joined_directly_pass_messages_on() {
 fn a_fabric_whose_links_have_no_ends_has_no_paths() {
     let mut builder = FabricBuilder::new("loose", 2, 0);
     builder.loose_link(Bandwidth::from_bytes_per_second(1.0), Time::ZERO);
-    let error = ShortestPathSpec {}.build(&Arc::new(builder.finish(Irregular))).unwrap_err();
+    let error =
+        RoutingSpec::ShortestPath(ShortestPathSpec {}).build(&Arc::new(builder.finish(Irregular)), 1).unwrap_err();
     assert_eq!(error[0].code, "no-ends");
 }
 

@@ -52,6 +52,7 @@ use oq::OutputQueues;
 use switching::Switching;
 
 #[cfg(feature = "simulator")]
+#[doc(hidden)]
 pub use net::{MOST_PLACES, places};
 pub use spec::{Arbitration, Buffer, DeadlockAvoidance, Model, PacketSpec, Queues};
 
