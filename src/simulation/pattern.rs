@@ -682,8 +682,8 @@ fn ratio_or(a: f64, b: f64, other: f64) -> f64 {
     if b > 0.0 { a / b } else { other }
 }
 
-/// When ranks start, where messages have no delays, processors are as fast as they are, and a message alone takes
-/// latencies and its bytes over the narrowest link, by the one route of its pair.
+/// Returns the times at which ranks start, where messages have no delays, processors are as fast as they are, and a
+/// message alone takes latencies and its bytes over the narrowest link, by the one route of its pair.
 fn starts(pattern: &dyn Pattern, jitter: Time, system: &System, network: &Network) -> Option<IdVec<RankId, Time>> {
     let is_plain =
         network.transport.is_plain_flow() && !network.fabric.limits_messages() && network.router.choice().is_none();

@@ -1,4 +1,4 @@
-//! What work runs on: a [`Network`](crate::network::Network) with nodes that cost something, the algorithms of
+//! The system that work runs on: a [`Network`](crate::network::Network) with nodes that cost something, the algorithms of
 //! collectives and a seed.
 
 mod spec;

@@ -157,14 +157,14 @@ enum Parsed<'a> {
     Truth(bool),
     List(&'a [Tree]),
     Table(&'a Table),
-    /// What no type has room for.
+    /// A value that no type has room for.
     Nothing,
 }
 
-/// What is expected where a value does not fit, in words.
+/// The words for the kind of value that is expected where one does not fit.
 #[derive(Clone, Copy)]
 enum Wanted {
-    /// What the type says itself.
+    /// The type's own.
     Said,
     /// These.
     Words(&'static str),

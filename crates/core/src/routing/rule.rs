@@ -1,4 +1,4 @@
-//! What each routing rule answers for itself.
+//! The answers of each routing rule for itself.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::fabric::Fabric;
 /// A router, or all mistakes of a rule.
 pub(super) type Built = Result<Arc<dyn Router>, Vec<Diagnostic>>;
 
-/// What a rule is built with.
+/// The name, seed and texts with which a rule is built.
 pub(super) struct Given<'a> {
     /// The name under which it is written: several rules may share a table of options.
     pub name: &'static str,
