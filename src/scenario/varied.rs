@@ -187,7 +187,7 @@ fn settled(sections: &mut Sections, sources: &Sources) -> Vec<(String, String)> 
         topology.files().into_iter().for_each(&mut settle);
     }
     if let Section::Is(routing, _) = &mut sections.routing {
-        routing.files().into_iter().for_each(&mut settle);
+        routing.files().for_each(&mut settle);
     }
     let mut place = |placement: &mut PlacementSpec| {
         if let PlacementSpec::File(spec) = placement {
