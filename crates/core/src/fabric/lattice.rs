@@ -22,7 +22,9 @@ pub trait Lattice: Send + Sync {
     fn sizes(&self) -> &[u32];
 
     /// The point at which a node is.
-    fn point_of(&self, node: NodeId) -> u32;
+    fn point_of(&self, node: NodeId) -> u32 {
+        node.0
+    }
 
     /// The links from a node to its point and back, where there are any.
     fn host_links(&self, node: NodeId) -> [Option<LinkId>; 2];
@@ -62,10 +64,6 @@ impl Lattice for Grid {
         &self.dims
     }
 
-    fn point_of(&self, node: NodeId) -> u32 {
-        node.0
-    }
-
     fn host_links(&self, node: NodeId) -> [Option<LinkId>; 2] {
         [self.injection(node), self.ejection(node)]
     }
@@ -93,10 +91,6 @@ impl Lattice for Grid {
 impl Lattice for CrossbarGrid {
     fn sizes(&self) -> &[u32] {
         &self.dims
-    }
-
-    fn point_of(&self, node: NodeId) -> u32 {
-        node.0
     }
 
     fn host_links(&self, node: NodeId) -> [Option<LinkId>; 2] {

@@ -582,6 +582,18 @@ impl Fabric {
         neighbours.filter(|&vertex| vertex >= self.nodes).min().unwrap_or(node.0)
     }
 
+    /// Returns by vertex true for those that messages may cross: switches, and nodes that sit on network links.
+    pub fn crossable(&self) -> Vec<bool> {
+        let mut open: Vec<bool> = (0..self.vertices()).map(|vertex| vertex >= self.nodes).collect();
+        for link in self.links.iter() {
+            if let (LinkRole::Network { .. }, Some((from, to))) = (link.role, link.ends) {
+                open[from.index()] = true;
+                open[to.index()] = true;
+            }
+        }
+        open
+    }
+
     /// Sum of the latencies of a route \[ps\].
     pub fn latency(&self, route: &[LinkId]) -> Time {
         route.iter().map(|&link| self.links[link].latency).sum()

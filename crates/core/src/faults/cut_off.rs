@@ -6,7 +6,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use crate::fabric::{Fabric, LinkRole};
+use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId};
 use crate::routing::Router;
 
@@ -60,15 +60,7 @@ impl CutOff {
 
     /// By the parts into which what is left falls. Messages do not cross nodes, but those that sit on network links.
     fn searched(fabric: &Fabric) -> Self {
-        let nodes = fabric.nodes() as usize;
-        let graph = fabric.graph();
-        let mut open: Vec<bool> = (0..graph.node_count()).map(|vertex| vertex >= nodes).collect();
-        for link in fabric.links().iter() {
-            if let (LinkRole::Network { .. }, Some((from, to))) = (link.role, link.ends) {
-                open[from.index()] = true;
-                open[to.index()] = true;
-            }
-        }
+        let (graph, open) = (fabric.graph(), fabric.crossable());
         // Parts in which everything reaches everything, and which part leads to which.
         let mut crossed: DiGraph<(), ()> = DiGraph::with_capacity(graph.node_count(), graph.edge_count());
         (0..graph.node_count()).for_each(|_| {

@@ -8,8 +8,9 @@ use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 
 use super::field::{Field, Width};
+use super::shortest_path::{no_ends, too_large};
 use crate::diagnostic::Diagnostic;
-use crate::fabric::{Fabric, LinkRole};
+use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
 /// No link, no group, no way.
@@ -108,20 +109,10 @@ impl Graph {
     pub fn new(fabric: &Arc<Fabric>) -> Result<Self, Vec<Diagnostic>> {
         if fabric.links().iter().any(|link| link.ends.is_none()) {
             let message = format!("links of `{}` have no ends, so that there are no paths to search", fabric.name());
-            return Err(vec![
-                Diagnostic::new("no-ends", message)
-                    .help("fill in `from` and `to` of the links, or route by the given routes: `[routing.table]`"),
-            ]);
+            return Err(no_ends(message));
         }
         let nodes = fabric.nodes() as usize;
-        let graph = fabric.graph();
-        let mut open: Vec<bool> = (0..graph.node_count()).map(|vertex| vertex >= nodes).collect();
-        for link in fabric.links().iter() {
-            if let (LinkRole::Network { .. }, Some((from, to))) = (link.role, link.ends) {
-                open[from.index()] = true;
-                open[to.index()] = true;
-            }
-        }
+        let (graph, open) = (fabric.graph(), fabric.crossable());
         let only = |node: usize, direction| {
             let mut edges = graph.edges_directed(NodeIndex::new(node), direction);
             edges.next().filter(|_| edges.next().is_none())
@@ -150,15 +141,8 @@ impl Graph {
         let kept = (vertices.len() - first_open) as u64;
         let memory = opened * kept * 4;
         if memory > MOST_MEMORY || vertices.len() >= BETWEEN_GROUPS as usize {
-            let message = format!(
-                "shortest paths on `{}` would need up to {} GB of tables",
-                fabric.name(),
-                memory.div_ceil(1_000_000_000)
-            );
-            return Err(vec![
-                Diagnostic::new("too-large", message)
-                    .help("use a routing rule of the topology, which needs no tables (`d-mod-k`, `dimension-order`)"),
-            ]);
+            let help = "use a routing rule of the topology, which needs no tables (`d-mod-k`, `dimension-order`)";
+            return Err(too_large(fabric, memory, help));
         }
         let homes = hanging.iter().enumerate().map(|(node, hanging)| match *hanging {
             Some((switch, up, down)) => Home { place: place_of[switch], up: up.0, down: down.0 },

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::router::Router;
 use super::rule::{Built, Given, Rule};
 use crate::diagnostic::Diagnostic;
-use crate::fabric::{Fabric, LinkRole};
+use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
 /// `[routing.shortest-path]`: no options.
@@ -27,24 +27,13 @@ impl Rule for ShortestPathSpec {
     fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
         if !fabric.links().is_empty() && fabric.links().iter().all(|link| link.ends.is_none()) {
             let message = format!("no link of `{}` has ends, so that there are no paths to search", fabric.name());
-            return Err(vec![
-                Diagnostic::new("no-ends", message)
-                    .help("fill in `from` and `to` of the links, or route by the given routes: `[routing.table]`"),
-            ]);
+            return Err(no_ends(message));
         }
         let router = ShortestPath::new(fabric);
         let memory = router.tables.len() as u64 * u64::from(router.slots) * 4;
         if memory > MOST_MEMORY {
-            let message = format!(
-                "shortest paths on `{}` would need up to {} GB of tables",
-                fabric.name(),
-                memory.div_ceil(1_000_000_000)
-            );
-            return Err(vec![
-                Diagnostic::new("too-large", message).help(
-                    "use a routing rule of the topology, which needs no tables, or give the routes that are used",
-                ),
-            ]);
+            let help = "use a routing rule of the topology, which needs no tables, or give the routes that are used";
+            return Err(too_large(fabric, memory, help));
         }
         Ok(Arc::new(router))
     }
@@ -52,6 +41,19 @@ impl Rule for ShortestPathSpec {
     fn is_worked_out_on_the_graph(&self) -> bool {
         true
     }
+}
+
+/// Reports links without ends.
+pub(super) fn no_ends(message: String) -> Vec<Diagnostic> {
+    let help = "fill in `from` and `to` of the links, or route by the given routes: `[routing.table]`";
+    vec![Diagnostic::new("no-ends", message).help(help)]
+}
+
+/// Reports tables that need too much memory \[B\].
+pub(super) fn too_large(fabric: &Fabric, memory: u64, help: &'static str) -> Vec<Diagnostic> {
+    let gigabytes = memory.div_ceil(1_000_000_000);
+    let message = format!("shortest paths on `{}` would need up to {gigabytes} GB of tables", fabric.name());
+    vec![Diagnostic::new("too-large", message).help(help)]
 }
 
 /// No link, no slot, no table.
@@ -87,13 +89,7 @@ impl ShortestPath {
     fn new(fabric: &Arc<Fabric>) -> Self {
         let (nodes, vertices) = (fabric.nodes() as usize, (fabric.nodes() + fabric.switches()) as usize);
         let graph = fabric.graph();
-        let mut open: Vec<bool> = (0..vertices).map(|vertex| vertex >= nodes).collect();
-        for link in fabric.links().iter() {
-            if let (LinkRole::Network { .. }, Some((from, to))) = (link.role, link.ends) {
-                open[from.index()] = true;
-                open[to.index()] = true;
-            }
-        }
+        let open = fabric.crossable();
         let only = |node: usize, direction| {
             let mut edges = graph.edges_directed(NodeIndex::new(node), direction);
             edges.next().filter(|_| !open[node] && edges.next().is_none())

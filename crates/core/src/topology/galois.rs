@@ -1,5 +1,9 @@
 //! Finite fields GF(q), for fabrics that are made of them.
 
+use super::common::Mistakes;
+use super::direct::wrong;
+use crate::diagnostic::Located;
+
 /// Largest field: its tables are small, and no fabric of a larger one fits.
 pub(super) const LARGEST: u32 = 1 << 12;
 
@@ -31,12 +35,26 @@ pub(super) fn prime_power(q: u32) -> Option<(u32, u32)> {
 }
 
 /// The prime power from `least` to [`LARGEST`] that is closest to a number, where one is near.
-pub(super) fn closest_prime_power(q: u32, least: u32) -> Option<u32> {
+fn closest_prime_power(q: u32, least: u32) -> Option<u32> {
     let close = (1..8u32).flat_map(|step| [q.saturating_sub(step), q.saturating_add(step)]);
     close.filter(|&q| (least..=LARGEST).contains(&q)).find(|&q| prime_power(q).is_some())
 }
 
 impl Field {
+    /// Returns the field of q elements, at least so many, or notes that there is no such fabric.
+    pub fn of(q: &Located<u32>, least: u32, fabric: &str, mistakes: &mut Mistakes) -> Option<Self> {
+        let field = Self::new(**q).filter(|field| field.q >= least);
+        if field.is_none() {
+            let label = format!("a prime power from {least} to {LARGEST}");
+            let diagnostic = wrong(q, format!("there is no {fabric} of q = {}", **q), label);
+            mistakes.push(match closest_prime_power(**q, least) {
+                Some(close) => diagnostic.help(format!("q = {close} is the closest one")),
+                None => diagnostic,
+            });
+        }
+        field
+    }
+
     /// The field of so many elements; `None` where there is none, or one that is too large.
     pub fn new(q: u32) -> Option<Self> {
         let (p, m) = prime_power(q)?;

@@ -1,8 +1,8 @@
 //! PolarFly: the polarity graph of Erdos and Renyi, of diameter 2.
 
 use super::common::{Mistakes, Topology, largest};
-use super::direct::{Cable, Direct, switch_spec, wrong};
-use super::galois::{Field, LARGEST, closest_prime_power};
+use super::direct::{Cable, Direct, switch_spec};
+use super::galois::Field;
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
 
@@ -56,15 +56,7 @@ impl Topology for PolarflySpec {
         let q = *self.q;
         let p = self.p.as_ref().map(|p| mistakes.size(p));
         let links = self.links(&mut mistakes);
-        let Some(field) = Field::new(q) else {
-            let label = format!("a prime power from 2 to {LARGEST}");
-            let diagnostic = wrong(&self.q, format!("there is no PolarFly of q = {q}"), label);
-            mistakes.push(match closest_prime_power(q, 2) {
-                Some(close) => diagnostic.help(format!("q = {close} is the closest one")),
-                None => diagnostic,
-            });
-            return Err(mistakes.all());
-        };
+        let Some(field) = Field::of(&self.q, 2, "PolarFly", &mut mistakes) else { return Err(mistakes.all()) };
         let p = p.unwrap_or((q + 1).div_ceil(2));
         let switches = u64::from(q) * u64::from(q) + u64::from(q) + 1;
         let nodes = switches * u64::from(p);

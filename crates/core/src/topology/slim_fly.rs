@@ -1,8 +1,8 @@
 //! Slim fly: the graphs of McKay, Miller and Siran, of diameter 2.
 
 use super::common::{Mistakes, Topology, largest};
-use super::direct::{Cable, Direct, switch_spec, wrong};
-use super::galois::{Field, LARGEST, closest_prime_power};
+use super::direct::{Cable, Direct, switch_spec};
+use super::galois::Field;
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
 
@@ -51,16 +51,7 @@ impl Topology for SlimFlySpec {
         let q = *self.q;
         let p = self.p.as_ref().map(|p| mistakes.size(p));
         let links = self.links(&mut mistakes);
-        let field = Field::new(q).filter(|_| q > 2);
-        if field.is_none() {
-            let label = format!("a prime power from 3 to {LARGEST}");
-            let diagnostic = wrong(&self.q, format!("there is no slim fly of q = {q}"), label);
-            mistakes.push(match closest_prime_power(q, 3) {
-                Some(close) => diagnostic.help(format!("q = {close} is the closest one")),
-                None => diagnostic,
-            });
-        }
-        let Some(field) = field else { return Err(mistakes.all()) };
+        let Some(field) = Field::of(&self.q, 3, "slim fly", &mut mistakes) else { return Err(mistakes.all()) };
         let p = p.unwrap_or(degree(q).div_ceil(2));
         let switches = 2 * u64::from(q) * u64::from(q);
         let nodes = switches * u64::from(p);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fabric::{FabricBuilder, Irregular};
+use crate::fabric::{FabricBuilder, Irregular, LinkRole};
 use crate::rng::Stream;
 use crate::routing::RoutingSpec;
 use crate::units::{Bandwidth, Time};
