@@ -2,15 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::meter::Meter;
 use super::net::{ASK, NONE, Net, Packet, Pool};
 use super::spec::PacketSpec;
-use super::switching::{Switching, Ticks};
+use super::switching::{ARRIVAL, Switching, Ticks};
+use super::turn::Port;
 use super::wheel::Event;
 use crate::transport::Gridlock;
-
-/// Marks an event as the arrival of a packet alone: the link has been free for a latency already.
-const ARRIVAL: u32 = 1 << 31;
 
 /// [`FairQueues`](super::fq::FairQueues) where the packets of a message may go different ways.
 ///
@@ -53,20 +50,10 @@ struct Queue {
     queued: bool,
 }
 
-/// A link and the turn of the queues that wait for it.
-#[derive(Clone, Copy, Debug)]
-struct Port {
-    head: u32,
-    tail: u32,
-    sending: bool,
-    meter: Meter,
-}
-
 impl FairPackets {
     pub(super) fn new(spec: &PacketSpec, net: &Net) -> Self {
-        let port = Port { head: NONE, tail: NONE, sending: false, meter: Meter::new() };
         Self {
-            ports: vec![port; net.links.len()],
+            ports: vec![Port::new(); net.links.len()],
             queues: Vec::new(),
             free: Vec::new(),
             numbers: FxHashMap::default(),
@@ -146,11 +133,7 @@ impl FairPackets {
         let queue = &mut self.queues[number as usize];
         queue.queued = true;
         queue.next = NONE;
-        let port = &mut self.ports[link as usize];
-        let tail = std::mem::replace(&mut port.tail, number);
-        if port.head == NONE {
-            port.head = number;
-        } else {
+        if let Some(tail) = self.ports[link as usize].append(number) {
             self.queues[tail as usize].next = number;
         }
     }
@@ -159,8 +142,7 @@ impl FairPackets {
     fn push_on(&mut self, net: &mut Net, number: u32) {
         self.line_up(net, number);
         let link = self.queues[number as usize].key.2;
-        let port = &self.ports[link as usize];
-        if !port.sending && port.head != NONE {
+        if self.ports[link as usize].may_go_on() {
             self.go_on(net, link);
         }
     }
@@ -197,12 +179,9 @@ impl FairPackets {
     /// what it stood still with.
     fn send(&mut self, net: &mut Net, link: u32) -> Option<u32> {
         let port = &mut self.ports[link as usize];
-        if port.head == NONE {
-            port.sending = false;
-            port.meter.stands_still(net.now);
+        if !port.goes_on(net.now) {
             return None;
         }
-        port.meter.goes_on(net.now);
         let number = port.head;
         let at_source = self.queues[number as usize].key.1 == 0;
         if at_source {
@@ -210,7 +189,6 @@ impl FairPackets {
         } else {
             port.meter.leaves(net.now);
         }
-        port.sending = true;
         port.head = self.queues[number as usize].next;
         let packet = self.take(net, number);
         let &Packet { place, bytes, .. } = self.packets.at(packet);
@@ -237,8 +215,7 @@ impl FairPackets {
         self.line_up(net, origin);
         let before = self.queues[origin as usize].key.2;
         self.tidy(origin);
-        let port = &self.ports[before as usize];
-        (!port.sending && port.head != NONE).then_some(before)
+        self.ports[before as usize].may_go_on().then_some(before)
     }
 
     /// A packet has crossed a link; returns whether its message has arrived.
@@ -267,11 +244,7 @@ impl FairPackets {
         let port = &mut self.ports[link as usize];
         port.meter.comes(net.now);
         self.push_on(net, number);
-        let port = &mut self.ports[link as usize];
-        port.meter.stays();
-        if !port.sending {
-            port.meter.stands_still(net.now);
-        }
+        self.ports[link as usize].settles(net.now);
         false
     }
 }

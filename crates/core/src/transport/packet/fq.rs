@@ -1,14 +1,11 @@
 //! Fair queues: each link serves the messages that wait for it in turn, and none has more than a few packets at a hop.
 
-use super::meter::Meter;
 use super::net::{NONE, Net};
 use super::spec::PacketSpec;
-use super::switching::{Switching, Ticks};
+use super::switching::{ARRIVAL, Switching, Ticks};
+use super::turn::Port;
 use super::wheel::Event;
 use crate::transport::Gridlock;
-
-/// Marks an event as the arrival of a packet alone: the link has been free for a latency already.
-const ARRIVAL: u32 = 1 << 31;
 
 /// Output queues, one for each message and hop, served round robin, with room for K packets each.
 ///
@@ -62,21 +59,10 @@ struct MessageProgress {
     last_bytes: u32,
 }
 
-/// A link and the turn of the messages that wait for it.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Port {
-    head: u32,
-    tail: u32,
-    sending: bool,
-    meter: Meter,
-}
-
 impl FairQueues {
     pub(super) fn new(spec: &PacketSpec, net: &Net) -> Self {
-        let port = Port { head: NONE, tail: NONE, sending: false, meter: Meter::new() };
         Self {
-            ports: vec![port; net.links.len()],
+            ports: vec![Port::new(); net.links.len()],
             queues: Vec::new(),
             stride: 1,
             messages: Vec::new(),
@@ -127,11 +113,7 @@ impl FairQueues {
         let link = queue.link;
         if queue.next == IDLE && queue.waiting > 0 && ahead.room > 0 {
             queue.next = NONE;
-            let port = &mut self.ports[link as usize];
-            let tail = std::mem::replace(&mut port.tail, place as u32);
-            if port.head == NONE {
-                port.head = place as u32;
-            } else {
+            if let Some(tail) = self.ports[link as usize].append(place as u32) {
                 self.queues[tail as usize].next = place as u32;
             }
         }
@@ -142,8 +124,7 @@ impl FairQueues {
     #[inline(always)]
     fn push_on(&mut self, net: &mut Net, place: usize) {
         let link = self.line_up(place);
-        let port = &self.ports[link as usize];
-        if !port.sending && port.head != NONE {
+        if self.ports[link as usize].may_go_on() {
             self.go_on(net, link);
         }
     }
@@ -162,15 +143,11 @@ impl FairQueues {
     #[inline]
     fn send(&mut self, net: &mut Net, link: u32) -> Option<u32> {
         let port = &mut self.ports[link as usize];
-        if port.head == NONE {
-            port.sending = false;
-            port.meter.stands_still(net.now);
+        if !port.goes_on(net.now) {
             return None;
         }
-        port.meter.goes_on(net.now);
         let place = port.head as usize;
         let at_source = place & (self.stride - 1) == 0;
-        port.sending = true;
         let [queue, ahead] = &mut self.queues[place..place + 2] else { return None };
         port.head = queue.next;
         queue.next = IDLE;
@@ -198,8 +175,7 @@ impl FairQueues {
             return None;
         }
         let before = self.line_up(place - 1);
-        let port = &self.ports[before as usize];
-        (!port.sending && port.head != NONE).then_some(before)
+        self.ports[before as usize].may_go_on().then_some(before)
     }
 
     /// A packet has crossed the link of this place; returns whether its message has arrived.
@@ -224,11 +200,7 @@ impl FairQueues {
         let port = &mut self.ports[link as usize];
         port.meter.comes(net.now);
         self.push_on(net, place + 1);
-        let port = &mut self.ports[link as usize];
-        port.meter.stays();
-        if !port.sending {
-            port.meter.stands_still(net.now);
-        }
+        self.ports[link as usize].settles(net.now);
         false
     }
 }

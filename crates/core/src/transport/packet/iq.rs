@@ -7,15 +7,13 @@ use super::lanes::Lanes;
 use super::meter::Meter;
 use super::net::{ASK, NONE, Net, Packet, Pool, Trains};
 use super::spec::{Arbitration, PacketSpec, Queues};
-use super::switching::{Switching, Ticks};
+use super::switching::{ARRIVAL, Switching, Ticks};
 use super::wheel::Event;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, VertexId};
 use crate::routing::Router;
 use crate::transport::{Channel, Gridlock};
 
-/// Marks an event as the arrival of a packet alone.
-const ARRIVAL: u32 = 1 << 31;
 /// The port is a source, not the buffer of a link.
 const SOURCE: u32 = u32::MAX;
 

@@ -33,6 +33,7 @@ mod spec;
 mod switching;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod ways;
 mod wheel;
 
@@ -71,11 +72,11 @@ pub struct Packets {
 /// The model.
 #[derive(Debug)]
 enum Switches {
-    Oq(OutputQueues<false>),
+    Oq(Box<OutputQueues<false>>),
     Iq(Box<InputQueues<false>>),
-    Fq(FairQueues),
+    Fq(Box<FairQueues>),
     /// The same, of packets that choose their own ways.
-    OqAsks(OutputQueues<true>),
+    OqAsks(Box<OutputQueues<true>>),
     IqAsks(Box<InputQueues<true>>),
     FqAsks(Box<FairPackets>),
 }
@@ -100,11 +101,11 @@ impl Packets {
     pub fn new(fabric: &Fabric, router: &Arc<dyn Router>, spec: &PacketSpec, departures: bool) -> Self {
         let net = Net::new(fabric, router, spec, departures);
         let switches = match (spec.model, net.asking.is_some()) {
-            (Model::Oq, false) => Switches::Oq(OutputQueues::new(&net)),
-            (Model::Oq, true) => Switches::OqAsks(OutputQueues::new(&net)),
+            (Model::Oq, false) => Switches::Oq(Box::new(OutputQueues::new(&net))),
+            (Model::Oq, true) => Switches::OqAsks(Box::new(OutputQueues::new(&net))),
             (Model::Iq, false) => Switches::Iq(Box::new(InputQueues::new(fabric, &**router, spec, &net))),
             (Model::Iq, true) => Switches::IqAsks(Box::new(InputQueues::new(fabric, &**router, spec, &net))),
-            (Model::Fq, false) => Switches::Fq(FairQueues::new(spec, &net)),
+            (Model::Fq, false) => Switches::Fq(Box::new(FairQueues::new(spec, &net))),
             (Model::Fq, true) => Switches::FqAsks(Box::new(FairPackets::new(spec, &net))),
         };
         Self { net, switches, started: Vec::new() }
@@ -112,14 +113,7 @@ impl Packets {
 
     /// The model, for what happens rarely.
     fn switching(&self) -> &dyn Switching {
-        match &self.switches {
-            Switches::Oq(model) => model,
-            Switches::Iq(model) => &**model,
-            Switches::Fq(model) => model,
-            Switches::OqAsks(model) => model,
-            Switches::IqAsks(model) => &**model,
-            Switches::FqAsks(model) => &**model,
-        }
+        with_model!(&self.switches, model => &**model)
     }
 }
 
@@ -180,14 +174,7 @@ impl Transport for Packets {
     fn next_arrival(&mut self, horizon: Time) -> Time {
         // The last tick of all is where times end up that cannot be counted.
         let limit = self.net.clock.at_or_before(horizon).min(u64::MAX - 1);
-        match &mut self.switches {
-            Switches::Oq(model) => run(model, &mut self.net, limit),
-            Switches::Iq(model) => run(&mut **model, &mut self.net, limit),
-            Switches::Fq(model) => run(model, &mut self.net, limit),
-            Switches::OqAsks(model) => run(model, &mut self.net, limit),
-            Switches::IqAsks(model) => run(&mut **model, &mut self.net, limit),
-            Switches::FqAsks(model) => run(&mut **model, &mut self.net, limit),
-        }
+        with_model!(&mut self.switches, model => run(&mut **model, &mut self.net, limit))
     }
 
     fn arrived(&mut self, _until: Time, flows: &mut Vec<FlowId>) {

@@ -1,7 +1,7 @@
 //! Output queues: whole packets, unlimited first-in-first-out queues, store and forward.
 
 use super::net::{ASK, NONE, Net};
-use super::switching::{Switching, Ticks};
+use super::switching::{ARRIVAL, Switching, Ticks};
 use super::wheel::Event;
 use crate::base::prefetch::fetch;
 use crate::transport::Gridlock;
@@ -11,8 +11,6 @@ use crate::transport::Gridlock;
 const TRAIN: u32 = 1 << 31;
 /// Marks a packet as the last one of its message, which alone may be shorter.
 const LAST: u32 = 1 << 30;
-/// Marks an event as the arrival of a packet alone: the link has been free for a latency already.
-const ARRIVAL: u32 = 1 << 31;
 
 /// A switch (or node) of unlimited memory that can write any number of packets into one queue at once.
 ///

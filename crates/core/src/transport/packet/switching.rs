@@ -4,6 +4,9 @@ use super::net::Net;
 use super::wheel::Event;
 use crate::transport::Gridlock;
 
+/// Marks an event as the arrival of a packet alone: the link has been free for a latency already.
+pub(super) const ARRIVAL: u32 = 1 << 31;
+
 /// What the models have in common.
 pub(super) trait Switching {
     /// A message leaves its source, now.
