@@ -1,6 +1,6 @@
 //! Layouts and constants of an MPI library.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 
 use crate::library::Library;
 use crate::status::Room;
@@ -25,54 +25,88 @@ impl Family {
     }
 }
 
-/// What has to be known of a library to call it.
-#[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "they are the names of MPI")]
-pub struct Abi {
-    pub family: Family,
-    /// Size of a handle in memory, and so the stride of an array of requests \[B\].
-    pub handle_size: usize,
-    pub status: StatusLayout,
+/// Layouts and constants: name, type, that of MPICH, that of Open MPI, where objects are found by name.
+macro_rules! abi {
+    (|$object:ident| $($(#[$doc:meta])* $name:ident: $type:ty = $mpich:expr, $open_mpi:expr;)*) => {
+        /// What has to be known of a library to call it.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs, reason = "they are the names of MPI")]
+        pub struct Abi {
+            pub family: Family,
+            $($(#[$doc])* pub $name: $type,)*
+            /// Predefined reduction operators, in the order of [`OPERATORS`].
+            pub operators: [Handle; OPERATORS.len()],
+        }
 
-    pub any_source: c_int,
-    pub any_tag: c_int,
-    pub proc_null: c_int,
-    pub root: c_int,
-    pub undefined: c_int,
-    pub err_other: c_int,
+        impl Abi {
+            /// That of MPICH; all constants are numbers.
+            pub fn mpich() -> Self {
+                // MINLOC comes before MAXLOC there.
+                let operators = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 11, 13, 14].map(|code| 0x5800_0000 + code);
+                Self { family: Family::Mpich, $($name: $mpich,)* operators }
+            }
+
+            /// That of Open MPI; handles are the addresses of its objects.
+            ///
+            /// # Errors
+            /// The name of the object that is not there.
+            pub fn open_mpi(address: impl Fn(&CStr) -> *mut c_void) -> Result<Self, String> {
+                let $object = |name: &CStr| match address(name) as usize {
+                    0 => Err(name.to_string_lossy().into_owned()),
+                    there => Ok(there),
+                };
+                let mut abi = Self { family: Family::OpenMpi, $($name: $open_mpi,)* operators: [0; OPERATORS.len()] };
+                for (operator, name) in abi.operators.iter_mut().zip(OPERATORS) {
+                    *operator = $object(&CString::new(format!("ompi_mpi_op_{name}")).unwrap_or_default())?;
+                }
+                Ok(abi)
+            }
+        }
+    };
+}
+
+abi! {
+    |object|
+    /// Size of a handle in memory, and so the stride of an array of requests \[B\].
+    handle_size: usize = 4, 8;
+    status: StatusLayout = StatusLayout::MPICH, StatusLayout::OPEN_MPI;
+
+    any_source: c_int = -2, -1;
+    any_tag: c_int = -1, -1;
+    proc_null: c_int = -1, -2;
+    root: c_int = -3, -4;
+    undefined: c_int = -32766, -32766;
+    err_other: c_int = 15, 16;
     /// What `MPI_Topo_test` says.
-    pub cart: c_int,
-    pub graph: c_int,
-    pub dist_graph: c_int,
+    cart: c_int = 2, 1;
+    graph: c_int = 1, 2;
+    dist_graph: c_int = 3, 3;
 
     /// Addresses that are constants.
-    pub in_place: usize,
-    pub bottom: usize,
-    pub status_ignore: usize,
-    pub unweighted: usize,
-    pub weights_empty: usize,
+    in_place: usize = usize::MAX, 1;
+    bottom: usize = 0, 0;
+    status_ignore: usize = 1, 0;
+    unweighted: usize = 0, 2;
+    weights_empty: usize = 0, 3;
 
-    pub comm_world: Handle,
-    pub comm_self: Handle,
-    pub comm_null: Handle,
-    pub group_null: Handle,
-    pub request_null: Handle,
-    pub message_null: Handle,
-    pub message_no_proc: Handle,
-    pub info_null: Handle,
-    pub op_null: Handle,
-    pub datatype_null: Handle,
+    comm_world: Handle = 0x4400_0000, object(c"ompi_mpi_comm_world")?;
+    comm_self: Handle = 0x4400_0001, object(c"ompi_mpi_comm_self")?;
+    comm_null: Handle = 0x0400_0000, object(c"ompi_mpi_comm_null")?;
+    group_null: Handle = 0x0800_0000, object(c"ompi_mpi_group_null")?;
+    request_null: Handle = 0x2c00_0000, object(c"ompi_request_null")?;
+    message_null: Handle = 0x2c00_0000, object(c"ompi_message_null")?;
+    message_no_proc: Handle = 0x6c00_0000, object(c"ompi_message_no_proc")?;
+    info_null: Handle = 0x1c00_0000, object(c"ompi_mpi_info_null")?;
+    op_null: Handle = 0x1800_0000, object(c"ompi_mpi_op_null")?;
+    datatype_null: Handle = 0x0c00_0000, object(c"ompi_mpi_datatype_null")?;
 
-    pub byte: Handle,
-    pub packed: Handle,
-    pub char: Handle,
-    pub int: Handle,
-    pub double: Handle,
+    byte: Handle = 0x4c00_010d, object(c"ompi_mpi_byte")?;
+    packed: Handle = 0x4c00_010f, object(c"ompi_mpi_packed")?;
+    char: Handle = 0x4c00_0101, object(c"ompi_mpi_char")?;
+    int: Handle = 0x4c00_0405, object(c"ompi_mpi_int")?;
+    double: Handle = 0x4c00_080b, object(c"ompi_mpi_double")?;
     /// `MPI_LONG_LONG_INT`, of 8 bytes.
-    pub long_long: Handle,
-
-    /// Predefined reduction operators, in the order of [`OPERATORS`].
-    pub operators: [Handle; OPERATORS.len()],
+    long_long: Handle = 0x4c00_0809, object(c"ompi_mpi_long_long_int")?;
 }
 
 /// Names of the predefined reduction operators: `MPI_MAX` is entry 0.
@@ -90,110 +124,6 @@ impl Abi {
             Family::Mpich => Ok(Self::mpich()),
             Family::OpenMpi => Self::open_mpi(|name| library.address(name)),
         }
-    }
-
-    /// That of MPICH; all constants are numbers.
-    pub fn mpich() -> Self {
-        let operator = |code: usize| 0x5800_0000 + code;
-        Self {
-            family: Family::Mpich,
-            handle_size: 4,
-            status: StatusLayout::MPICH,
-            any_source: -2,
-            any_tag: -1,
-            proc_null: -1,
-            root: -3,
-            undefined: -32766,
-            err_other: 15,
-            cart: 2,
-            graph: 1,
-            dist_graph: 3,
-            in_place: usize::MAX,
-            bottom: 0,
-            status_ignore: 1,
-            unweighted: 0,
-            weights_empty: 0,
-            comm_world: 0x4400_0000,
-            comm_self: 0x4400_0001,
-            comm_null: 0x0400_0000,
-            group_null: 0x0800_0000,
-            request_null: 0x2c00_0000,
-            message_null: 0x2c00_0000,
-            message_no_proc: 0x6c00_0000,
-            info_null: 0x1c00_0000,
-            op_null: 0x1800_0000,
-            datatype_null: 0x0c00_0000,
-            byte: 0x4c00_010d,
-            packed: 0x4c00_010f,
-            char: 0x4c00_0101,
-            int: 0x4c00_0405,
-            double: 0x4c00_080b,
-            long_long: 0x4c00_0809,
-            // MINLOC comes before MAXLOC there.
-            operators: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 11, 13, 14].map(operator),
-        }
-    }
-
-    /// That of Open MPI; handles are the addresses of its objects.
-    ///
-    /// # Errors
-    /// The name of the object that is not there.
-    pub fn open_mpi(address: impl Fn(&CStr) -> *mut c_void) -> Result<Self, String> {
-        let object = |name: &CStr| match address(name) as usize {
-            0 => Err(name.to_string_lossy().into_owned()),
-            there => Ok(there),
-        };
-        Ok(Self {
-            family: Family::OpenMpi,
-            handle_size: 8,
-            status: StatusLayout::OPEN_MPI,
-            any_source: -1,
-            any_tag: -1,
-            proc_null: -2,
-            root: -4,
-            undefined: -32766,
-            err_other: 16,
-            cart: 1,
-            graph: 2,
-            dist_graph: 3,
-            in_place: 1,
-            bottom: 0,
-            status_ignore: 0,
-            unweighted: 2,
-            weights_empty: 3,
-            comm_world: object(c"ompi_mpi_comm_world")?,
-            comm_self: object(c"ompi_mpi_comm_self")?,
-            comm_null: object(c"ompi_mpi_comm_null")?,
-            group_null: object(c"ompi_mpi_group_null")?,
-            request_null: object(c"ompi_request_null")?,
-            message_null: object(c"ompi_message_null")?,
-            message_no_proc: object(c"ompi_message_no_proc")?,
-            info_null: object(c"ompi_mpi_info_null")?,
-            op_null: object(c"ompi_mpi_op_null")?,
-            datatype_null: object(c"ompi_mpi_datatype_null")?,
-            byte: object(c"ompi_mpi_byte")?,
-            packed: object(c"ompi_mpi_packed")?,
-            char: object(c"ompi_mpi_char")?,
-            int: object(c"ompi_mpi_int")?,
-            double: object(c"ompi_mpi_double")?,
-            long_long: object(c"ompi_mpi_long_long_int")?,
-            operators: [
-                object(c"ompi_mpi_op_max")?,
-                object(c"ompi_mpi_op_min")?,
-                object(c"ompi_mpi_op_sum")?,
-                object(c"ompi_mpi_op_prod")?,
-                object(c"ompi_mpi_op_land")?,
-                object(c"ompi_mpi_op_band")?,
-                object(c"ompi_mpi_op_lor")?,
-                object(c"ompi_mpi_op_bor")?,
-                object(c"ompi_mpi_op_lxor")?,
-                object(c"ompi_mpi_op_bxor")?,
-                object(c"ompi_mpi_op_maxloc")?,
-                object(c"ompi_mpi_op_minloc")?,
-                object(c"ompi_mpi_op_replace")?,
-                object(c"ompi_mpi_op_no_op")?,
-            ],
-        })
     }
 
     /// A handle as a program passed it, cut to its size.

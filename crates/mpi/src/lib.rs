@@ -10,7 +10,7 @@
 //! must be cut to size first ([`Abi::handle`]), since the upper half of the register may hold anything.
 //!
 //! [`arguments`] is the table of all functions with the memory that their arguments point to; [`Calls`] evaluates it
-//! for a call that a program is about to make.
+//! for a call that a program is about to make. [`objects`] says what else a process has loaded.
 //!
 //! Known: Open MPI 1.7 to 5, and the MPICH ABI initiative (MPICH 3.1 to 4, Intel MPI, MVAPICH2, Cray MPICH).
 
@@ -22,6 +22,8 @@ mod accesses;
 pub mod arguments;
 mod functions;
 mod library;
+#[cfg(target_os = "linux")]
+pub mod objects;
 mod status;
 
 pub use abi::{Abi, Family, OPERATORS, Statuses};

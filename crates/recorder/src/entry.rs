@@ -5,7 +5,7 @@
 //! address, and hand the call on to a body with one argument more, the last: the address of that `Frame`. Arguments
 //! on the stack are copied below it.
 //!
-//! `export!(MPI_Send 6 send)` exports `MPI_Send` of six arguments, each an integer or a pointer; `send` is an `unsafe
+//! `export!("Send", 6, send)` exports `MPI_Send` of six arguments, each an integer or a pointer; `send` is an `unsafe
 //! extern "C" fn` with these six and `site: usize`. `PMPI_Send` is exported as well, the same: that is what the layers
 //! for Fortran call ([`fortran`](crate::fortran)).
 
@@ -43,69 +43,29 @@ impl Caller {
     }
 }
 
-/// Exports symbols: name, number of arguments, body.
+/// Exports a function of MPI to programs, under its name without `MPI_`, and under that with `PMPI_`: its number of
+/// arguments, its body.
 macro_rules! export {
-    ($($symbol:ident $arity:tt $body:path;)*) => {
-        $(
-            #[doc = concat!("`", stringify!($symbol), "` for the program.")]
-            ///
-            /// # Safety
-            /// As MPI has it.
+    ($name:expr, $count:expr, $body:path) => {
+        $crate::entry::export!(@symbol concat!("MPI_", $name), $count, $body);
+        $crate::entry::export!(@symbol concat!("PMPI_", $name), $count, $body);
+    };
+    (@symbol $symbol:expr, $count:expr, $body:path) => {
+        const _: () = {
             #[unsafe(naked)]
-            #[unsafe(no_mangle)]
-            #[allow(non_snake_case, reason = "it is the name of MPI")]
-            pub unsafe extern "C" fn $symbol() {
-                $crate::entry::hand_on!($arity $body)
+            #[unsafe(export_name = $symbol)]
+            unsafe extern "C" fn entry() {
+                $crate::entry::hand_on!($count, $body)
             }
-
-            const _: () = {
-                /// The same by its other name.
-                ///
-                /// # Safety
-                /// As MPI has it.
-                #[unsafe(naked)]
-                #[unsafe(export_name = concat!("P", stringify!($symbol)))]
-                unsafe extern "C" fn beneath() {
-                    $crate::entry::hand_on!($arity $body)
-                }
-            };
-        )*
+        };
     };
 }
 
+/// The instructions of an entry with a number of arguments. On entry the stack is 8 below a multiple of 16, and a call
+/// wants a multiple: the frame pointer makes it one.
 #[cfg(target_arch = "x86_64")]
 macro_rules! hand_on {
-    (0 $body:path) => { $crate::entry::hand_on!(@register "rdi" $body) };
-    (1 $body:path) => { $crate::entry::hand_on!(@register "rsi" $body) };
-    (2 $body:path) => { $crate::entry::hand_on!(@register "rdx" $body) };
-    (3 $body:path) => { $crate::entry::hand_on!(@register "rcx" $body) };
-    (4 $body:path) => { $crate::entry::hand_on!(@register "r8" $body) };
-    (5 $body:path) => { $crate::entry::hand_on!(@register "r9" $body) };
-    (6 $body:path) => { $crate::entry::hand_on!(@stack 0 8 $body) };
-    (7 $body:path) => { $crate::entry::hand_on!(@stack 1 0 $body) };
-    (8 $body:path) => { $crate::entry::hand_on!(@stack 2 8 $body) };
-    (9 $body:path) => { $crate::entry::hand_on!(@stack 3 0 $body) };
-    (10 $body:path) => { $crate::entry::hand_on!(@stack 4 8 $body) };
-    (11 $body:path) => { $crate::entry::hand_on!(@stack 5 0 $body) };
-    (12 $body:path) => { $crate::entry::hand_on!(@stack 6 8 $body) };
-    (13 $body:path) => { $crate::entry::hand_on!(@stack 7 0 $body) };
-    (14 $body:path) => { $crate::entry::hand_on!(@stack 8 8 $body) };
-    // On entry the stack is 8 below a multiple of 16, and a call wants a multiple: the frame pointer makes it one.
-    (@register $register:literal $body:path) => {
-        $crate::entry::hand_on!(@frame concat!("mov ", $register, ", rsp") {} $body)
-    };
-    (@stack $copied:literal $align:literal $body:path) => {
-        $crate::entry::hand_on!(@frame concat!(
-            ".if {align}\nsub rsp, {align}\n.endif\n",
-            "push rbp\n",
-            ".set hayase_i, {copied}\n",
-            ".rept {copied}\n",
-            "push qword ptr [rbp + 8 + 8 * hayase_i]\n",
-            ".set hayase_i, hayase_i - 1\n",
-            ".endr",
-        ) { copied = const $copied, align = const $align, } $body)
-    };
-    (@frame concat!($($text:tt)*) { $($operands:tt)* } $body:path) => {
+    ($count:expr, $body:path) => {
         ::core::arch::naked_asm!(
             ".cfi_startproc",
             "push rbp",
@@ -113,51 +73,45 @@ macro_rules! hand_on {
             ".cfi_offset rbp, -16",
             "mov rbp, rsp",
             ".cfi_def_cfa_register rbp",
-            concat!($($text)*),
+            ".if {count} == 0",
+            "mov rdi, rsp",
+            ".elseif {count} == 1",
+            "mov rsi, rsp",
+            ".elseif {count} == 2",
+            "mov rdx, rsp",
+            ".elseif {count} == 3",
+            "mov rcx, rsp",
+            ".elseif {count} == 4",
+            "mov r8, rsp",
+            ".elseif {count} == 5",
+            "mov r9, rsp",
+            ".else",
+            ".if {copied} % 2 == 0",
+            "sub rsp, 8",
+            ".endif",
+            "push rbp",
+            ".set hayase_i, {copied}",
+            ".rept {copied}",
+            "push qword ptr [rbp + 8 + 8 * hayase_i]",
+            ".set hayase_i, hayase_i - 1",
+            ".endr",
+            ".endif",
             "call {body}",
             "leave",
             ".cfi_def_cfa rsp, 8",
             "ret",
             ".cfi_endproc",
-            $($operands)*
+            count = const $count,
+            copied = const usize::saturating_sub($count, 6),
             body = sym $body,
         )
     };
 }
 
+/// See above.
 #[cfg(target_arch = "aarch64")]
 macro_rules! hand_on {
-    (0 $body:path) => { $crate::entry::hand_on!(@register "x0" $body) };
-    (1 $body:path) => { $crate::entry::hand_on!(@register "x1" $body) };
-    (2 $body:path) => { $crate::entry::hand_on!(@register "x2" $body) };
-    (3 $body:path) => { $crate::entry::hand_on!(@register "x3" $body) };
-    (4 $body:path) => { $crate::entry::hand_on!(@register "x4" $body) };
-    (5 $body:path) => { $crate::entry::hand_on!(@register "x5" $body) };
-    (6 $body:path) => { $crate::entry::hand_on!(@register "x6" $body) };
-    (7 $body:path) => { $crate::entry::hand_on!(@register "x7" $body) };
-    (8 $body:path) => { $crate::entry::hand_on!(@stack 0 16 $body) };
-    (9 $body:path) => { $crate::entry::hand_on!(@stack 1 16 $body) };
-    (10 $body:path) => { $crate::entry::hand_on!(@stack 2 32 $body) };
-    (11 $body:path) => { $crate::entry::hand_on!(@stack 3 32 $body) };
-    (12 $body:path) => { $crate::entry::hand_on!(@stack 4 48 $body) };
-    (13 $body:path) => { $crate::entry::hand_on!(@stack 5 48 $body) };
-    (14 $body:path) => { $crate::entry::hand_on!(@stack 6 64 $body) };
-    (@register $register:literal $body:path) => {
-        $crate::entry::hand_on!(@frame concat!("mov ", $register, ", sp") {} $body)
-    };
-    (@stack $copied:literal $room:literal $body:path) => {
-        $crate::entry::hand_on!(@frame concat!(
-            "sub sp, sp, #{room}\n",
-            ".set hayase_i, 0\n",
-            ".rept {copied}\n",
-            "ldr x9, [x29, #(16 + 8 * hayase_i)]\n",
-            "str x9, [sp, #(8 * hayase_i)]\n",
-            ".set hayase_i, hayase_i + 1\n",
-            ".endr\n",
-            "str x29, [sp, #(8 * {copied})]",
-        ) { copied = const $copied, room = const $room, } $body)
-    };
-    (@frame concat!($($text:tt)*) { $($operands:tt)* } $body:path) => {
+    ($count:expr, $body:path) => {
         ::core::arch::naked_asm!(
             ".cfi_startproc",
             "stp x29, x30, [sp, #-16]!",
@@ -166,7 +120,18 @@ macro_rules! hand_on {
             ".cfi_offset x30, -8",
             "mov x29, sp",
             ".cfi_def_cfa_register x29",
-            concat!($($text)*),
+            ".if {count} < 8",
+            "mov x{count}, sp",
+            ".else",
+            "sub sp, sp, #(8 * {copied} / 16 * 16 + 16)",
+            ".set hayase_i, 0",
+            ".rept {copied}",
+            "ldr x9, [x29, #(16 + 8 * hayase_i)]",
+            "str x9, [sp, #(8 * hayase_i)]",
+            ".set hayase_i, hayase_i + 1",
+            ".endr",
+            "str x29, [sp, #(8 * {copied})]",
+            ".endif",
             "bl {body}",
             "mov sp, x29",
             "ldp x29, x30, [sp], #16",
@@ -175,7 +140,8 @@ macro_rules! hand_on {
             ".cfi_restore x30",
             "ret",
             ".cfi_endproc",
-            $($operands)*
+            count = const $count,
+            copied = const usize::saturating_sub($count, 8),
             body = sym $body,
         )
     };
@@ -216,7 +182,15 @@ mod tests {
     body!(nine a 0 b 1 c 2 d 3 e 4 f 5 g 6 h 7 i 8);
     body!(twelve a 0 b 1 c 2 d 3 e 4 f 5 g 6 h 7 i 8 j 9 k 10 l 11);
     body!(thirteen a 0 b 1 c 2 d 3 e 4 f 5 g 6 h 7 i 8 j 9 k 10 l 11 m 12);
-    export! {
+    macro_rules! entry {
+        ($($symbol:ident $count:literal $body:ident;)*) => {$(
+            #[unsafe(naked)]
+            unsafe extern "C" fn $symbol() {
+                super::hand_on!($count, $body)
+            }
+        )*};
+    }
+    entry! {
         hayase_test_zero 0 zero;
         hayase_test_five 5 five;
         hayase_test_six 6 six;

@@ -28,6 +28,7 @@ pub mod fortran;
 pub mod mpi;
 pub mod path;
 pub mod recorder;
+mod shared;
 pub mod token;
 
 /// See [`allocator`].

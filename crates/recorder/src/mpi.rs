@@ -1,9 +1,11 @@
 //! The MPI library that is underneath.
 
 use std::ffi::{CStr, CString, c_void};
+use std::ptr::null_mut;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-use hayase_mpi::{Abi, Functions, Library};
+use hayase_mpi::{Abi, Functions, Library, objects};
 
 /// An MPI library that is understood.
 #[derive(Debug)]
@@ -34,9 +36,35 @@ pub fn library() -> Option<&'static Mpi> {
     .as_ref()
 }
 
+/// A symbol beneath this library, which is looked up when it is first asked for.
+#[derive(Debug)]
+pub struct Symbol {
+    /// Its name.
+    pub name: &'static str,
+    /// Its address, once it is known.
+    pub address: AtomicPtr<c_void>,
+}
+
+impl Symbol {
+    /// The symbol of this name.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, address: AtomicPtr::new(null_mut()) }
+    }
+
+    /// Returns its address; `None` if there is none.
+    pub fn find(&self) -> Option<*mut c_void> {
+        let mut address = self.address.load(Ordering::Relaxed);
+        if address.is_null() {
+            address = beneath(self.name);
+            self.address.store(address, Ordering::Relaxed);
+        }
+        (!address.is_null()).then_some(address)
+    }
+}
+
 /// Address of a symbol beneath this library, which may have it too; null if there is none.
 pub fn beneath(name: &str) -> *mut c_void {
-    let Ok(name) = CString::new(name) else { return std::ptr::null_mut() };
+    let Ok(name) = CString::new(name) else { return null_mut() };
     // SAFETY: the name ends with a zero.
     let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if !address.is_null() {
@@ -50,25 +78,23 @@ pub fn beneath(name: &str) -> *mut c_void {
             // SAFETY: the path ends with a zero; nothing is loaded that is not there already.
             unsafe {
                 let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-                let address = if handle.is_null() { std::ptr::null_mut() } else { libc::dlsym(handle, name.as_ptr()) };
+                let address = if handle.is_null() { null_mut() } else { libc::dlsym(handle, name.as_ptr()) };
                 (!address.is_null()).then_some(address)
             }
         })
-        .unwrap_or(std::ptr::null_mut())
+        .unwrap_or(null_mut())
 }
 
 /// The paths of all libraries of the process.
 fn loaded() -> Vec<CString> {
-    unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: libc::size_t, data: *mut c_void) -> libc::c_int {
-        // SAFETY: `dl_iterate_phdr` gives a description that is valid during the call, and our own pointer.
-        unsafe { (*data.cast::<Vec<CString>>()).push(CStr::from_ptr((*info).dlpi_name).to_owned()) };
-        0
-    }
-    let mut found: Vec<CString> = Vec::new();
-    // SAFETY: the function takes what it is given.
-    unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut found).cast()) };
-    found.retain(|path| !path.is_empty());
-    found
+    let mut paths = Vec::new();
+    objects::find(|info, _| {
+        // SAFETY: the loader's description has a name that ends with a zero.
+        paths.push(unsafe { CStr::from_ptr(info.dlpi_name) }.to_owned());
+        None::<()>
+    });
+    paths.retain(|path| !path.is_empty());
+    paths
 }
 
 /// Address of a symbol of the process; null if there is none.
@@ -76,6 +102,6 @@ pub fn symbol(name: &str) -> *mut c_void {
     match CString::new(name) {
         // SAFETY: the name ends with a zero.
         Ok(name) => unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) },
-        Err(_) => std::ptr::null_mut(),
+        Err(_) => null_mut(),
     }
 }

@@ -5,32 +5,12 @@
 
 use std::ffi::{c_int, c_void};
 
-use hayase_mpi::{Handle, SUCCESS};
+use hayase_mpi::Handle;
 use hayase_trace::Call;
 
-use super::{enter, pass_on};
-use crate::entry::export;
+use super::{calls, pass_on};
 use crate::recorder::requests::Request;
 use crate::recorder::{Process, Recorder};
-
-export! {
-    MPI_Comm_dup 2 comm_dup;
-    MPI_Comm_dup_with_info 3 comm_dup_with_info;
-    MPI_Comm_idup 3 comm_idup;
-    MPI_Comm_split 4 comm_split;
-    MPI_Comm_split_type 5 comm_split_type;
-    MPI_Comm_create 3 comm_create;
-    MPI_Comm_create_group 4 comm_create_group;
-    MPI_Cart_create 6 cart_create;
-    MPI_Cart_sub 3 cart_sub;
-    MPI_Graph_create 6 graph_create;
-    MPI_Dist_graph_create 9 dist_graph_create;
-    MPI_Dist_graph_create_adjacent 10 dist_graph_create_adjacent;
-    MPI_Intercomm_create 6 intercomm_create;
-    MPI_Intercomm_merge 3 intercomm_merge;
-    MPI_Comm_free 1 comm_free;
-    MPI_Comm_disconnect 1 comm_disconnect;
-}
 
 impl Recorder {
     /// A communicator has been made from another one; nothing if this rank is not in it.
@@ -46,83 +26,55 @@ impl Recorder {
     }
 }
 
-/// The call, its function; the communicator it is made from, whether all of that take part; the arguments, the last
-/// of which is the new one.
+/// The call, its name, its function; whether all members of the communicator take part; the arguments between that and
+/// the new one.
 macro_rules! makers {
-    ($($call:ident $name:ident $meets:literal ($parent:ident: Handle, $($argument:ident: $type:ty,)*);)*) => {
-        $(
-            #[doc = concat!("`MPI_", stringify!($name), "`.")]
-            ///
-            /// # Safety
-            /// As MPI has it.
-            #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-            pub unsafe extern "C" fn $name(
-                $parent: Handle,
-                $($argument: $type,)*
-                made: *mut c_void,
-                site: usize,
-            ) -> c_int {
-                let recorder = enter!(Call::$call, site, else $name($parent, $($argument,)* made));
-                recorder.on($parent);
+    ($($call:ident $symbol:ident $name:ident $meets:literal ($($argument:ident $(: $own:ty)?),*);)*) => {
+        calls! {$(
+            $call $symbol $name(comm, $($argument $(: $own)?,)* newcomm) |recorder| {
+                recorder.on(comm);
                 if $meets {
-                    recorder.meet($parent);
+                    recorder.meet(comm);
                 }
-                let result = recorder.outside_together(|recorder| pass_on!(recorder.$name($parent, $($argument,)* made)));
-                if result == SUCCESS {
-                    // SAFETY: MPI has written the handle.
-                    unsafe { recorder.makes_communicator($parent, made) };
-                }
-                recorder.leave_if(result)
-            }
-        )*
+            } turn {
+                recorder.outside_together(|recorder| pass_on!(recorder.$name(comm, $($argument,)* newcomm)))
+            } done {
+                recorder.makes_communicator(comm, newcomm)
+            };
+        )*}
     };
 }
 
 makers! {
-    CommDup comm_dup true (comm: Handle,);
-    CommDup comm_dup_with_info true (comm: Handle, info: Handle,);
-    CommSplit comm_split true (comm: Handle, color: c_int, key: c_int,);
-    CommSplitType comm_split_type true (comm: Handle, kind: c_int, key: c_int, info: Handle,);
-    CommCreate comm_create true (comm: Handle, group: Handle,);
-    CommCreateGroup comm_create_group false (comm: Handle, group: Handle, tag: c_int,);
-    CartCreate cart_create true (
-        comm: Handle, dimensions: c_int, extents: *const c_int, periods: *const c_int, reorder: c_int,
+    CommDup Comm_dup comm_dup true ();
+    CommDup Comm_dup_with_info comm_dup_with_info true (info);
+    CommSplit Comm_split comm_split true (color, key);
+    CommSplitType Comm_split_type comm_split_type true (split_type, key, info);
+    CommCreate Comm_create comm_create true (group);
+    CommCreateGroup Comm_create_group comm_create_group false (group, tag);
+    CartCreate Cart_create cart_create true (ndims, dims: *const c_int, periods: *const c_int, reorder);
+    CartSub Cart_sub cart_sub true (remain: *const c_int);
+    GraphCreate Graph_create graph_create true (nnodes, index: *const c_int, edges: *const c_int, reorder);
+    DistGraphCreate Dist_graph_create dist_graph_create true (
+        n, nodes: *const c_int, degrees: *const c_int, targets: *const c_int, weights: *const c_int, info, reorder
     );
-    CartSub cart_sub true (comm: Handle, remain: *const c_int,);
-    GraphCreate graph_create true (
-        comm: Handle, nodes: c_int, index: *const c_int, edges: *const c_int, reorder: c_int,
+    DistGraphCreateAdjacent Dist_graph_create_adjacent dist_graph_create_adjacent true (
+        indegree, sources: *const c_int, sourceweights: *const c_int, outdegree, destinations: *const c_int,
+        destweights: *const c_int, info, reorder
     );
-    DistGraphCreate dist_graph_create true (
-        comm: Handle, count: c_int, nodes: *const c_int, degrees: *const c_int, targets: *const c_int,
-        weights: *const c_int, info: Handle, reorder: c_int,
-    );
-    DistGraphCreateAdjacent dist_graph_create_adjacent true (
-        comm: Handle, indegree: c_int, sources: *const c_int, source_weights: *const c_int, outdegree: c_int,
-        destinations: *const c_int, destination_weights: *const c_int, info: Handle, reorder: c_int,
-    );
-    IntercommCreate intercomm_create true (
-        comm: Handle, leader: c_int, peer: Handle, remote_leader: c_int, tag: c_int,
-    );
-    IntercommMerge intercomm_merge true (comm: Handle, high: c_int,);
+    IntercommCreate Intercomm_create intercomm_create true (local_leader, bridge_comm: Handle, remote_leader, tag);
+    IntercommMerge Intercomm_merge intercomm_merge true (high);
 }
 
-/// `MPI_Comm_idup`: the new communicator is there when its request is complete.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn comm_idup(comm: Handle, made: *mut c_void, request: *mut c_void, site: usize) -> c_int {
-    let recorder = enter!(Call::CommIdup, site, else comm_idup(comm, made, request));
-    recorder.on(comm);
-    let result = pass_on!(recorder.comm_idup(comm, made, request));
-    if result != SUCCESS {
-        return recorder.abandon(result);
-    }
-    let number = recorder.makes();
-    let of = recorder.abi.handle(comm);
-    recorder.duplicates.push((number, of, made as usize));
-    // SAFETY: MPI has written the handle.
-    unsafe { recorder.made(request, Request::new(number)) };
-    recorder.leave(result)
+calls! {
+    // The new communicator is there when the request is complete.
+    CommIdup Comm_idup comm_idup(comm, newcomm, request) |recorder| {
+        recorder.on(comm);
+    } done {
+        let number = recorder.begins(request, Request::UNDER_WAY);
+        let of = recorder.abi.handle(comm);
+        recorder.duplicates.push((number, of, newcomm as usize));
+    };
 }
 
 impl Recorder {
@@ -139,30 +91,25 @@ impl Recorder {
     }
 }
 
+/// Name and function of calls after which the handle of a communicator may be used again.
 macro_rules! freers {
-    ($($name:ident;)*) => {
-        $(
-            #[doc = concat!("`MPI_", stringify!($name), "`: its handle may be used again.")]
-            ///
-            /// # Safety
-            /// As MPI has it.
-            pub unsafe extern "C" fn $name(comm: *mut c_void, site: usize) -> c_int {
-                let recorder = enter!(Call::CommFree, site, else $name(comm));
+    ($($symbol:ident $name:ident;)*) => {
+        calls! {$(
+            CommFree $symbol $name(comm: *mut c_void) |recorder| {
                 // SAFETY: the program gives a communicator.
                 let handle = unsafe { recorder.abi.read_handle(comm, 0) };
                 recorder.on(handle);
                 recorder.meet(handle);
-                let result = recorder.outside_together(|recorder| pass_on!(recorder.$name(comm)));
-                if result == SUCCESS {
-                    recorder.communicators.freed(handle);
-                }
-                recorder.leave_if(result)
-            }
-        )*
+            } turn {
+                recorder.outside_together(|recorder| pass_on!(recorder.$name(comm)))
+            } done {
+                recorder.communicators.freed(handle)
+            };
+        )*}
     };
 }
 
 freers! {
-    comm_free;
-    comm_disconnect;
+    Comm_free comm_free;
+    Comm_disconnect comm_disconnect;
 }

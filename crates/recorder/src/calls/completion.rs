@@ -5,25 +5,10 @@ use std::ffi::{c_int, c_void};
 use hayase_mpi::{Handle, SUCCESS};
 use hayase_trace::Call;
 
-use super::{enter, pass_on};
-use crate::entry::export;
+use super::{calls, pass_on};
 use crate::recorder::Recorder;
 use crate::recorder::requests::Request;
 use crate::token::Wait;
-
-export! {
-    MPI_Wait 2 wait;
-    MPI_Waitall 3 waitall;
-    MPI_Waitany 4 waitany;
-    MPI_Waitsome 5 waitsome;
-    MPI_Test 3 test;
-    MPI_Testall 4 testall;
-    MPI_Testany 5 testany;
-    MPI_Testsome 5 testsome;
-    MPI_Cancel 1 cancel;
-    MPI_Request_free 1 request_free;
-    MPI_Request_get_status 3 request_get_status;
-}
 
 impl Recorder {
     /// Keeps the handles of an array, and which requests they are, before MPI changes them: once MPI has, another thread
@@ -41,7 +26,7 @@ impl Recorder {
     }
 
     /// The program's statuses, or our own if it does not want any.
-    fn statuses_for(&mut self, statuses: *mut c_void, count: usize) -> *mut c_void {
+    pub(super) fn statuses_for(&mut self, statuses: *mut c_void, count: usize) -> *mut c_void {
         if self.abi.ignores_status(statuses) { self.statuses.of(count) } else { statuses }
     }
 
@@ -105,132 +90,35 @@ impl Recorder {
             None => Wait::Poll,
         }
     }
-}
 
-/// `MPI_Wait`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn wait(request: *mut c_void, status: *mut c_void, site: usize) -> c_int {
-    let recorder = enter!(Call::Wait, site, else wait(request, status));
-    // SAFETY: the program gives a request; the status is written by MPI.
-    unsafe {
-        recorder.keep(1, request);
-        let status = recorder.statuses_for(status, 1);
-        let result = if recorder.token.is_some() {
-            let wait = recorder.waits();
-            recorder.test_in_turn(request, status, wait)
-        } else {
-            pass_on!(recorder.wait(request, status))
-        };
-        if result != SUCCESS {
-            return recorder.abandon(result);
-        }
-        recorder.completed(0, status, 0);
-        recorder.leave(result)
+    /// With the token: tests for the requests that were kept until they are complete.
+    fn wait_in_turn(&mut self, test: impl FnMut(&mut Self, &mut c_int) -> c_int) -> c_int {
+        let wait = self.waits();
+        self.in_turn(wait, test)
     }
-}
 
-/// `MPI_Waitall`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn waitall(count: c_int, requests: *mut c_void, statuses: *mut c_void, site: usize) -> c_int {
-    let recorder = enter!(Call::Waitall, site, else waitall(count, requests, statuses));
-    // SAFETY: the program gives an array of requests; the statuses are written by MPI.
-    unsafe {
-        let length = recorder.keep(count, requests);
-        let statuses = recorder.statuses_for(statuses, length);
-        let result = if recorder.token.is_some() {
-            let wait = recorder.waits();
-            recorder
-                .in_turn(wait, |recorder, flag| pass_on!(recorder.testall(count, requests, &raw mut *flag, statuses)))
-        } else {
-            pass_on!(recorder.waitall(count, requests, statuses))
-        };
-        if result != SUCCESS {
-            return recorder.abandon(result);
+    /// All requests that were kept are complete.
+    ///
+    /// # Safety
+    /// MPI has written their statuses.
+    unsafe fn completed_all(&mut self, statuses: *const c_void) {
+        for i in 0..self.handles.len() {
+            // SAFETY: promised by the caller.
+            unsafe { self.completed(i, statuses, i) };
         }
-        for i in 0..length {
-            recorder.completed(i, statuses, i);
-        }
-        recorder.leave(result)
     }
-}
 
-/// `MPI_Waitany`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn waitany(
-    count: c_int,
-    requests: *mut c_void,
-    index: *mut c_int,
-    status: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Waitany, site, else waitany(count, requests, index, status));
-    // SAFETY: the program gives an array of requests; index and status are written by MPI.
-    unsafe {
-        recorder.keep(count, requests);
-        recorder.offer();
-        let status = recorder.statuses_for(status, 1);
-        let result = if recorder.token.is_some() {
-            let wait = recorder.waits();
-            recorder.in_turn(wait, |recorder, flag| {
-                pass_on!(recorder.testany(count, requests, index, &raw mut *flag, status))
-            })
-        } else {
-            pass_on!(recorder.waitany(count, requests, index, status))
-        };
-        if result != SUCCESS {
-            return recorder.abandon(result);
+    /// One of the requests that were kept is complete; none if there was none.
+    ///
+    /// # Safety
+    /// MPI has written its status.
+    unsafe fn completed_any(&mut self, index: c_int, status: *const c_void) {
+        if let Ok(index) = usize::try_from(index) {
+            // SAFETY: promised by the caller.
+            unsafe { self.completed(index, status, 0) };
         }
-        if let Ok(index) = usize::try_from(*index) {
-            recorder.completed(index, status, 0);
-        }
-        recorder.leave(result)
     }
-}
 
-/// `MPI_Waitsome`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn waitsome(
-    count: c_int,
-    requests: *mut c_void,
-    done: *mut c_int,
-    indices: *mut c_int,
-    statuses: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Waitsome, site, else waitsome(count, requests, done, indices, statuses));
-    // SAFETY: the program gives arrays of requests, indices and statuses of this length, and room for the number.
-    unsafe {
-        let length = recorder.keep(count, requests);
-        recorder.offer();
-        let statuses = recorder.statuses_for(statuses, length);
-        let result = if recorder.token.is_some() {
-            let wait = recorder.waits();
-            recorder.in_turn(wait, |recorder, flag| {
-                let result = pass_on!(recorder.testsome(count, requests, done, indices, statuses));
-                // None is complete: zero. None is active: MPI_UNDEFINED, which is not zero.
-                *flag = *done;
-                result
-            })
-        } else {
-            pass_on!(recorder.waitsome(count, requests, done, indices, statuses))
-        };
-        if result != SUCCESS {
-            return recorder.abandon(result);
-        }
-        recorder.completed_some(*done, indices, statuses);
-        recorder.leave(result)
-    }
-}
-
-impl Recorder {
     /// So many of the requests that were kept are complete.
     unsafe fn completed_some(&mut self, done: c_int, indices: *const c_int, statuses: *const c_void) {
         for at in 0..usize::try_from(done).unwrap_or(0) {
@@ -243,165 +131,21 @@ impl Recorder {
         }
     }
 
+    /// A test or probe returns: it has found something, or nothing.
+    pub(super) fn leave_if_found(&mut self, found: bool) -> c_int {
+        if found {
+            return self.leave(SUCCESS);
+        }
+        self.event.offered.clear();
+        self.give_way();
+        self.leave_poll(SUCCESS)
+    }
+
     /// A test returns: with the requests that it found complete, or as one that found none.
-    fn leave_test(&mut self, result: c_int) -> c_int {
-        if result != SUCCESS {
-            return self.abandon(result);
-        }
-        if self.event.requests.is_empty() {
-            self.event.offered.clear();
-            self.give_way();
-            return self.leave_poll(result);
-        }
-        self.leave(result)
+    fn leave_test(&mut self) -> c_int {
+        self.leave_if_found(!self.event.requests.is_empty())
     }
-}
 
-/// `MPI_Test`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn test(request: *mut c_void, flag: *mut c_int, status: *mut c_void, site: usize) -> c_int {
-    let recorder = enter!(Call::Test, site, else test(request, flag, status));
-    // SAFETY: the program gives a request and room for the flag; the status is written by MPI.
-    unsafe {
-        recorder.keep(1, request);
-        let status = recorder.statuses_for(status, 1);
-        let result = pass_on!(recorder.test(request, flag, status));
-        if result == SUCCESS && *flag != 0 {
-            recorder.completed(0, status, 0);
-        }
-        recorder.leave_test(result)
-    }
-}
-
-/// `MPI_Testall`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn testall(
-    count: c_int,
-    requests: *mut c_void,
-    flag: *mut c_int,
-    statuses: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Testall, site, else testall(count, requests, flag, statuses));
-    // SAFETY: the program gives an array of requests and room for the flag; the statuses are written by MPI.
-    unsafe {
-        let length = recorder.keep(count, requests);
-        let statuses = recorder.statuses_for(statuses, length);
-        let result = pass_on!(recorder.testall(count, requests, flag, statuses));
-        if result == SUCCESS && *flag != 0 {
-            for i in 0..length {
-                recorder.completed(i, statuses, i);
-            }
-        }
-        recorder.leave_test(result)
-    }
-}
-
-/// `MPI_Testany`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn testany(
-    count: c_int,
-    requests: *mut c_void,
-    index: *mut c_int,
-    flag: *mut c_int,
-    status: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Testany, site, else testany(count, requests, index, flag, status));
-    // SAFETY: the program gives an array of requests and room for index and flag; the status is written by MPI.
-    unsafe {
-        recorder.keep(count, requests);
-        recorder.offer();
-        let status = recorder.statuses_for(status, 1);
-        let result = pass_on!(recorder.testany(count, requests, index, flag, status));
-        if result == SUCCESS
-            && *flag != 0
-            && let Ok(index) = usize::try_from(*index)
-        {
-            recorder.completed(index, status, 0);
-        }
-        recorder.leave_test(result)
-    }
-}
-
-/// `MPI_Testsome`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn testsome(
-    count: c_int,
-    requests: *mut c_void,
-    done: *mut c_int,
-    indices: *mut c_int,
-    statuses: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Testsome, site, else testsome(count, requests, done, indices, statuses));
-    // SAFETY: the program gives arrays of requests, indices and statuses of this length, and room for the number.
-    unsafe {
-        let length = recorder.keep(count, requests);
-        recorder.offer();
-        let statuses = recorder.statuses_for(statuses, length);
-        let result = pass_on!(recorder.testsome(count, requests, done, indices, statuses));
-        if result == SUCCESS {
-            recorder.completed_some(*done, indices, statuses);
-        }
-        recorder.leave_test(result)
-    }
-}
-
-/// `MPI_Cancel`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn cancel(request: *mut c_void, site: usize) -> c_int {
-    let recorder = enter!(Call::Cancel, site, else cancel(request));
-    // SAFETY: the program gives a request.
-    unsafe { recorder.names(request) };
-    let result = pass_on!(recorder.cancel(request));
-    recorder.leave_if(result)
-}
-
-/// `MPI_Request_free`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn request_free(request: *mut c_void, site: usize) -> c_int {
-    let recorder = enter!(Call::RequestFree, site, else request_free(request));
-    // SAFETY: the program gives a request.
-    let handle = unsafe { recorder.names(request) };
-    let result = pass_on!(recorder.request_free(request));
-    if result == SUCCESS
-        && let Some(Request { held: Some(held), .. }) = recorder.requests.remove(handle)
-    {
-        // Nobody will know any more what came.
-        recorder.settle(held);
-    }
-    recorder.leave_if(result)
-}
-
-/// `MPI_Request_get_status`: looks at a request and leaves it as it is.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn request_get_status(
-    request: Handle,
-    flag: *mut c_int,
-    status: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Test, site, else request_get_status(request, flag, status));
-    let result = pass_on!(recorder.request_get_status(request, flag, status));
-    recorder.leave_test(result)
-}
-
-impl Recorder {
     /// The call names a request; returns the handle.
     unsafe fn names(&mut self, request: *const c_void) -> Handle {
         // SAFETY: the caller gives a request of the program.
@@ -411,4 +155,96 @@ impl Recorder {
         }
         handle
     }
+}
+
+/// Keeps the requests of a call, and offers them where it takes those that are complete; returns room for its statuses.
+macro_rules! kept {
+    ($recorder:ident, $count:expr, $requests:ident, $statuses:ident, $offers:literal) => {{
+        // SAFETY: the program gives this many requests.
+        let length = unsafe { $recorder.keep($count, $requests) };
+        if $offers {
+            $recorder.offer();
+        }
+        $recorder.statuses_for($statuses, length.max(1))
+    }};
+}
+
+calls! {
+    Wait Wait wait(request, status) |recorder| {
+        let status = kept!(recorder, 1, request, status, false);
+    } turn {
+        let wait = recorder.waits();
+        recorder.test_in_turn(request, status, wait)
+    } done {
+        recorder.completed(0, status, 0)
+    };
+    Test Test test(request, flag, status) |recorder| {
+        let status = kept!(recorder, 1, request, status, false);
+    } done {
+        if *flag != 0 {
+            recorder.completed(0, status, 0);
+        }
+    } => recorder.leave_test();
+    Waitall Waitall waitall(count, requests, statuses) |recorder| {
+        let statuses = kept!(recorder, count, requests, statuses, false);
+    } turn {
+        recorder.wait_in_turn(|recorder, flag| pass_on!(recorder.testall(count, requests, &raw mut *flag, statuses)))
+    } done {
+        recorder.completed_all(statuses)
+    };
+    Testall Testall testall(count, requests, flag, statuses) |recorder| {
+        let statuses = kept!(recorder, count, requests, statuses, false);
+    } done {
+        if *flag != 0 {
+            recorder.completed_all(statuses);
+        }
+    } => recorder.leave_test();
+    Waitany Waitany waitany(count, requests, index, status) |recorder| {
+        let status = kept!(recorder, count, requests, status, true);
+    } turn {
+        recorder.wait_in_turn(|recorder, flag| {
+            pass_on!(recorder.testany(count, requests, index, &raw mut *flag, status))
+        })
+    } done {
+        recorder.completed_any(*index, status)
+    };
+    Testany Testany testany(count, requests, index, flag, status) |recorder| {
+        let status = kept!(recorder, count, requests, status, true);
+    } done {
+        if *flag != 0 {
+            recorder.completed_any(*index, status);
+        }
+    } => recorder.leave_test();
+    Waitsome Waitsome waitsome(count, requests, outcount, indices, statuses) |recorder| {
+        let statuses = kept!(recorder, count, requests, statuses, true);
+    } turn {
+        recorder.wait_in_turn(|recorder, flag| {
+            let result = pass_on!(recorder.testsome(count, requests, outcount, indices, statuses));
+            // None is complete: zero. None is active: MPI_UNDEFINED, which is not zero.
+            *flag = *outcount;
+            result
+        })
+    } done {
+        recorder.completed_some(*outcount, indices, statuses)
+    };
+    Testsome Testsome testsome(count, requests, outcount, indices, statuses) |recorder| {
+        let statuses = kept!(recorder, count, requests, statuses, true);
+    } done {
+        recorder.completed_some(*outcount, indices, statuses)
+    } => recorder.leave_test();
+    Cancel Cancel cancel(request) |recorder| {
+        // SAFETY: the program gives a request.
+        unsafe { recorder.names(request) };
+    };
+    RequestFree Request_free request_free(request) |recorder| {
+        // SAFETY: the program gives a request.
+        let handle = unsafe { recorder.names(request) };
+    } done {
+        if let Some(Request { held: Some(held), .. }) = recorder.requests.remove(handle) {
+            // Nobody will know any more what came.
+            recorder.settle(held);
+        }
+    };
+    // Looks at a request and leaves it as it is.
+    Test Request_get_status request_get_status(request: Handle, flag, status) |recorder| {} => recorder.leave_test();
 }

@@ -3,26 +3,22 @@
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::Ordering;
 
-use hayase_mpi::{Handle, SUCCESS};
+use hayase_mpi::SUCCESS;
 use hayase_trace::Call;
 
-use super::enter;
+use super::call;
 use crate::entry::export;
 use crate::recorder::{finish, initialised};
 use crate::{clock, fortran, mpi};
 
-export! {
-    MPI_Init 2 init;
-    MPI_Init_thread 4 init_thread;
-    MPI_Finalize 0 finalize;
-    MPI_Abort 2 abort;
-}
+export!("Init", 2, init);
+export!("Init_thread", 4, init_thread);
 
 /// `MPI_Init`.
 ///
 /// # Safety
 /// As MPI has it.
-pub unsafe extern "C" fn init(count: *mut c_int, words: *mut *mut *mut c_char, site: usize) -> c_int {
+unsafe extern "C" fn init(count: *mut c_int, words: *mut *mut *mut c_char, site: usize) -> c_int {
     // SAFETY: `site` is this body's last argument.
     let (begin, caller) = (clock::monotonic(), unsafe { fortran::caller(site) });
     // SAFETY: arguments are the program's.
@@ -37,7 +33,7 @@ pub unsafe extern "C" fn init(count: *mut c_int, words: *mut *mut *mut c_char, s
 ///
 /// # Safety
 /// As MPI has it.
-pub unsafe extern "C" fn init_thread(
+unsafe extern "C" fn init_thread(
     count: *mut c_int,
     words: *mut *mut *mut c_char,
     required: c_int,
@@ -54,34 +50,30 @@ pub unsafe extern "C" fn init_thread(
     result
 }
 
-/// `MPI_Finalize`: the trace ends before MPI does.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn finalize(site: usize) -> c_int {
-    let recorder = enter!(Call::Finalize, site, else finalize());
-    if let Some(token) = recorder.token.as_ref() {
-        token.done();
+call! {
+    // The trace ends before MPI does.
+    Finalize Finalize finalize() |recorder| {
+        if let Some(token) = recorder.token.as_ref() {
+            token.done();
+        }
+        recorder.leave(SUCCESS);
+        finish(recorder, "");
+        // SAFETY: it has no arguments.
+        let result = unsafe { (mpi::functions().finalize)() };
+        recorder.clean_up();
+        result
     }
-    recorder.leave(SUCCESS);
-    finish(recorder, "");
-    // SAFETY: it has no arguments.
-    let result = unsafe { (mpi::functions().finalize)() };
-    recorder.clean_up();
-    result
 }
 
-/// `MPI_Abort`: does not return, so all is written before.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn abort(comm: Handle, code: c_int, site: usize) -> c_int {
-    let recorder = enter!(Call::Abort, site, else abort(comm, code));
-    recorder.event.tag = code;
-    recorder.leave(SUCCESS);
-    finish(recorder, &format!("MPI_Abort({code})"));
-    // SAFETY: arguments are the program's.
-    unsafe { (mpi::functions().abort)(comm, code) }
+call! {
+    // Does not return, so all is written before.
+    Abort Abort abort(comm, errorcode) |recorder| {
+        recorder.event.tag = errorcode;
+        recorder.leave(SUCCESS);
+        finish(recorder, &format!("MPI_Abort({errorcode})"));
+        // SAFETY: arguments are the program's.
+        unsafe { (mpi::functions().abort)(comm, errorcode) }
+    }
 }
 
 /// `_exit`: ends the process without anybody being asked.

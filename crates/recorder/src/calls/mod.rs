@@ -1,20 +1,19 @@
 //! What is done for each call: one file a family.
 //!
 //! A body is an `unsafe extern "C" fn` with the arguments that C has, and then where the call came from
-//! ([`entry`](crate::entry)). Bodies are public, so that a wrapper of another language, once it has converted its
-//! handles, does the same.
+//! ([`entry`](crate::entry)). Nearly all have one form, which [`calls!`] gives them.
 
 mod collective_blocks;
-pub mod collectives;
-pub mod communicators;
-pub mod completion;
-pub mod environment;
-pub mod neighbours;
-pub mod opaque;
-pub mod persistent;
-pub mod point_to_point;
-pub mod probes;
-pub mod regions;
+mod collectives;
+mod communicators;
+mod completion;
+mod environment;
+mod neighbours;
+mod opaque;
+mod persistent;
+mod point_to_point;
+mod probes;
+mod regions;
 
 /// The recorder, or else the call goes straight to MPI and returns.
 macro_rules! enter {
@@ -32,13 +31,74 @@ macro_rules! enter {
 /// Lets MPI do the call, with the program's own arguments.
 macro_rules! pass_on {
     ($recorder:ident.$function:ident($($argument:expr),*)) => {
-        $recorder.call(|mpi| {
-            #[allow(unused_unsafe, reason = "some callers are in an unsafe block already")]
-            // SAFETY: the arguments are the program's, or room that is as large as MPI needs.
-            let result = unsafe { (mpi.$function)($($argument),*) };
-            result
-        })
+        // SAFETY: the arguments are the program's, or room that is as large as MPI needs.
+        $recorder.call(|mpi| unsafe { (mpi.$function)($($argument),*) })
     };
 }
 
-pub(crate) use {enter, pass_on};
+/// The body of a call and the symbols by which programs reach it: the kind of its event, its name in MPI, its function,
+/// its arguments ([`hayase_mpi::argument`]), what is done.
+macro_rules! call {
+    ($call:ident $symbol:ident $name:ident($($argument:ident $(: $own:ty)?),*) |$recorder:ident| $done:block) => {
+        const _: () = {
+            /// # Safety
+            /// As MPI has it.
+            #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
+            #[allow(unused_unsafe, reason = "not all look at memory of the program")]
+            unsafe extern "C" fn body($($argument: hayase_mpi::argument!($argument $(: $own)?),)* site: usize) -> c_int {
+                let $recorder = $crate::calls::enter!(Call::$call, site, else $name($($argument),*));
+                $done
+            }
+            $crate::entry::export!(stringify!($symbol), <[&str]>::len(&[$(stringify!($argument)),*]), body);
+        };
+    };
+}
+
+/// Calls of the common form, after the head of a [`call!`]:
+///
+/// * a block that says what is special about the call before MPI does it; its variables are seen by the others, and may
+///   stand in for arguments;
+/// * `turn`: how it is done with the token, for calls that block;
+/// * `done`: what came out; a call that failed is not recorded;
+/// * `=>`: how it returns, where it is not always recorded.
+///
+/// In the last three arguments are the program's, and what MPI writes has been written.
+macro_rules! calls {
+    ($($call:ident $symbol:ident $name:ident($($argument:ident $(: $own:ty)?),*) |$recorder:ident| { $($say:tt)* }
+        $(turn $turn:block)? $(done $done:block)? $(=> $leave:expr)?;)*) => {$(
+        $crate::calls::call! {
+            $call $symbol $name($($argument $(: $own)?),*) |$recorder| {
+                $($say)*
+                let result = $crate::calls::calls!(@pass $recorder $name($($argument),*) $($turn)?);
+                if result != hayase_mpi::SUCCESS {
+                    return $recorder.abandon(result);
+                }
+                $(
+                    // SAFETY: arguments are the program's; MPI has written what it returns.
+                    unsafe { $done };
+                )?
+                $crate::calls::calls!(@leave $recorder $($leave)?)
+            }
+        }
+    )*};
+    (@pass $recorder:ident $name:ident($($argument:ident),*)) => {
+        $crate::calls::pass_on!($recorder.$name($($argument),*))
+    };
+    (@pass $recorder:ident $name:ident($($argument:ident),*) $turn:block) => {
+        if $recorder.token.is_some() {
+            // SAFETY: arguments are the program's, statuses the program's or our own.
+            unsafe { $turn }
+        } else {
+            $crate::calls::pass_on!($recorder.$name($($argument),*))
+        }
+    };
+    (@leave $recorder:ident) => {
+        $recorder.leave(hayase_mpi::SUCCESS)
+    };
+    (@leave $recorder:ident $leave:expr) => {
+        // SAFETY: MPI has written what it returns.
+        unsafe { $leave }
+    };
+}
+
+pub(crate) use {call, calls, enter, pass_on};

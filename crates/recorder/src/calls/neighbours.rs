@@ -6,27 +6,13 @@
 
 use std::ffi::{c_int, c_void};
 
-use hayase_mpi::{Handle, SUCCESS};
+use hayase_mpi::Handle;
 use hayase_trace::{Call, Event, Flags};
 
-use super::{enter, pass_on};
-use crate::entry::export;
+use super::{call, pass_on};
 use crate::recorder::Recorder;
 use crate::recorder::requests::Request;
 use crate::token::Wait;
-
-export! {
-    MPI_Neighbor_allgather 7 neighbor_allgather;
-    MPI_Neighbor_allgatherv 8 neighbor_allgatherv;
-    MPI_Neighbor_alltoall 7 neighbor_alltoall;
-    MPI_Neighbor_alltoallv 9 neighbor_alltoallv;
-    MPI_Neighbor_alltoallw 9 neighbor_alltoallw;
-    MPI_Ineighbor_allgather 8 ineighbor_allgather;
-    MPI_Ineighbor_allgatherv 9 ineighbor_allgatherv;
-    MPI_Ineighbor_alltoall 8 ineighbor_alltoall;
-    MPI_Ineighbor_alltoallv 10 ineighbor_alltoallv;
-    MPI_Ineighbor_alltoallw 10 ineighbor_alltoallw;
-}
 
 /// The tag of the first direction; the others go down from there.
 const TAG: i32 = i32::MAX;
@@ -173,54 +159,37 @@ impl Recorder {
     }
 }
 
-/// Both forms: the function, that with a request; the arguments but for the communicator; what is sent, what received.
+/// Both forms: name and function, those of the form with a request; the arguments before the communicator; what is sent,
+/// what received.
 macro_rules! neighbours {
-    ($($name:ident $text:literal $iname:ident($($argument:ident: $type:ty,)*) $from:expr, $to:expr;)*) => {
-        $(
-            #[doc = concat!("`MPI_", stringify!($name), "`.")]
-            ///
-            /// # Safety
-            /// As MPI has it.
-            #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-            pub unsafe extern "C" fn $name($($argument: $type,)* comm: Handle, site: usize) -> c_int {
-                let recorder = enter!(Call::Waitall, site, else $name($($argument,)* comm));
+    ($($symbol:ident $name:ident $isymbol:ident $iname:ident($($argument:ident $(: $own:ty)?),*)
+        $from:expr, $to:expr;)*) => {$(
+        call! {
+            Waitall $symbol $name($($argument $(: $own)?,)* comm) |recorder| {
                 recorder.on(comm);
-                let numbers = recorder.messages(concat!("N", $text), comm, &$from, &$to);
+                let numbers = recorder.messages(stringify!($symbol), comm, &$from, &$to);
                 // Waiting for them is no matter of the communicator.
                 recorder.event.comm = 0;
                 recorder.event.requests.extend(numbers);
                 let result = if recorder.token.is_some() {
                     recorder.meet(comm);
-                    let mut request = [0_u64; 1];
-                    let request = request.as_mut_ptr().cast::<c_void>();
-                    let result = pass_on!(recorder.$iname($($argument,)* comm, request));
-                    if result == SUCCESS {
-                        let none = recorder.abi.status_ignore as *mut c_void;
-                        // SAFETY: the request was made above.
-                        unsafe { recorder.test_in_turn(request, none, Wait::Poll) }
-                    } else {
-                        result
+                    let none = recorder.abi.status_ignore as *mut c_void;
+                    // SAFETY: the arguments are the program's.
+                    unsafe {
+                        recorder.start_in_turn(none, Wait::Poll, |mpi, request| {
+                            (mpi.$iname)($($argument,)* comm, request)
+                        })
                     }
                 } else {
                     pass_on!(recorder.$name($($argument,)* comm))
                 };
                 recorder.leave(result)
             }
-
-            #[doc = concat!("`MPI_", stringify!($iname), "`.")]
-            ///
-            /// # Safety
-            /// As MPI has it.
-            #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-            pub unsafe extern "C" fn $iname(
-                $($argument: $type,)*
-                comm: Handle,
-                request: *mut c_void,
-                site: usize,
-            ) -> c_int {
-                let recorder = enter!(Call::Waitall, site, else $iname($($argument,)* comm, request));
+        }
+        call! {
+            Waitall $isymbol $iname($($argument $(: $own)?,)* comm, request) |recorder| {
                 recorder.on(comm);
-                let numbers = recorder.messages(concat!("In", $text), comm, &$from, &$to);
+                let numbers = recorder.messages(stringify!($isymbol), comm, &$from, &$to);
                 let result = pass_on!(recorder.$iname($($argument,)* comm, request));
                 let count = (numbers.end - numbers.start) as u32;
                 // SAFETY: MPI has written the handle.
@@ -228,27 +197,26 @@ macro_rules! neighbours {
                 // The messages have been written down: nothing is to be said of the call itself.
                 recorder.abandon(result)
             }
-        )*
-    };
+        }
+    )*};
 }
 
 neighbours! {
-    neighbor_allgather "eighbor_allgather" ineighbor_allgather(
-        from: *const c_void, count: c_int, datatype: Handle, to: *mut c_void, to_count: c_int, to_type: Handle,
-    ) Blocks(from, Sizes::One(count, datatype)), Blocks(to, Sizes::Same(to_count, to_type));
-    neighbor_allgatherv "eighbor_allgatherv" ineighbor_allgatherv(
-        from: *const c_void, count: c_int, datatype: Handle, to: *mut c_void, to_counts: *const c_int,
-        to_places: *const c_int, to_type: Handle,
-    ) Blocks(from, Sizes::One(count, datatype)), Blocks(to, Sizes::Counts(to_counts, to_places, to_type));
-    neighbor_alltoall "eighbor_alltoall" ineighbor_alltoall(
-        from: *const c_void, count: c_int, datatype: Handle, to: *mut c_void, to_count: c_int, to_type: Handle,
-    ) Blocks(from, Sizes::Same(count, datatype)), Blocks(to, Sizes::Same(to_count, to_type));
-    neighbor_alltoallv "eighbor_alltoallv" ineighbor_alltoallv(
-        from: *const c_void, counts: *const c_int, places: *const c_int, datatype: Handle, to: *mut c_void,
-        to_counts: *const c_int, to_places: *const c_int, to_type: Handle,
-    ) Blocks(from, Sizes::Counts(counts, places, datatype)), Blocks(to, Sizes::Counts(to_counts, to_places, to_type));
-    neighbor_alltoallw "eighbor_alltoallw" ineighbor_alltoallw(
-        from: *const c_void, counts: *const c_int, places: *const isize, datatypes: *const c_void, to: *mut c_void,
-        to_counts: *const c_int, to_places: *const isize, to_types: *const c_void,
-    ) Blocks(from, Sizes::Types(counts, places, datatypes)), Blocks(to, Sizes::Types(to_counts, to_places, to_types));
+    Neighbor_allgather neighbor_allgather Ineighbor_allgather ineighbor_allgather(
+        sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
+    ) Blocks(sendbuf, Sizes::One(sendcount, sendtype)), Blocks(recvbuf, Sizes::Same(recvcount, recvtype));
+    Neighbor_allgatherv neighbor_allgatherv Ineighbor_allgatherv ineighbor_allgatherv(
+        sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype
+    ) Blocks(sendbuf, Sizes::One(sendcount, sendtype)), Blocks(recvbuf, Sizes::Counts(recvcounts, displs, recvtype));
+    Neighbor_alltoall neighbor_alltoall Ineighbor_alltoall ineighbor_alltoall(
+        sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
+    ) Blocks(sendbuf, Sizes::Same(sendcount, sendtype)), Blocks(recvbuf, Sizes::Same(recvcount, recvtype));
+    Neighbor_alltoallv neighbor_alltoallv Ineighbor_alltoallv ineighbor_alltoallv(
+        sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype
+    ) Blocks(sendbuf, Sizes::Counts(sendcounts, sdispls, sendtype)),
+        Blocks(recvbuf, Sizes::Counts(recvcounts, rdispls, recvtype));
+    Neighbor_alltoallw neighbor_alltoallw Ineighbor_alltoallw ineighbor_alltoallw(
+        sendbuf, sendcounts, sdispls: *const isize, sendtypes, recvbuf, recvcounts, rdispls: *const isize, recvtypes
+    ) Blocks(sendbuf, Sizes::Types(sendcounts, sdispls, sendtypes)),
+        Blocks(recvbuf, Sizes::Types(recvcounts, rdispls, recvtypes));
 }

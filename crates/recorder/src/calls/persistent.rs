@@ -1,76 +1,57 @@
 //! Requests that are made once and started again and again.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 
-use hayase_mpi::{Handle, SUCCESS};
+use hayase_mpi::Handle;
 use hayase_trace::{Call, Event, Flags};
 
+use super::calls;
 use super::point_to_point::sends_by_request;
-use super::{enter, pass_on};
-use crate::entry::export;
 use crate::recorder::Recorder;
 use crate::recorder::requests::Request;
 
-export! {
-    MPI_Send_init 7 send_init;
-    MPI_Bsend_init 7 bsend_init;
-    MPI_Ssend_init 7 ssend_init;
-    MPI_Rsend_init 7 rsend_init;
-    MPI_Recv_init 7 recv_init;
-    MPI_Start 1 start;
-    MPI_Startall 2 startall;
-}
-
 /// The message goes when the request is started. Whom to is kept as `partner`, since no receive waits for it.
-fn to_be_started(recorder: &mut Recorder, dest: c_int, comm: Handle, number: u64) -> Request {
+fn to_be_started(recorder: &mut Recorder, dest: c_int, comm: Handle) -> Request {
     let comm = recorder.abi.handle(comm);
-    Request { persistent: true, active: false, comm, partner: dest, ..Request::new(number) }
+    Request { persistent: true, active: false, comm, partner: dest, ..Request::UNDER_WAY }
 }
 
 sends_by_request! {
-    send_init SendInit "Send_init" to_be_started;
-    bsend_init BsendInit "Bsend_init" to_be_started;
-    ssend_init SsendInit "Ssend_init" to_be_started;
-    rsend_init RsendInit "Rsend_init" to_be_started;
+    SendInit Send_init send_init to_be_started;
+    BsendInit Bsend_init bsend_init to_be_started;
+    SsendInit Ssend_init ssend_init to_be_started;
+    RsendInit Rsend_init rsend_init to_be_started;
 }
 
-/// `MPI_Recv_init`.
-///
-/// # Safety
-/// As MPI has it.
-#[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-pub unsafe extern "C" fn recv_init(
-    buffer: *mut c_void,
-    count: c_int,
-    datatype: Handle,
-    source: c_int,
-    tag: c_int,
-    comm: Handle,
-    request: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::RecvInit, site, else recv_init(buffer, count, datatype, source, tag, comm, request));
-    recorder.expects(buffer, count, datatype, source, tag, comm);
-    let result = pass_on!(recorder.recv_init(buffer, count, datatype, source, tag, comm, request));
-    if result != SUCCESS {
-        return recorder.abandon(result);
-    }
-    let number = recorder.makes();
-    // What comes may be another message each time: the room for it is all that is said here. Where the receive leaves
-    // open from whom, each start says who it was.
-    let about = Request {
-        persistent: true,
-        active: false,
-        source: if source >= 0 { source } else { Request::ANY },
-        comm: recorder.abi.handle(comm),
-        open: recorder.open(source, tag),
-        tag: if tag == recorder.abi.any_tag { -1 } else { tag },
-        room: recorder.event.bytes,
-        ..Request::new(number)
+calls! {
+    RecvInit Recv_init recv_init(buffer, count, datatype, source, tag, comm, request) |recorder| {
+        recorder.expects(buffer, count, datatype, source, tag, comm);
+    } done {
+        // What comes may be another message each time: the room for it is all that is said here. Where the receive
+        // leaves open from whom, each start says who it was.
+        let about = Request {
+            persistent: true,
+            active: false,
+            source: if source >= 0 { source } else { Request::ANY },
+            comm: recorder.abi.handle(comm),
+            open: recorder.open(source, tag),
+            tag: if tag == recorder.abi.any_tag { -1 } else { tag },
+            room: recorder.event.bytes,
+            ..Request::UNDER_WAY
+        };
+        recorder.begins(request, about);
     };
-    // SAFETY: MPI has written the handle.
-    unsafe { recorder.made(request, about) };
-    recorder.leave(result)
+    Start Start start(request) |recorder| {
+        // SAFETY: the program gives a request; starting it leaves the handle as it is.
+        let handle = unsafe { recorder.abi.read_handle(request, 0) };
+    } done {
+        recorder.started(handle);
+    };
+    Startall Startall startall(count, requests) |recorder| {} done {
+        let count = usize::try_from(count).unwrap_or(0);
+        let handles: Vec<Handle> = (0..count).map(|i| recorder.abi.read_handle(requests, i)).collect();
+        recorder.started_all(&handles);
+    };
 }
 
 impl Recorder {
@@ -127,35 +108,4 @@ impl Recorder {
         (self.event.peer, self.event.tag, self.event.bytes) = (Event::NOBODY, 0, 0);
         self.event.requests.clear();
     }
-}
-
-/// `MPI_Start`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn start(request: *mut c_void, site: usize) -> c_int {
-    let recorder = enter!(Call::Start, site, else start(request));
-    // SAFETY: the program gives a request; starting it leaves the handle as it is.
-    let handle = unsafe { recorder.abi.read_handle(request, 0) };
-    let result = pass_on!(recorder.start(request));
-    if result == SUCCESS {
-        recorder.started(handle);
-    }
-    recorder.leave_if(result)
-}
-
-/// `MPI_Startall`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn startall(count: c_int, requests: *mut c_void, site: usize) -> c_int {
-    let recorder = enter!(Call::Startall, site, else startall(count, requests));
-    let result = pass_on!(recorder.startall(count, requests));
-    if result == SUCCESS {
-        let count = usize::try_from(count).unwrap_or(0);
-        // SAFETY: the program gives an array of this many requests.
-        let handles: Vec<Handle> = (0..count).map(|i| unsafe { recorder.abi.read_handle(requests, i) }).collect();
-        recorder.started_all(&handles);
-    }
-    recorder.leave_if(result)
 }

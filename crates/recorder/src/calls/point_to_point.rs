@@ -5,28 +5,10 @@ use std::ffi::{c_int, c_void};
 use hayase_mpi::{Functions, Handle, SUCCESS};
 use hayase_trace::{Call, Event, Flags};
 
-use super::{enter, pass_on};
-use crate::entry::export;
+use super::{calls, pass_on};
 use crate::recorder::Recorder;
 use crate::recorder::requests::Request;
 use crate::token::Wait;
-
-export! {
-    MPI_Send 6 send;
-    MPI_Bsend 6 bsend;
-    MPI_Ssend 6 ssend;
-    MPI_Rsend 6 rsend;
-    MPI_Isend 7 isend;
-    MPI_Ibsend 7 ibsend;
-    MPI_Issend 7 issend;
-    MPI_Irsend 7 irsend;
-    MPI_Recv 7 recv;
-    MPI_Irecv 7 irecv;
-    MPI_Mrecv 5 mrecv;
-    MPI_Imrecv 5 imrecv;
-    MPI_Sendrecv 12 sendrecv;
-    MPI_Sendrecv_replace 9 sendrecv_replace;
-}
 
 impl Recorder {
     /// A message goes to a rank.
@@ -81,11 +63,6 @@ impl Recorder {
         }
     }
 
-    /// The program's status, or one of our own if it does not want any.
-    pub(crate) fn status_for(&mut self, status: *mut c_void) -> *mut c_void {
-        if self.abi.ignores_status(status) { self.statuses.of(1) } else { status }
-    }
-
     /// A request has been made: reads its handle.
     ///
     /// # Safety
@@ -95,132 +72,90 @@ impl Recorder {
         let handle = unsafe { self.abi.read_handle(request, 0) };
         self.requests.insert(handle, about);
     }
+
+    /// The present call makes a request: returns its number.
+    ///
+    /// # Safety
+    /// As of [`made`](Self::made).
+    pub(crate) unsafe fn begins(&mut self, request: *const c_void, about: Request) -> u64 {
+        let number = self.makes();
+        // SAFETY: promised by the caller.
+        unsafe { self.made(request, Request { number, ..about }) };
+        number
+    }
+
+    /// With the token: has MPI start a call, and lets others run until its request is complete.
+    ///
+    /// # Safety
+    /// `status` is room for a status, or the constant for none.
+    pub(crate) unsafe fn start_in_turn(
+        &mut self,
+        status: *mut c_void,
+        wait: Wait,
+        start: impl FnOnce(&Functions, *mut c_void) -> c_int,
+    ) -> c_int {
+        let mut request = [0_u64; 1];
+        let request = request.as_mut_ptr().cast::<c_void>();
+        let result = self.call(|mpi| start(mpi, request));
+        if result != SUCCESS {
+            return result;
+        }
+        // SAFETY: the request was made above; the rest is promised by the caller.
+        unsafe { self.test_in_turn(request, status, wait) }
+    }
 }
 
-type Send = unsafe extern "C" fn(*const c_void, c_int, Handle, c_int, c_int, Handle) -> c_int;
-type Isend = unsafe extern "C" fn(*const c_void, c_int, Handle, c_int, c_int, Handle, *mut c_void) -> c_int;
-
+/// Sends that wait: the call, its name in MPI and its function, which it shares with others; that which makes a request
+/// instead.
 macro_rules! sends {
-    ($($name:ident $call:ident $start:expr;)*) => {
-        $(
-            #[doc = concat!("`MPI_", stringify!($call), "`.")]
-            ///
-            /// # Safety
-            /// As MPI has it.
-            pub unsafe extern "C" fn $name(
-                buffer: *const c_void,
-                count: c_int,
-                datatype: Handle,
-                dest: c_int,
-                tag: c_int,
-                comm: Handle,
-                site: usize,
-            ) -> c_int {
-                let recorder =
-                    enter!(Call::$call, site, else $name(buffer, count, datatype, dest, tag, comm));
-                recorder.sends(buffer, count, datatype, dest, tag, comm);
-                let start: Option<fn(&Functions) -> Isend> = $start;
-                let result = match start {
-                    Some(start) if recorder.token.is_some() => {
-                        // SAFETY: arguments are the program's.
-                        unsafe { send_in_turn(recorder, start, buffer, count, datatype, dest, tag, comm) }
-                    }
-                    _ => {
-                        recorder.posted(comm, dest);
-                        let function: Send = recorder.mpi.$name;
-                        // SAFETY: arguments are the program's.
-                        recorder.call(|_| unsafe { function(buffer, count, datatype, dest, tag, comm) })
-                    }
-                };
-                recorder.leave_if(result)
-            }
-        )*
+    ($($call:ident $name:ident $iname:ident;)*) => {
+        calls! {$(
+            $call $call $name(sendbuf, count, datatype, dest, tag, comm) |recorder| {
+                recorder.sends(sendbuf, count, datatype, dest, tag, comm);
+                recorder.posted(comm, dest);
+            } turn {
+                let none = recorder.abi.status_ignore as *mut c_void;
+                recorder.start_in_turn(none, Wait::Send, |mpi, request| {
+                    (mpi.$iname)(sendbuf, count, datatype, dest, tag, comm, request)
+                })
+            };
+        )*}
     };
 }
 
 sends! {
-    send Send Some(|mpi| mpi.isend);
-    // Never waits for anybody.
-    bsend Bsend None;
-    ssend Ssend Some(|mpi| mpi.issend);
-    rsend Rsend Some(|mpi| mpi.irsend);
+    Send send isend;
+    Ssend ssend issend;
+    Rsend rsend irsend;
 }
 
-/// With the token: starts the send and lets others run until it is complete.
-#[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-unsafe fn send_in_turn(
-    recorder: &mut Recorder,
-    start: fn(&Functions) -> Isend,
-    buffer: *const c_void,
-    count: c_int,
-    datatype: Handle,
-    dest: c_int,
-    tag: c_int,
-    comm: Handle,
-) -> c_int {
-    let mut request = [0_u64; 1];
-    let request = request.as_mut_ptr().cast::<c_void>();
-    // SAFETY: arguments are the program's; there is room for a handle.
-    let result = recorder.call(|mpi| unsafe { start(mpi)(buffer, count, datatype, dest, tag, comm, request) });
-    recorder.posted(comm, dest);
-    if result != SUCCESS {
-        return result;
-    }
-    // SAFETY: the request was made above.
-    unsafe { recorder.test_in_turn(request, recorder.abi.status_ignore as *mut c_void, Wait::Send) }
-}
-
-/// Sends that make a request: the call, its name in MPI; what the request is, of the recorder, for whom, where, by what
-/// number.
+/// Sends that make a request: the call, its name in MPI and its function; what the request is.
 macro_rules! sends_by_request {
-    ($($name:ident $call:ident $text:literal $about:expr;)*) => {
-        $(
-            #[doc = concat!("`MPI_", $text, "`.")]
-            ///
-            /// # Safety
-            /// As MPI has it.
-            #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-            pub unsafe extern "C" fn $name(
-                buffer: *const c_void,
-                count: c_int,
-                datatype: Handle,
-                dest: c_int,
-                tag: c_int,
-                comm: Handle,
-                request: *mut c_void,
-                site: usize,
-            ) -> c_int {
-                let recorder =
-                    enter!(Call::$call, site, else $name(buffer, count, datatype, dest, tag, comm, request));
-                recorder.sends(buffer, count, datatype, dest, tag, comm);
-                let result = pass_on!(recorder.$name(buffer, count, datatype, dest, tag, comm, request));
-                if result != SUCCESS {
-                    return recorder.abandon(result);
-                }
-                let about: fn(&mut Recorder, c_int, Handle, u64) -> Request = $about;
-                let number = recorder.makes();
-                let about = about(recorder, dest, comm, number);
-                // SAFETY: MPI has written the handle.
-                unsafe { recorder.made(request, about) };
-                recorder.leave(result)
-            }
-        )*
+    ($($call:ident $symbol:ident $name:ident $about:expr;)*) => {
+        calls! {$(
+            $call $symbol $name(sendbuf, count, datatype, dest, tag, comm, request) |recorder| {
+                recorder.sends(sendbuf, count, datatype, dest, tag, comm);
+            } done {
+                let about = $about(recorder, dest, comm);
+                recorder.begins(request, about);
+            };
+        )*}
     };
 }
 
 pub(super) use sends_by_request;
 
 /// The message is under way.
-fn under_way(recorder: &mut Recorder, dest: c_int, comm: Handle, number: u64) -> Request {
+fn under_way(recorder: &mut Recorder, dest: c_int, comm: Handle) -> Request {
     recorder.posted(comm, dest);
-    Request::new(number)
+    Request::UNDER_WAY
 }
 
 sends_by_request! {
-    isend Isend "Isend" under_way;
-    ibsend Ibsend "Ibsend" under_way;
-    issend Issend "Issend" under_way;
-    irsend Irsend "Irsend" under_way;
+    Isend Isend isend under_way;
+    Ibsend Ibsend ibsend under_way;
+    Issend Issend issend under_way;
+    Irsend Irsend irsend under_way;
 }
 
 /// What is sent or received, and who is at the other end.
@@ -271,220 +206,70 @@ unsafe fn exchange_in_turn(
     result
 }
 
-/// `MPI_Recv`.
-///
-/// # Safety
-/// As MPI has it.
-#[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-pub unsafe extern "C" fn recv(
-    buffer: *mut c_void,
-    count: c_int,
-    datatype: Handle,
-    source: c_int,
-    tag: c_int,
-    comm: Handle,
-    status: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Recv, site, else recv(buffer, count, datatype, source, tag, comm, status));
-    recorder.expects(buffer, count, datatype, source, tag, comm);
-    let status = recorder.status_for(status);
-    let result = if recorder.token.is_some() {
+calls! {
+    // Never waits for anybody.
+    Bsend Bsend bsend(sendbuf, count, datatype, dest, tag, comm) |recorder| {
+        recorder.sends(sendbuf, count, datatype, dest, tag, comm);
+        recorder.posted(comm, dest);
+    };
+    Recv Recv recv(buffer, count, datatype, source, tag, comm, status) |recorder| {
+        recorder.expects(buffer, count, datatype, source, tag, comm);
+        let status = recorder.statuses_for(status, 1);
+    } turn {
         let to = Part { buffer, count, datatype, peer: source, tag };
-        // SAFETY: arguments are the program's, the status is the program's or our own.
-        unsafe { exchange_in_turn(recorder, None, &to, comm, status) }
-    } else {
-        pass_on!(recorder.recv(buffer, count, datatype, source, tag, comm, status))
+        exchange_in_turn(recorder, None, &to, comm, status)
+    } done {
+        recorder.arrived(status, comm)
     };
-    if result != SUCCESS {
-        return recorder.abandon(result);
-    }
-    // SAFETY: MPI has written the status.
-    unsafe { recorder.arrived(status, comm) };
-    recorder.leave(result)
-}
-
-/// `MPI_Irecv`.
-///
-/// # Safety
-/// As MPI has it.
-#[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-pub unsafe extern "C" fn irecv(
-    buffer: *mut c_void,
-    count: c_int,
-    datatype: Handle,
-    source: c_int,
-    tag: c_int,
-    comm: Handle,
-    request: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Irecv, site, else irecv(buffer, count, datatype, source, tag, comm, request));
-    recorder.expects(buffer, count, datatype, source, tag, comm);
-    let result = pass_on!(recorder.irecv(buffer, count, datatype, source, tag, comm, request));
-    if result != SUCCESS {
-        return recorder.abandon(result);
-    }
-    // SAFETY: MPI has written the handle.
-    unsafe { recorder.starts_receive(request, source, comm) };
-    recorder.leave(result)
-}
-
-impl Recorder {
-    /// The present call starts a receive.
-    ///
-    /// # Safety
-    /// `request` points to a handle that MPI has written.
-    pub(crate) unsafe fn starts_receive(&mut self, request: *const c_void, source: c_int, comm: Handle) {
-        let number = self.makes();
-        let held = if self.event.peer == Event::PROC_NULL { None } else { Some(self.stays_open()) };
-        if held.is_none() {
-            self.event.flags.0 &= !Flags::CAPACITY.0;
-        }
-        let source = if source >= 0 { source } else { Request::ANY };
-        let comm = self.abi.handle(comm);
-        // SAFETY: promised by the caller.
-        unsafe { self.made(request, Request { held, source, comm, ..Request::new(number) }) };
-    }
-}
-
-/// `MPI_Mrecv`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn mrecv(
-    buffer: *mut c_void,
-    count: c_int,
-    datatype: Handle,
-    message: *mut c_void,
-    status: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Mrecv, site, else mrecv(buffer, count, datatype, message, status));
-    // SAFETY: the handle is the program's.
-    let comm = unsafe { recorder.matched(message) };
-    recorder.event.bytes = recorder.elements(count, datatype);
-    recorder.buffer(buffer, count, datatype);
-    let status = recorder.status_for(status);
-    let result = if recorder.token.is_some() {
-        let mut request = [0_u64; 1];
-        let request = request.as_mut_ptr().cast::<c_void>();
-        let result = pass_on!(recorder.imrecv(buffer, count, datatype, message, request));
-        if result == SUCCESS {
-            // SAFETY: the request was made above, the status is the program's or our own.
-            unsafe { recorder.test_in_turn(request, status, Wait::Poll) }
-        } else {
-            result
-        }
-    } else {
-        pass_on!(recorder.mrecv(buffer, count, datatype, message, status))
+    Irecv Irecv irecv(buffer, count, datatype, source, tag, comm, request) |recorder| {
+        recorder.expects(buffer, count, datatype, source, tag, comm);
+    } done {
+        recorder.starts_receive(request, source, comm)
     };
-    if result != SUCCESS {
-        return recorder.abandon(result);
-    }
-    // SAFETY: MPI has written the status.
-    unsafe { recorder.arrived(status, comm) };
-    recorder.leave(result)
-}
-
-/// `MPI_Imrecv`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn imrecv(
-    buffer: *mut c_void,
-    count: c_int,
-    datatype: Handle,
-    message: *mut c_void,
-    request: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Imrecv, site, else imrecv(buffer, count, datatype, message, request));
-    // SAFETY: the handle is the program's.
-    let comm = unsafe { recorder.matched(message) };
-    recorder.event.bytes = recorder.elements(count, datatype);
-    recorder.buffer(buffer, count, datatype);
-    recorder.event.flags = recorder.event.flags.and(Flags::CAPACITY);
-    let source = recorder.event.peer;
-    let result = pass_on!(recorder.imrecv(buffer, count, datatype, message, request));
-    if result != SUCCESS {
-        return recorder.abandon(result);
-    }
-    // SAFETY: MPI has written the handle.
-    unsafe { recorder.starts_receive(request, source, comm) };
-    recorder.leave(result)
-}
-
-/// `MPI_Sendrecv`.
-///
-/// # Safety
-/// As MPI has it.
-#[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-pub unsafe extern "C" fn sendrecv(
-    sent: *const c_void,
-    sent_count: c_int,
-    sent_type: Handle,
-    dest: c_int,
-    sent_tag: c_int,
-    buffer: *mut c_void,
-    count: c_int,
-    datatype: Handle,
-    source: c_int,
-    tag: c_int,
-    comm: Handle,
-    status: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Sendrecv, site, else sendrecv(
-        sent, sent_count, sent_type, dest, sent_tag, buffer, count, datatype, source, tag, comm, status
-    ));
-    recorder.sends(sent, sent_count, sent_type, dest, sent_tag, comm);
-    recorder.expects_too(buffer, count, datatype, source, tag);
-    let status = recorder.status_for(status);
-    let result = if recorder.token.is_some() {
-        let from = Part { buffer: sent.cast_mut(), count: sent_count, datatype: sent_type, peer: dest, tag: sent_tag };
-        let to = Part { buffer, count, datatype, peer: source, tag };
-        // SAFETY: arguments are the program's, the status is the program's or our own.
-        unsafe { exchange_in_turn(recorder, Some(&from), &to, comm, status) }
-    } else {
-        pass_on!(
-            recorder.sendrecv(
-                sent, sent_count, sent_type, dest, sent_tag, buffer, count, datatype, source, tag, comm, status
-            )
-        )
+    Mrecv Mrecv mrecv(buffer, count, datatype, message, status) |recorder| {
+        // SAFETY: the handle is the program's.
+        let comm = unsafe { recorder.matched(message) };
+        recorder.event.bytes = recorder.elements(count, datatype);
+        recorder.buffer(buffer, count, datatype);
+        let status = recorder.statuses_for(status, 1);
+    } turn {
+        recorder.start_in_turn(status, Wait::Poll, |mpi, request| {
+            (mpi.imrecv)(buffer, count, datatype, message, request)
+        })
+    } done {
+        recorder.arrived(status, comm)
     };
-    if result != SUCCESS {
-        return recorder.abandon(result);
-    }
-    // SAFETY: MPI has written the status.
-    unsafe { recorder.arrived_too(status, comm) };
-    recorder.leave(result)
-}
-
-/// `MPI_Sendrecv_replace`.
-///
-/// # Safety
-/// As MPI has it.
-#[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-pub unsafe extern "C" fn sendrecv_replace(
-    buffer: *mut c_void,
-    count: c_int,
-    datatype: Handle,
-    dest: c_int,
-    sent_tag: c_int,
-    source: c_int,
-    tag: c_int,
-    comm: Handle,
-    status: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::SendrecvReplace, site, else sendrecv_replace(
-        buffer, count, datatype, dest, sent_tag, source, tag, comm, status
-    ));
-    recorder.sends(buffer, count, datatype, dest, sent_tag, comm);
-    recorder.expects_too(buffer, count, datatype, source, tag);
-    let status = recorder.status_for(status);
-    let result = if recorder.token.is_some() {
+    Imrecv Imrecv imrecv(buffer, count, datatype, message, request) |recorder| {
+        // SAFETY: the handle is the program's.
+        let comm = unsafe { recorder.matched(message) };
+        recorder.event.bytes = recorder.elements(count, datatype);
+        recorder.buffer(buffer, count, datatype);
+        recorder.event.flags = recorder.event.flags.and(Flags::CAPACITY);
+        let source = recorder.event.peer;
+    } done {
+        recorder.starts_receive(request, source, comm)
+    };
+    Sendrecv Sendrecv sendrecv(
+        sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status
+    ) |recorder| {
+        recorder.sends(sendbuf, sendcount, sendtype, dest, sendtag, comm);
+        recorder.expects_too(recvbuf, recvcount, recvtype, source, recvtag);
+        let status = recorder.statuses_for(status, 1);
+    } turn {
+        let sendbuf = sendbuf.cast_mut();
+        let from = Part { buffer: sendbuf, count: sendcount, datatype: sendtype, peer: dest, tag: sendtag };
+        let to = Part { buffer: recvbuf, count: recvcount, datatype: recvtype, peer: source, tag: recvtag };
+        exchange_in_turn(recorder, Some(&from), &to, comm, status)
+    } done {
+        recorder.arrived_too(status, comm)
+    };
+    SendrecvReplace Sendrecv_replace sendrecv_replace(
+        buffer, count, datatype, dest, sendtag, source, recvtag, comm, status
+    ) |recorder| {
+        recorder.sends(buffer, count, datatype, dest, sendtag, comm);
+        recorder.expects_too(buffer, count, datatype, source, recvtag);
+        let status = recorder.statuses_for(status, 1);
+    } turn {
         // What is sent goes from a copy.
         let packed = recorder.abi.packed;
         let (mut room, mut length) = (0, 0);
@@ -496,24 +281,32 @@ pub unsafe extern "C" fn sendrecv_replace(
         }
         if result == SUCCESS {
             let copy = copy.as_mut_ptr().cast();
-            let from = Part { buffer: copy, count: length, datatype: packed, peer: dest, tag: sent_tag };
-            let to = Part { buffer, count, datatype, peer: source, tag };
-            // SAFETY: arguments are the program's or our copy, which stays; the status is the program's or our own.
-            result = unsafe { exchange_in_turn(recorder, Some(&from), &to, comm, status) };
+            let from = Part { buffer: copy, count: length, datatype: packed, peer: dest, tag: sendtag };
+            let to = Part { buffer, count, datatype, peer: source, tag: recvtag };
+            result = exchange_in_turn(recorder, Some(&from), &to, comm, status);
         }
         result
-    } else {
-        pass_on!(recorder.sendrecv_replace(buffer, count, datatype, dest, sent_tag, source, tag, comm, status))
+    } done {
+        recorder.arrived_too(status, comm)
     };
-    if result != SUCCESS {
-        return recorder.abandon(result);
-    }
-    // SAFETY: MPI has written the status.
-    unsafe { recorder.arrived_too(status, comm) };
-    recorder.leave(result)
 }
 
 impl Recorder {
+    /// The present call starts a receive.
+    ///
+    /// # Safety
+    /// `request` points to a handle that MPI has written.
+    unsafe fn starts_receive(&mut self, request: *const c_void, source: c_int, comm: Handle) {
+        let held = if self.event.peer == Event::PROC_NULL { None } else { Some(self.stays_open()) };
+        if held.is_none() {
+            self.event.flags.0 &= !Flags::CAPACITY.0;
+        }
+        let source = if source >= 0 { source } else { Request::ANY };
+        let comm = self.abi.handle(comm);
+        // SAFETY: promised by the caller.
+        unsafe { self.begins(request, Request { held, source, comm, ..Request::UNDER_WAY }) };
+    }
+
     /// The present call, which sends, also receives.
     fn expects_too(&mut self, buffer: *const c_void, count: c_int, datatype: Handle, source: c_int, tag: c_int) {
         self.event.flags = self.event.flags.and(self.open(source, tag));

@@ -2,19 +2,11 @@
 
 use std::ffi::{c_int, c_void};
 
-use hayase_mpi::{Handle, SUCCESS};
+use hayase_mpi::Handle;
 use hayase_trace::Call;
 
-use super::{enter, pass_on};
-use crate::entry::export;
+use super::{calls, pass_on};
 use crate::recorder::Recorder;
-
-export! {
-    MPI_Probe 4 probe;
-    MPI_Iprobe 5 iprobe;
-    MPI_Mprobe 5 mprobe;
-    MPI_Improbe 6 improbe;
-}
 
 impl Recorder {
     /// What is looked for.
@@ -58,120 +50,43 @@ impl Recorder {
     }
 }
 
-/// `MPI_Probe`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn probe(source: c_int, tag: c_int, comm: Handle, status: *mut c_void, site: usize) -> c_int {
-    let recorder = enter!(Call::Probe, site, else probe(source, tag, comm, status));
-    recorder.looks_for(source, tag, comm);
-    let status = recorder.status_for(status);
-    let result = if recorder.token.is_some() {
+calls! {
+    Probe Probe probe(source, tag, comm, status) |recorder| {
+        recorder.looks_for(source, tag, comm);
+        let status = recorder.statuses_for(status, 1);
+    } turn {
         let wait = recorder.wait_for(comm, source);
         recorder.in_turn(wait, |recorder, flag| pass_on!(recorder.iprobe(source, tag, comm, &raw mut *flag, status)))
-    } else {
-        pass_on!(recorder.probe(source, tag, comm, status))
+    } done {
+        recorder.found(status)
     };
-    if result != SUCCESS {
-        return recorder.abandon(result);
-    }
-    // SAFETY: MPI has written the status.
-    unsafe { recorder.found(status) };
-    recorder.leave(result)
-}
-
-/// `MPI_Iprobe`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn iprobe(
-    source: c_int,
-    tag: c_int,
-    comm: Handle,
-    flag: *mut c_int,
-    status: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Iprobe, site, else iprobe(source, tag, comm, flag, status));
-    recorder.looks_for(source, tag, comm);
-    let status = recorder.status_for(status);
-    let result = pass_on!(recorder.iprobe(source, tag, comm, flag, status));
-    // SAFETY: MPI has written the flag, and the status if it is set.
-    unsafe {
-        if result != SUCCESS {
-            recorder.abandon(result)
-        } else if *flag != 0 {
+    Iprobe Iprobe iprobe(source, tag, comm, flag, status) |recorder| {
+        recorder.looks_for(source, tag, comm);
+        let status = recorder.statuses_for(status, 1);
+    } done {
+        if *flag != 0 {
             recorder.found(status);
-            recorder.leave(result)
-        } else {
-            recorder.give_way();
-            recorder.leave_poll(result)
         }
-    }
-}
-
-/// `MPI_Mprobe`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn mprobe(
-    source: c_int,
-    tag: c_int,
-    comm: Handle,
-    message: *mut c_void,
-    status: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Mprobe, site, else mprobe(source, tag, comm, message, status));
-    recorder.looks_for(source, tag, comm);
-    let status = recorder.status_for(status);
-    let result = if recorder.token.is_some() {
+    } => recorder.leave_if_found(*flag != 0);
+    Mprobe Mprobe mprobe(source, tag, comm, message, status) |recorder| {
+        recorder.looks_for(source, tag, comm);
+        let status = recorder.statuses_for(status, 1);
+    } turn {
         let wait = recorder.wait_for(comm, source);
         recorder.in_turn(wait, |recorder, flag| {
             pass_on!(recorder.improbe(source, tag, comm, &raw mut *flag, message, status))
         })
-    } else {
-        pass_on!(recorder.mprobe(source, tag, comm, message, status))
-    };
-    if result != SUCCESS {
-        return recorder.abandon(result);
-    }
-    // SAFETY: MPI has written the status and the handle.
-    unsafe {
+    } done {
         recorder.found(status);
         recorder.keep_message(message, comm);
-    }
-    recorder.leave(result)
-}
-
-/// `MPI_Improbe`.
-///
-/// # Safety
-/// As MPI has it.
-pub unsafe extern "C" fn improbe(
-    source: c_int,
-    tag: c_int,
-    comm: Handle,
-    flag: *mut c_int,
-    message: *mut c_void,
-    status: *mut c_void,
-    site: usize,
-) -> c_int {
-    let recorder = enter!(Call::Improbe, site, else improbe(source, tag, comm, flag, message, status));
-    recorder.looks_for(source, tag, comm);
-    let status = recorder.status_for(status);
-    let result = pass_on!(recorder.improbe(source, tag, comm, flag, message, status));
-    // SAFETY: MPI has written the flag, and if it is set the status and the handle.
-    unsafe {
-        if result != SUCCESS {
-            recorder.abandon(result)
-        } else if *flag != 0 {
+    };
+    Improbe Improbe improbe(source, tag, comm, flag, message, status) |recorder| {
+        recorder.looks_for(source, tag, comm);
+        let status = recorder.statuses_for(status, 1);
+    } done {
+        if *flag != 0 {
             recorder.found(status);
             recorder.keep_message(message, comm);
-            recorder.leave(result)
-        } else {
-            recorder.give_way();
-            recorder.leave_poll(result)
         }
-    }
+    } => recorder.leave_if_found(*flag != 0);
 }

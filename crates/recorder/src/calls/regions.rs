@@ -12,17 +12,14 @@
 //! name only if it points at a short text; the system is asked for the bytes, which may not be there.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use hayase_mpi::SUCCESS;
 
 use crate::entry::{Caller, export};
-use crate::{fortran, mpi, recorder};
+use crate::mpi::Symbol;
+use crate::{fortran, recorder};
 
-export! {
-    MPI_Pcontrol 2 pcontrol;
-}
+export!("Pcontrol", 2, pcontrol);
 
 /// Most bytes of a name, with the zero at its end.
 const LONGEST: usize = 256;
@@ -35,8 +32,8 @@ const PAGE: usize = 4096;
 ///
 /// # Safety
 /// As MPI has it.
-pub unsafe extern "C" fn pcontrol(level: c_int, name: *const c_char, site: usize) -> c_int {
-    static FUNCTION: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+unsafe extern "C" fn pcontrol(level: c_int, name: *const c_char, site: usize) -> c_int {
+    static FUNCTION: Symbol = Symbol::new("PMPI_Pcontrol");
     // SAFETY: this is the body, and it has not returned.
     let (caller, from_c) = unsafe {
         let caller = fortran::caller(site);
@@ -44,14 +41,7 @@ pub unsafe extern "C" fn pcontrol(level: c_int, name: *const c_char, site: usize
     };
     let text = || if from_c && matches!(level, 1 | -1) { text_at(name as usize) } else { None };
     let pass = || {
-        let mut function = FUNCTION.load(Ordering::Relaxed);
-        if function.is_null() {
-            function = mpi::beneath("PMPI_Pcontrol");
-            FUNCTION.store(function, Ordering::Relaxed);
-        }
-        if function.is_null() {
-            return SUCCESS;
-        }
+        let Some(function) = FUNCTION.find() else { return SUCCESS };
         // SAFETY: the function of this name has these arguments.
         unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int, ...) -> c_int>(function)(level, name) }
     };
@@ -126,6 +116,8 @@ fn piped(address: usize, length: usize, bytes: &mut [u8; LONGEST]) -> Option<usi
 
 #[cfg(test)]
 mod tests {
+    use std::ptr::null_mut;
+
     use super::*;
 
     #[test]

@@ -22,10 +22,9 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::entry::Caller;
+use crate::mpi::Symbol;
 
 /// No note.
 const NOTHING: Caller = Caller { back: 0, stack: 0, frame: 0 };
@@ -50,35 +49,14 @@ pub unsafe fn caller(site: usize) -> Caller {
     noted
 }
 
-/// A symbol of Fortran, and the one beneath it.
-#[derive(Debug)]
-struct Entry {
-    name: &'static str,
-    /// The symbol of the layer; null as long as it has not been looked up.
-    layer: AtomicPtr<c_void>,
-}
-
-impl Entry {
-    const fn new(name: &'static str) -> Self {
-        Self { name, layer: AtomicPtr::new(null_mut()) }
-    }
-}
-
-/// Notes where an entry was called from and returns where to go on.
-extern "C" fn note(entry: &Entry, site: usize) -> *mut c_void {
+/// Notes where an entry was called from and returns where to go on: in the layer.
+extern "C" fn note(entry: &Symbol, site: usize) -> *mut c_void {
     // SAFETY: `go_on` has made a frame as entries do, and its address is `site`.
     NOTED.set(unsafe { Caller::at(site) });
-    let layer = entry.layer.load(Ordering::Relaxed);
-    if !layer.is_null() {
-        return layer;
-    }
-    let layer = crate::mpi::beneath(entry.name);
-    if layer.is_null() {
+    entry.find().unwrap_or_else(|| {
         eprintln!("hayase: the program calls `{}`, which no library has", entry.name);
         std::process::abort();
-    }
-    entry.layer.store(layer, Ordering::Relaxed);
-    layer
+    })
 }
 
 /// Hands a call to [`note`] and goes on with all arguments as they came, in registers and on the stack.
@@ -163,7 +141,7 @@ macro_rules! export {
     )* };
     (@symbol $name:expr, $suffix:literal) => {
         const _: () = {
-            static ENTRY: Entry = Entry::new(concat!($name, $suffix));
+            static ENTRY: Symbol = Symbol::new(concat!($name, $suffix));
 
             /// The call, for the program.
             ///
@@ -227,6 +205,8 @@ export! {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use super::*;
 
     #[test]
@@ -247,7 +227,7 @@ mod tests {
         [a, b, c, d, e, f, g, h, i, j].into_iter().fold(0, |sum, digit| sum * 10 + digit)
     }
 
-    static ENTRY: Entry = Entry::new("hayase_test_layer");
+    static ENTRY: Symbol = Symbol::new("hayase_test_layer");
 
     #[unsafe(naked)]
     unsafe extern "C" fn entry() {
@@ -265,7 +245,7 @@ mod tests {
 
     #[test]
     fn arguments_go_on_as_they_came_and_the_caller_is_noted() {
-        ENTRY.layer.store(layer as *mut c_void, Ordering::Relaxed);
+        ENTRY.address.store(layer as *mut c_void, Ordering::Relaxed);
         type Layer = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
         // SAFETY: what is jumped on to takes these arguments.
         let entry = unsafe { std::mem::transmute::<*const (), Layer>(entry as *const ()) };

@@ -13,6 +13,8 @@ use gimli::{
     UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow,
 };
 
+use hayase_mpi::objects;
+
 use super::stack::InUse;
 
 /// From a function to its caller.
@@ -114,35 +116,19 @@ pub struct Module {
 /// The rule for a return address, and the module it lies in; `None` where no code is.
 #[cold]
 pub fn find(back: usize) -> Option<(Module, Rule)> {
-    struct Search {
-        address: usize,
-        found: Option<(Module, Rule)>,
-    }
-    unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: libc::size_t, data: *mut libc::c_void) -> libc::c_int {
-        // SAFETY: `dl_iterate_phdr` gives a description that is valid during the call, and our own pointer.
-        unsafe {
-            let (info, search) = (&*info, &mut *data.cast::<Search>());
-            let Some(module) = module(info, search.address) else { return 0 };
-            // The module stays where it is as long as this function runs.
-            search.found = Some((module, module.rule(search.address).unwrap_or(Rule::FRAME_POINTER)));
-        }
-        1
-    }
     // The instruction of the call: behind one that does not return, another function may begin.
-    let mut search = Search { address: back.wrapping_sub(1), found: None };
-    // SAFETY: the function takes what it is given.
-    unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut search).cast()) };
-    search.found
+    let address = back.wrapping_sub(1);
+    objects::find(|info, segments| {
+        let module = module(info, segments, address)?;
+        // SAFETY: the module stays where it is as long as this function runs.
+        let rule = unsafe { module.rule(address) };
+        Some((module, rule.unwrap_or(Rule::FRAME_POINTER)))
+    })
 }
 
 /// The module, if the address lies in its code.
-///
-/// # Safety
-/// The description is one of the loader's.
-unsafe fn module(info: &libc::dl_phdr_info, address: usize) -> Option<Module> {
+fn module(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr], address: usize) -> Option<Module> {
     let base = info.dlpi_addr as usize;
-    // SAFETY: promised by the caller.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
     let range = |header: &libc::Elf64_Phdr| {
         let start = base.wrapping_add(header.p_vaddr as usize);
         (start, start.wrapping_add(header.p_memsz as usize))

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 
+use hayase_mpi::objects;
+
 use super::{OFF, Process, STATE, signals, threads};
 use crate::floating;
 
@@ -111,33 +113,22 @@ impl Process {
 
 /// The build ids of the files that are loaded.
 fn build_ids() -> Vec<(String, Vec<u8>)> {
-    unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: libc::size_t, data: *mut libc::c_void) -> libc::c_int {
-        // SAFETY: `dl_iterate_phdr` gives a description that is valid during the call, and our own pointer; notes that
-        // are loaded can be read over their whole length.
-        unsafe {
-            let (info, found) = (&*info, &mut *data.cast::<Vec<(String, Vec<u8>)>>());
-            let name = std::ffi::CStr::from_ptr(info.dlpi_name).to_string_lossy().into_owned();
-            let name = if name.is_empty() {
-                std::fs::read_link("/proc/self/exe").map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
-            } else {
-                name
-            };
-            for header in std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) {
-                if header.p_type == libc::PT_NOTE {
-                    let at = (info.dlpi_addr + header.p_vaddr) as *const u8;
-                    let notes = std::slice::from_raw_parts(at, header.p_memsz as usize);
-                    if let Some(id) = build_id(notes) {
-                        found.push((name, id.to_vec()));
-                        break;
-                    }
-                }
-            }
+    let mut found = Vec::new();
+    objects::find(|info, segments| {
+        // SAFETY: the loader's description has a name that ends with a zero.
+        let name = unsafe { std::ffi::CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned();
+        let id = segments.iter().filter(|segment| segment.p_type == libc::PT_NOTE).find_map(|segment| {
+            let at = (info.dlpi_addr + segment.p_vaddr) as *const u8;
+            // SAFETY: notes that are loaded can be read over their whole length.
+            build_id(unsafe { std::slice::from_raw_parts(at, segment.p_memsz as usize) })
+        });
+        if let Some(id) = id {
+            let program = || std::fs::read_link("/proc/self/exe").map(|path| path.to_string_lossy().into_owned());
+            let name = if name.is_empty() { program().unwrap_or_default() } else { name };
+            found.push((name, id.to_vec()));
         }
-        0
-    }
-    let mut found: Vec<(String, Vec<u8>)> = Vec::new();
-    // SAFETY: the function takes what it is given.
-    unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut found).cast()) };
+        None::<()>
+    });
     found
 }
 

@@ -7,9 +7,7 @@
 //! Who they are stands in a page that all ranks of the run share, in its folder. Ranks on other machines are not
 //! reached.
 
-use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
@@ -41,18 +39,7 @@ pub(super) struct Peers {
 impl Peers {
     /// Joins the others, in a page of this name in the folder of the run.
     pub(super) fn join(directory: &Path, me: u32, ranks: u32) -> io::Result<Self> {
-        let path = directory.join("ranks");
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        let size = ranks as usize * size_of::<Peer>();
-        file.set_len(size as u64)?;
-        // SAFETY: a new mapping overlaps with nothing.
-        let page = unsafe {
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            libc::mmap(null_mut(), size, access, libc::MAP_SHARED, file.as_raw_fd(), 0)
-        };
-        if page == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        let page = crate::shared::map(&directory.join("ranks"), ranks as usize * size_of::<Peer>())?;
         let peers = Self { page: page.cast(), ranks, me, machine: machine() };
         peers.peer(me).machine.store(peers.machine, SeqCst);
         peers.peer(me).process.store(std::process::id() as i32, SeqCst);

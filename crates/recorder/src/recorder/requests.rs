@@ -43,21 +43,24 @@ impl Request {
     /// Not a receive.
     pub const NO_RECEIVE: i32 = -2;
 
+    /// One that is under way, before it has its number.
+    pub const UNDER_WAY: Self = Self {
+        number: 0,
+        count: 1,
+        persistent: false,
+        active: true,
+        held: None,
+        source: Self::NO_RECEIVE,
+        comm: 0,
+        partner: -1,
+        open: Flags(0),
+        tag: -1,
+        room: 0,
+    };
+
     /// One that is under way.
     pub fn new(number: u64) -> Self {
-        Self {
-            number,
-            count: 1,
-            persistent: false,
-            active: true,
-            held: None,
-            source: Self::NO_RECEIVE,
-            comm: 0,
-            partner: -1,
-            open: Flags::default(),
-            tag: -1,
-            room: 0,
-        }
+        Self { number, ..Self::UNDER_WAY }
     }
 }
 

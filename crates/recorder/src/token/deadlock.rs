@@ -1,9 +1,9 @@
 //! The program is deadlocked: who waits for whom is said, traces are written, the program is ended.
 
-use std::ffi::CStr;
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering::SeqCst;
 
+use hayase_mpi::objects;
 use hayase_trace::Call;
 
 use super::page::{BLOCKED, NO_TAG, nap};
@@ -74,16 +74,9 @@ fn wait_until(so: impl Fn() -> bool) {
 
 /// The file of the process that an address lies in, and where in it.
 fn place(address: usize) -> (String, u64) {
-    // SAFETY: room is given for the answer; names in it end with a zero and stay.
-    unsafe {
-        let mut info: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(address as *const libc::c_void, &raw mut info) == 0 || info.dli_fname.is_null() {
-            return (String::new(), address as u64);
-        }
-        let name = CStr::from_ptr(info.dli_fname).to_string_lossy();
-        let short = name.rsplit('/').next().unwrap_or(&name).to_owned();
-        (short, (address - info.dli_fbase as usize) as u64)
-    }
+    let Some((base, name)) = objects::at(address) else { return (String::new(), address as u64) };
+    let short = name.rsplit('/').next().unwrap_or(&name).to_owned();
+    (short, (address - base) as u64)
 }
 
 impl Token {

@@ -3,9 +3,7 @@
 //! Zeros are a page in which nobody has joined, so whoever comes first may make it. Only the rank that
 //! holds the token changes counts; states change with it or on leaving and coming back.
 
-use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -134,15 +132,7 @@ impl Page {
         let inbox = slots + count * size_of::<Slot>();
         let sent = inbox + count * 8;
         let size = sent + count * count * 8;
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        file.set_len(size as u64)?;
-        // SAFETY: a new mapping overlaps with nothing.
-        let at = unsafe {
-            libc::mmap(null_mut(), size, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd(), 0)
-        };
-        if at == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        let at = crate::shared::map(path, size)?;
         // What lies in the page is aligned, since the page is and each part is a multiple of 8 long; zeros are valid.
         Ok(Self {
             head: at.cast(),
