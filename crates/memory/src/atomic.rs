@@ -3,6 +3,7 @@
 //! All are sequentially consistent, whatever order the program asks for: that is stronger than any other. Operations of
 //! 16 bytes take a lock, so they are atomic among instrumented code only.
 
+use std::ops::{BitAnd, BitOr, BitXor, Not};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use crate::entry::atomic_access;
@@ -10,258 +11,218 @@ use crate::with_caller;
 
 const ORDER: Ordering = Ordering::SeqCst;
 
-/// The operations on one size.
-macro_rules! sized {
-    ($module:ident, $atomic:ty, $value:ty, $size:literal,
-     $load:ident $store:ident $exchange:ident $add:ident $sub:ident $and:ident $or:ident $xor:ident $nand:ident
-     $strong:ident $weak:ident $val:ident) => {
-        mod $module {
-            use super::*;
-
-            /// # Safety
-            /// `place` is valid for atomic operations.
-            unsafe fn at<'a>(place: *mut $value, caller: u64, read: bool, write: bool) -> &'a $atomic {
-                if read {
-                    atomic_access(caller, false, place as u64, $size);
-                }
-                if write {
-                    atomic_access(caller, true, place as u64, $size);
-                }
-                // SAFETY: promised by the caller: the program does this operation on this place.
-                unsafe { <$atomic>::from_ptr(place) }
-            }
-
-            unsafe extern "C" fn load(place: *mut $value, _order: i32, caller: u64) -> $value {
-                // SAFETY: as the program's own operation.
-                unsafe { at(place, caller, true, false) }.load(ORDER)
-            }
-            unsafe extern "C" fn store(place: *mut $value, value: $value, _order: i32, caller: u64) {
-                // SAFETY: as the program's own operation.
-                unsafe { at(place, caller, false, true) }.store(value, ORDER);
-            }
-            unsafe extern "C" fn exchange(place: *mut $value, value: $value, _order: i32, caller: u64) -> $value {
-                // SAFETY: as the program's own operation.
-                unsafe { at(place, caller, true, true) }.swap(value, ORDER)
-            }
-            unsafe extern "C" fn add(place: *mut $value, value: $value, _order: i32, caller: u64) -> $value {
-                // SAFETY: as the program's own operation.
-                unsafe { at(place, caller, true, true) }.fetch_add(value, ORDER)
-            }
-            unsafe extern "C" fn sub(place: *mut $value, value: $value, _order: i32, caller: u64) -> $value {
-                // SAFETY: as the program's own operation.
-                unsafe { at(place, caller, true, true) }.fetch_sub(value, ORDER)
-            }
-            unsafe extern "C" fn and(place: *mut $value, value: $value, _order: i32, caller: u64) -> $value {
-                // SAFETY: as the program's own operation.
-                unsafe { at(place, caller, true, true) }.fetch_and(value, ORDER)
-            }
-            unsafe extern "C" fn or(place: *mut $value, value: $value, _order: i32, caller: u64) -> $value {
-                // SAFETY: as the program's own operation.
-                unsafe { at(place, caller, true, true) }.fetch_or(value, ORDER)
-            }
-            unsafe extern "C" fn xor(place: *mut $value, value: $value, _order: i32, caller: u64) -> $value {
-                // SAFETY: as the program's own operation.
-                unsafe { at(place, caller, true, true) }.fetch_xor(value, ORDER)
-            }
-            unsafe extern "C" fn nand(place: *mut $value, value: $value, _order: i32, caller: u64) -> $value {
-                // SAFETY: as the program's own operation.
-                unsafe { at(place, caller, true, true) }.fetch_nand(value, ORDER)
-            }
-            unsafe extern "C" fn compare(
-                place: *mut $value,
-                expected: *mut $value,
-                value: $value,
-                _order: i32,
-                _failure: i32,
-                caller: u64,
-            ) -> i32 {
-                // SAFETY: as the program's own operation; `expected` is a variable of its own.
-                unsafe {
-                    match at(place, caller, true, true).compare_exchange(*expected, value, ORDER, ORDER) {
-                        Ok(_) => 1,
-                        Err(found) => {
-                            *expected = found;
-                            0
-                        }
-                    }
-                }
-            }
-            unsafe extern "C" fn compare_value(
-                place: *mut $value,
-                expected: $value,
-                value: $value,
-                _order: i32,
-                _failure: i32,
-                caller: u64,
-            ) -> $value {
-                // SAFETY: as the program's own operation.
-                let place = unsafe { at(place, caller, true, true) };
-                place.compare_exchange(expected, value, ORDER, ORDER).unwrap_or_else(|found| found)
-            }
-
-            with_caller! {
-                $load(*mut $value, i32) -> $value => load, "rdx", "x2";
-                $store(*mut $value, $value, i32) => store, "rcx", "x3";
-                $exchange(*mut $value, $value, i32) -> $value => exchange, "rcx", "x3";
-                $add(*mut $value, $value, i32) -> $value => add, "rcx", "x3";
-                $sub(*mut $value, $value, i32) -> $value => sub, "rcx", "x3";
-                $and(*mut $value, $value, i32) -> $value => and, "rcx", "x3";
-                $or(*mut $value, $value, i32) -> $value => or, "rcx", "x3";
-                $xor(*mut $value, $value, i32) -> $value => xor, "rcx", "x3";
-                $nand(*mut $value, $value, i32) -> $value => nand, "rcx", "x3";
-                $strong(*mut $value, *mut $value, $value, i32, i32) -> i32 => compare, "r9", "x5";
-                $weak(*mut $value, *mut $value, $value, i32, i32) -> i32 => compare, "r9", "x5";
-                $val(*mut $value, $value, $value, i32, i32) -> $value => compare_value, "r9", "x5";
-            }
-        }
-    };
+/// An unsigned number: its sums and differences are those of the processor, its bits those of the program.
+trait Number:
+    Copy + PartialEq + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+{
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
 }
 
-sized!(one, AtomicU8, u8, 1,
-    __tsan_atomic8_load __tsan_atomic8_store __tsan_atomic8_exchange __tsan_atomic8_fetch_add
-    __tsan_atomic8_fetch_sub __tsan_atomic8_fetch_and __tsan_atomic8_fetch_or __tsan_atomic8_fetch_xor
-    __tsan_atomic8_fetch_nand __tsan_atomic8_compare_exchange_strong __tsan_atomic8_compare_exchange_weak
-    __tsan_atomic8_compare_exchange_val);
-sized!(two, AtomicU16, u16, 2,
-    __tsan_atomic16_load __tsan_atomic16_store __tsan_atomic16_exchange __tsan_atomic16_fetch_add
-    __tsan_atomic16_fetch_sub __tsan_atomic16_fetch_and __tsan_atomic16_fetch_or __tsan_atomic16_fetch_xor
-    __tsan_atomic16_fetch_nand __tsan_atomic16_compare_exchange_strong __tsan_atomic16_compare_exchange_weak
-    __tsan_atomic16_compare_exchange_val);
-sized!(four, AtomicU32, u32, 4,
-    __tsan_atomic32_load __tsan_atomic32_store __tsan_atomic32_exchange __tsan_atomic32_fetch_add
-    __tsan_atomic32_fetch_sub __tsan_atomic32_fetch_and __tsan_atomic32_fetch_or __tsan_atomic32_fetch_xor
-    __tsan_atomic32_fetch_nand __tsan_atomic32_compare_exchange_strong __tsan_atomic32_compare_exchange_weak
-    __tsan_atomic32_compare_exchange_val);
-sized!(eight, AtomicU64, u64, 8,
-    __tsan_atomic64_load __tsan_atomic64_store __tsan_atomic64_exchange __tsan_atomic64_fetch_add
-    __tsan_atomic64_fetch_sub __tsan_atomic64_fetch_and __tsan_atomic64_fetch_or __tsan_atomic64_fetch_xor
-    __tsan_atomic64_fetch_nand __tsan_atomic64_compare_exchange_strong __tsan_atomic64_compare_exchange_weak
-    __tsan_atomic64_compare_exchange_val);
-
-/// Held during an operation of 16 bytes.
-static LOCK: AtomicBool = AtomicBool::new(false);
-
-/// Replaces the 16 bytes at a place by what `change` makes of them, if anything; what was there.
-///
-/// The return address is in memory beyond the reach of such calls: they have the place of this file as their site.
-///
-/// # Safety
-/// `place` is valid for reads and writes of 16 bytes.
-unsafe fn sixteen(place: *mut u128, change: impl FnOnce(u128) -> Option<u128>) -> u128 {
-    atomic_access(LOCK.as_ptr() as u64, false, place as u64, 16);
-    while LOCK.swap(true, Ordering::Acquire) {
-        std::hint::spin_loop();
-    }
-    // SAFETY: promised by the caller; other such operations wait for the lock.
-    let before = unsafe { place.read_unaligned() };
-    let after = change(before);
-    if let Some(after) = after {
-        // SAFETY: as above.
-        unsafe { place.write_unaligned(after) };
-    }
-    LOCK.store(false, Ordering::Release);
-    if after.is_some() {
-        atomic_access(LOCK.as_ptr() as u64, true, place as u64, 16);
-    }
-    before
-}
-
-/// The operations on 16 bytes that give what was there before.
-macro_rules! sixteen_bytes {
-    ($($name:ident($value:ident, $before:ident) => $after:expr;)*) => {$(
-        /// Called by instrumented programs.
-        ///
-        /// # Safety
-        /// As the operation that this one stands for.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(place: *mut u128, $value: u128, _order: i32) -> u128 {
-            // SAFETY: as the program's own operation.
-            unsafe { sixteen(place, |$before| Some($after)) }
+macro_rules! numbers {
+    ($($value:ty)*) => {$(
+        impl Number for $value {
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
         }
     )*};
 }
 
-sixteen_bytes! {
-    __tsan_atomic128_exchange(value, _before) => value;
-    __tsan_atomic128_fetch_add(value, before) => before.wrapping_add(value);
-    __tsan_atomic128_fetch_sub(value, before) => before.wrapping_sub(value);
-    __tsan_atomic128_fetch_and(value, before) => before & value;
-    __tsan_atomic128_fetch_or(value, before) => before | value;
-    __tsan_atomic128_fetch_xor(value, before) => before ^ value;
-    __tsan_atomic128_fetch_nand(value, before) => !(before & value);
+numbers!(u8 u16 u32 u64 u128);
+
+/// A value on which programs operate atomically.
+trait Value: Number {
+    /// Replaces the value at a place by what `change` makes of it, if anything; returns what was there. Notes the
+    /// accesses of `caller`.
+    ///
+    /// # Safety
+    /// `place` is valid for atomic operations.
+    unsafe fn replace(place: *mut Self, caller: u64, access: [bool; 2], change: impl Fn(Self) -> Option<Self>) -> Self;
 }
 
-/// Called by instrumented programs.
-///
-/// # Safety
-/// As the operation that this one stands for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tsan_atomic128_load(place: *mut u128, _order: i32) -> u128 {
+/// Values that the processor knows.
+macro_rules! values {
+    ($($value:ty, $atomic:ty;)*) => {$(
+        impl Value for $value {
+            unsafe fn replace(
+                place: *mut Self,
+                caller: u64,
+                [read, write]: [bool; 2],
+                change: impl Fn(Self) -> Option<Self>,
+            ) -> Self {
+                if read {
+                    atomic_access(caller, false, place as u64, size_of::<Self>() as u64);
+                }
+                if write {
+                    atomic_access(caller, true, place as u64, size_of::<Self>() as u64);
+                }
+                // SAFETY: promised by the caller: the program does this operation on this place.
+                let place = unsafe { <$atomic>::from_ptr(place) };
+                let (Ok(before) | Err(before)) = place.fetch_update(ORDER, ORDER, change);
+                before
+            }
+        }
+    )*};
+}
+
+values! {
+    u8, AtomicU8;
+    u16, AtomicU16;
+    u32, AtomicU32;
+    u64, AtomicU64;
+}
+
+/// Held during an operation of 16 bytes.
+static LOCK: AtomicBool = AtomicBool::new(false);
+
+/// The return address is in memory beyond the reach of calls with values of 16 bytes: they have the place of the lock as
+/// their site. What is not replaced is not written.
+impl Value for u128 {
+    unsafe fn replace(place: *mut Self, _: u64, _: [bool; 2], change: impl Fn(Self) -> Option<Self>) -> Self {
+        atomic_access(LOCK.as_ptr() as u64, false, place as u64, 16);
+        while LOCK.swap(true, Ordering::Acquire) {
+            std::hint::spin_loop();
+        }
+        // SAFETY: promised by the caller; other such operations wait for the lock.
+        let before = unsafe { place.read_unaligned() };
+        let after = change(before);
+        if let Some(after) = after {
+            // SAFETY: as above.
+            unsafe { place.write_unaligned(after) };
+        }
+        LOCK.store(false, Ordering::Release);
+        if after.is_some() {
+            atomic_access(LOCK.as_ptr() as u64, true, place as u64, 16);
+        }
+        before
+    }
+}
+
+unsafe extern "C" fn load<T: Value>(place: *mut T, _order: i32, caller: u64) -> T {
     // SAFETY: as the program's own operation.
-    unsafe { sixteen(place, |_| None) }
+    unsafe { T::replace(place, caller, [true, false], |_| None) }
 }
 
-/// Called by instrumented programs.
-///
-/// # Safety
-/// As the operation that this one stands for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tsan_atomic128_store(place: *mut u128, value: u128, _order: i32) {
+unsafe extern "C" fn store<T: Value>(place: *mut T, value: T, _order: i32, caller: u64) {
     // SAFETY: as the program's own operation.
-    unsafe { sixteen(place, |_| Some(value)) };
+    unsafe { T::replace(place, caller, [false, true], |_| Some(value)) };
 }
 
-/// Called by instrumented programs.
-///
-/// # Safety
-/// As the operation that this one stands for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tsan_atomic128_compare_exchange_val(
-    place: *mut u128,
-    expected: u128,
-    value: u128,
-    _order: i32,
-    _failure: i32,
-) -> u128 {
-    // SAFETY: as the program's own operation.
-    unsafe { sixteen(place, |before| (before == expected).then_some(value)) }
-}
-
-/// Called by instrumented programs.
-///
-/// # Safety
-/// As the operation that this one stands for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tsan_atomic128_compare_exchange_strong(
-    place: *mut u128,
-    expected: *mut u128,
-    value: u128,
-    _order: i32,
-    _failure: i32,
+/// Replaces the value where it is as expected, else puts what is there into `expected`; returns 1 if it was.
+unsafe extern "C" fn compare<T: Value>(
+    place: *mut T,
+    expected: *mut T,
+    value: T,
+    order: i32,
+    failure: i32,
+    caller: u64,
 ) -> i32 {
     // SAFETY: as the program's own operation; `expected` is a variable of its own.
     unsafe {
         let wanted = expected.read_unaligned();
-        let found = sixteen(place, |before| (before == wanted).then_some(value));
+        let found = compare_value(place, wanted, value, order, failure, caller);
         expected.write_unaligned(found);
         i32::from(found == wanted)
     }
 }
 
-/// Called by instrumented programs.
-///
-/// # Safety
-/// As the operation that this one stands for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tsan_atomic128_compare_exchange_weak(
-    place: *mut u128,
-    expected: *mut u128,
-    value: u128,
-    order: i32,
-    failure: i32,
-) -> i32 {
+unsafe extern "C" fn compare_value<T: Value>(
+    place: *mut T,
+    expected: T,
+    value: T,
+    _order: i32,
+    _failure: i32,
+    caller: u64,
+) -> T {
     // SAFETY: as the program's own operation.
-    unsafe { __tsan_atomic128_compare_exchange_strong(place, expected, value, order, failure) }
+    unsafe { T::replace(place, caller, [true, true], |before| (before == expected).then_some(value)) }
+}
+
+/// Operations on two values that give what was there before.
+macro_rules! exchanges {
+    ($($body:ident |$before:ident, $value:ident| $after:expr;)*) => {$(
+        unsafe extern "C" fn $body<T: Value>(place: *mut T, $value: T, _order: i32, caller: u64) -> T {
+            // SAFETY: as the program's own operation.
+            unsafe { T::replace(place, caller, [true, true], |$before| Some($after)) }
+        }
+    )*};
+}
+
+exchanges! {
+    exchange |_before, value| value;
+    add |before, value| before.plus(value);
+    sub |before, value| before.minus(value);
+    and |before, value| before & value;
+    or |before, value| before | value;
+    xor |before, value| before ^ value;
+    nand |before, value| !(before & value);
+}
+
+/// Exports the operations on values of these numbers of bits.
+macro_rules! exports {
+    ($($value:ty, $bits:literal;)*) => {
+        with_caller! {$(
+            concat!("__tsan_atomic", $bits, "_load"), (*mut $value, i32) -> $value => load::<$value>, "rdx", "x2";
+            concat!("__tsan_atomic", $bits, "_store"), (*mut $value, $value, i32) => store::<$value>, "rcx", "x3";
+            concat!("__tsan_atomic", $bits, "_compare_exchange_strong"),
+                (*mut $value, *mut $value, $value, i32, i32) -> i32 => compare::<$value>, "r9", "x5";
+            concat!("__tsan_atomic", $bits, "_compare_exchange_weak"),
+                (*mut $value, *mut $value, $value, i32, i32) -> i32 => compare::<$value>, "r9", "x5";
+            concat!("__tsan_atomic", $bits, "_compare_exchange_val"),
+                (*mut $value, $value, $value, i32, i32) -> $value => compare_value::<$value>, "r9", "x5";
+        )*}
+        $(exports!(@exchanges $value, $bits,
+            "exchange" exchange "fetch_add" add "fetch_sub" sub "fetch_and" and "fetch_or" or "fetch_xor" xor
+            "fetch_nand" nand
+        );)*
+    };
+    (@exchanges $value:ty, $bits:literal, $($name:literal $body:ident)*) => {
+        with_caller! {$(
+            concat!("__tsan_atomic", $bits, "_", $name),
+                (*mut $value, $value, i32) -> $value => $body::<$value>, "rcx", "x3";
+        )*}
+    };
+}
+
+exports! {
+    u8, 8;
+    u16, 16;
+    u32, 32;
+    u64, 64;
+}
+
+/// Exports the operations on 16 bytes.
+macro_rules! sixteen_bytes {
+    ($($name:literal $body:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+        const _: () = {
+            /// # Safety
+            /// As the operation that this one stands for.
+            #[unsafe(export_name = concat!("__tsan_atomic128_", $name))]
+            unsafe extern "C" fn entry($($argument: $type),*) $(-> $result)? {
+                // SAFETY: as the program's own operation.
+                unsafe { $body::<u128>($($argument,)* 0) }
+            }
+        };
+    )*};
+}
+
+sixteen_bytes! {
+    "load" load(place: *mut u128, order: i32) -> u128;
+    "store" store(place: *mut u128, value: u128, order: i32);
+    "exchange" exchange(place: *mut u128, value: u128, order: i32) -> u128;
+    "fetch_add" add(place: *mut u128, value: u128, order: i32) -> u128;
+    "fetch_sub" sub(place: *mut u128, value: u128, order: i32) -> u128;
+    "fetch_and" and(place: *mut u128, value: u128, order: i32) -> u128;
+    "fetch_or" or(place: *mut u128, value: u128, order: i32) -> u128;
+    "fetch_xor" xor(place: *mut u128, value: u128, order: i32) -> u128;
+    "fetch_nand" nand(place: *mut u128, value: u128, order: i32) -> u128;
+    "compare_exchange_val" compare_value(place: *mut u128, expected: u128, value: u128, order: i32, failure: i32) -> u128;
+    "compare_exchange_strong" compare(place: *mut u128, expected: *mut u128, value: u128, order: i32, failure: i32) -> i32;
+    "compare_exchange_weak" compare(place: *mut u128, expected: *mut u128, value: u128, order: i32, failure: i32) -> i32;
 }
 
 /// Called by instrumented programs.

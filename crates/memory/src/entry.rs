@@ -14,9 +14,14 @@ use crate::with_caller;
 
 use hayase_trace::memory::Kind;
 
-/// An access of `SIZE` bytes, called from `caller`.
-unsafe extern "C" fn plain<const SIZE: u64, const WRITE: bool>(address: u64, caller: u64) {
-    state::access::<SIZE>(key(caller, WRITE), address);
+/// A read of `SIZE` bytes, called from `caller`.
+unsafe extern "C" fn read<const SIZE: u64>(address: u64, caller: u64) {
+    state::access::<SIZE>(key(caller, false), address);
+}
+
+/// A write of `SIZE` bytes.
+unsafe extern "C" fn write<const SIZE: u64>(address: u64, caller: u64) {
+    state::access::<SIZE>(key(caller, true), address);
 }
 
 /// A read and a write of the same `SIZE` bytes by one instruction.
@@ -41,123 +46,64 @@ unsafe extern "C" fn init(caller: u64) {
     module::register(caller as usize);
 }
 
+/// Functions of one access: their names before and behind the number of bytes, their body, these numbers.
+macro_rules! accesses {
+    ($($before:literal $behind:literal $body:ident: $($size:literal)*;)*) => {
+        with_caller! {$($(
+            concat!($before, $size, $behind), (u64) => $body::<$size>, "rsi", "x1";
+        )*)*}
+    };
+}
+
+accesses! {
+    "__tsan_read" "" read: 1 2 4 8 16;
+    "__tsan_write" "" write: 1 2 4 8 16;
+    "__tsan_unaligned_read" "" read: 2 4 8 16;
+    "__tsan_unaligned_write" "" write: 2 4 8 16;
+    "__tsan_volatile_read" "" read: 1 2 4 8 16;
+    "__tsan_volatile_write" "" write: 1 2 4 8 16;
+    "__tsan_unaligned_volatile_read" "" read: 2 4 8 16;
+    "__tsan_unaligned_volatile_write" "" write: 2 4 8 16;
+    "__tsan_read_write" "" update: 1 2 4 8 16;
+    "__tsan_unaligned_read_write" "" update: 2 4 8 16;
+    "__hayase_load" "_noabort" read: 1 2 4 8 16;
+    "__hayase_store" "_noabort" write: 1 2 4 8 16;
+}
+
 with_caller! {
-    __tsan_read1(u64) => plain::<1, false>, "rsi", "x1";
-    __tsan_read2(u64) => plain::<2, false>, "rsi", "x1";
-    __tsan_read4(u64) => plain::<4, false>, "rsi", "x1";
-    __tsan_read8(u64) => plain::<8, false>, "rsi", "x1";
-    __tsan_read16(u64) => plain::<16, false>, "rsi", "x1";
-    __tsan_write1(u64) => plain::<1, true>, "rsi", "x1";
-    __tsan_write2(u64) => plain::<2, true>, "rsi", "x1";
-    __tsan_write4(u64) => plain::<4, true>, "rsi", "x1";
-    __tsan_write8(u64) => plain::<8, true>, "rsi", "x1";
-    __tsan_write16(u64) => plain::<16, true>, "rsi", "x1";
-
-    __tsan_unaligned_read2(u64) => plain::<2, false>, "rsi", "x1";
-    __tsan_unaligned_read4(u64) => plain::<4, false>, "rsi", "x1";
-    __tsan_unaligned_read8(u64) => plain::<8, false>, "rsi", "x1";
-    __tsan_unaligned_read16(u64) => plain::<16, false>, "rsi", "x1";
-    __tsan_unaligned_write2(u64) => plain::<2, true>, "rsi", "x1";
-    __tsan_unaligned_write4(u64) => plain::<4, true>, "rsi", "x1";
-    __tsan_unaligned_write8(u64) => plain::<8, true>, "rsi", "x1";
-    __tsan_unaligned_write16(u64) => plain::<16, true>, "rsi", "x1";
-
-    __tsan_volatile_read1(u64) => plain::<1, false>, "rsi", "x1";
-    __tsan_volatile_read2(u64) => plain::<2, false>, "rsi", "x1";
-    __tsan_volatile_read4(u64) => plain::<4, false>, "rsi", "x1";
-    __tsan_volatile_read8(u64) => plain::<8, false>, "rsi", "x1";
-    __tsan_volatile_read16(u64) => plain::<16, false>, "rsi", "x1";
-    __tsan_volatile_write1(u64) => plain::<1, true>, "rsi", "x1";
-    __tsan_volatile_write2(u64) => plain::<2, true>, "rsi", "x1";
-    __tsan_volatile_write4(u64) => plain::<4, true>, "rsi", "x1";
-    __tsan_volatile_write8(u64) => plain::<8, true>, "rsi", "x1";
-    __tsan_volatile_write16(u64) => plain::<16, true>, "rsi", "x1";
-    __tsan_unaligned_volatile_read2(u64) => plain::<2, false>, "rsi", "x1";
-    __tsan_unaligned_volatile_read4(u64) => plain::<4, false>, "rsi", "x1";
-    __tsan_unaligned_volatile_read8(u64) => plain::<8, false>, "rsi", "x1";
-    __tsan_unaligned_volatile_read16(u64) => plain::<16, false>, "rsi", "x1";
-    __tsan_unaligned_volatile_write2(u64) => plain::<2, true>, "rsi", "x1";
-    __tsan_unaligned_volatile_write4(u64) => plain::<4, true>, "rsi", "x1";
-    __tsan_unaligned_volatile_write8(u64) => plain::<8, true>, "rsi", "x1";
-    __tsan_unaligned_volatile_write16(u64) => plain::<16, true>, "rsi", "x1";
-
-    __tsan_read_write1(u64) => update::<1>, "rsi", "x1";
-    __tsan_read_write2(u64) => update::<2>, "rsi", "x1";
-    __tsan_read_write4(u64) => update::<4>, "rsi", "x1";
-    __tsan_read_write8(u64) => update::<8>, "rsi", "x1";
-    __tsan_read_write16(u64) => update::<16>, "rsi", "x1";
-    __tsan_unaligned_read_write2(u64) => update::<2>, "rsi", "x1";
-    __tsan_unaligned_read_write4(u64) => update::<4>, "rsi", "x1";
-    __tsan_unaligned_read_write8(u64) => update::<8>, "rsi", "x1";
-    __tsan_unaligned_read_write16(u64) => update::<16>, "rsi", "x1";
-
-    __hayase_load1_noabort(u64) => plain::<1, false>, "rsi", "x1";
-    __hayase_load2_noabort(u64) => plain::<2, false>, "rsi", "x1";
-    __hayase_load4_noabort(u64) => plain::<4, false>, "rsi", "x1";
-    __hayase_load8_noabort(u64) => plain::<8, false>, "rsi", "x1";
-    __hayase_load16_noabort(u64) => plain::<16, false>, "rsi", "x1";
-    __hayase_store1_noabort(u64) => plain::<1, true>, "rsi", "x1";
-    __hayase_store2_noabort(u64) => plain::<2, true>, "rsi", "x1";
-    __hayase_store4_noabort(u64) => plain::<4, true>, "rsi", "x1";
-    __hayase_store8_noabort(u64) => plain::<8, true>, "rsi", "x1";
-    __hayase_store16_noabort(u64) => plain::<16, true>, "rsi", "x1";
-    __hayase_loadN_noabort(u64, u64) => range::<false>, "rdx", "x2";
-    __hayase_storeN_noabort(u64, u64) => range::<true>, "rdx", "x2";
-
-    __tsan_read_range(u64, u64) => range::<false>, "rdx", "x2";
-    __tsan_write_range(u64, u64) => range::<true>, "rdx", "x2";
-    __tsan_vptr_read(u64) => plain::<8, false>, "rsi", "x1";
-    __tsan_vptr_update(u64, u64) => vptr_update, "rdx", "x2";
-    __tsan_init() => init, "rdi", "x0";
+    "__hayase_loadN_noabort", (u64, u64) => range::<false>, "rdx", "x2";
+    "__hayase_storeN_noabort", (u64, u64) => range::<true>, "rdx", "x2";
+    "__tsan_read_range", (u64, u64) => range::<false>, "rdx", "x2";
+    "__tsan_write_range", (u64, u64) => range::<true>, "rdx", "x2";
+    "__tsan_vptr_read", (u64) => read::<8>, "rsi", "x1";
+    "__tsan_vptr_update", (u64, u64) => vptr_update, "rdx", "x2";
+    "__tsan_init", () => init, "rdi", "x0";
 }
 
 /// The forms whose caller says where the access is.
 macro_rules! with_place {
-    ($($name:ident => $body:path;)*) => {$(
-        /// Called by instrumented programs.
-        ///
-        /// # Safety
-        /// None is needed: nothing is read or written through the address.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(address: u64, place: u64) {
-            // SAFETY: the bodies ask for nothing.
-            unsafe { $body(address, place) }
-        }
-    )*};
+    ($($name:literal $body:ident: $($size:literal)*;)*) => {$($(
+        with_place!(concat!($name, $size, "_pc"), $body::<$size>, address);
+    )*)*};
+    ($name:expr, $body:path, $($argument:ident)*) => {
+        const _: () = {
+            /// # Safety
+            /// None is needed: nothing is read or written through the address.
+            #[unsafe(export_name = $name)]
+            unsafe extern "C" fn entry($($argument: u64,)* place: u64) {
+                // SAFETY: the body asks for nothing.
+                unsafe { $body($($argument,)* place) }
+            }
+        };
+    };
 }
 
 with_place! {
-    __tsan_read1_pc => plain::<1, false>;
-    __tsan_read2_pc => plain::<2, false>;
-    __tsan_read4_pc => plain::<4, false>;
-    __tsan_read8_pc => plain::<8, false>;
-    __tsan_read16_pc => plain::<16, false>;
-    __tsan_write1_pc => plain::<1, true>;
-    __tsan_write2_pc => plain::<2, true>;
-    __tsan_write4_pc => plain::<4, true>;
-    __tsan_write8_pc => plain::<8, true>;
-    __tsan_write16_pc => plain::<16, true>;
+    "__tsan_read" read: 1 2 4 8 16;
+    "__tsan_write" write: 1 2 4 8 16;
 }
-
-/// The ranges whose caller says where the access is.
-///
-/// # Safety
-/// None is needed: nothing is read or written through the address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tsan_read_range_pc(address: u64, size: u64, place: u64) {
-    // SAFETY: the body asks for nothing.
-    unsafe { range::<false>(address, size, place) }
-}
-
-/// The ranges whose caller says where the access is.
-///
-/// # Safety
-/// None is needed: nothing is read or written through the address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tsan_write_range_pc(address: u64, size: u64, place: u64) {
-    // SAFETY: the body asks for nothing.
-    unsafe { range::<true>(address, size, place) }
-}
+with_place!("__tsan_read_range_pc", range::<false>, address size);
+with_place!("__tsan_write_range_pc", range::<true>, address size);
 
 /// A function is entered, which was called from the address given.
 ///
@@ -197,31 +143,23 @@ extern "C" fn enter(caller: usize, place: usize, low: usize, pointer: usize) {
     frames::enter(caller, place, low, pointer);
 }
 
-/// A function is left.
-///
-/// # Safety
-/// Called by instrumented functions after all else that they are written to do.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __cyg_profile_func_exit(_: u64, _: u64) {
-    #[cfg(target_arch = "x86_64")]
-    core::arch::naked_asm!("mov rdi, [rsp]", "lea rsi, [rsp + 8]", "jmp {body}", body = sym frames::leave);
-    #[cfg(target_arch = "aarch64")]
-    core::arch::naked_asm!("mov x0, x30", "mov x1, sp", "b {body}", body = sym frames::leave);
+/// A function is left: called by instrumented functions after all else that they are written to do.
+macro_rules! left {
+    ($($name:literal)*) => {$(
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C" fn entry() {
+                #[cfg(target_arch = "x86_64")]
+                core::arch::naked_asm!("mov rdi, [rsp]", "lea rsi, [rsp + 8]", "jmp {body}", body = sym frames::leave);
+                #[cfg(target_arch = "aarch64")]
+                core::arch::naked_asm!("mov x0, x30", "mov x1, sp", "b {body}", body = sym frames::leave);
+            }
+        };
+    )*};
 }
 
-/// A function is left.
-///
-/// # Safety
-/// Called by instrumented functions after all else that they are written to do.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tsan_func_exit() {
-    #[cfg(target_arch = "x86_64")]
-    core::arch::naked_asm!("mov rdi, [rsp]", "lea rsi, [rsp + 8]", "jmp {body}", body = sym frames::leave);
-    #[cfg(target_arch = "aarch64")]
-    core::arch::naked_asm!("mov x0, x30", "mov x1, sp", "b {body}", body = sym frames::leave);
-}
+left!("__cyg_profile_func_exit" "__tsan_func_exit");
 
 /// Functions that tell nothing about memory: what races are to be ignored.
 macro_rules! nothing {

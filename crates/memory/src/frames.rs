@@ -12,7 +12,7 @@
 //! runs. Where the caller is some other function, control was where nobody sees what is accessed.
 
 use std::cell::UnsafeCell;
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -205,15 +205,11 @@ fn opaque(recorder: &mut Recorder<File>, place: usize) {
 
 /// The file that an address of code was loaded from.
 pub(crate) fn object(place: usize) -> String {
-    // SAFETY: asks what is known of an address; the name stays as long as the file is loaded.
-    unsafe {
-        let mut found: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(place as *const c_void, &raw mut found) != 0 && !found.dli_fname.is_null() {
-            let name = CStr::from_ptr(found.dli_fname).to_string_lossy();
-            return if name.contains('/') { name.into_owned() } else { format!("./{name}") };
-        }
+    match hayase_mpi::objects::at(place) {
+        Some((_, name)) if name.contains('/') => name,
+        Some((_, name)) => format!("./{name}"),
+        None => "/?".to_owned(),
     }
-    "/?".to_owned()
 }
 
 /// A call of MPI with this number comes in from `site` (0: not known).

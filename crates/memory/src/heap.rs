@@ -4,7 +4,9 @@
 //! Fortran's `allocate` and `deallocate`, and the containers of C++, call them where they are used, which is
 //! instrumented code. Libraries call them too: those calls are not seen, but what calls the library is marked.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
+
+use hayase_mpi::objects;
 
 use crate::recorder::Place;
 use crate::state;
@@ -56,7 +58,7 @@ impl Function {
         if matches!(self, Self::Map | Self::Unmap) {
             return true;
         }
-        let Some((base, file)) = object(address) else { return false };
+        let Some((base, file)) = objects::at(address) else { return false };
         if name.starts_with("_gfortran_") {
             // Before this version descriptors of arrays are others.
             return file.contains("libgfortran.so.5");
@@ -66,7 +68,7 @@ impl Function {
         }
         // SAFETY: looks a symbol up.
         let sizes = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc_usable_size".as_ptr()) };
-        object(sizes as usize).is_some_and(|(other, _)| base == other)
+        objects::at(sizes as usize).is_some_and(|(other, _)| base == other)
     }
 
     /// True if the function tells of its effect by its result.
@@ -120,16 +122,4 @@ fn note(place: Place, begins: bool, low: u64, size: Option<u64>) {
         let size = size.unwrap_or_else(|| unsafe { libc::malloc_usable_size(low as *mut c_void) } as u64);
         recorder.block(place, begins, low, size);
     });
-}
-
-/// Returns where the part that has an address is in memory, and its name.
-fn object(address: usize) -> Option<(usize, String)> {
-    // SAFETY: asks what is known of an address; the name stays as long as the part is loaded.
-    unsafe {
-        let mut found: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(address as *const c_void, &raw mut found) == 0 || found.dli_fname.is_null() {
-            return None;
-        }
-        Some((found.dli_fbase as usize, CStr::from_ptr(found.dli_fname).to_string_lossy().into_owned()))
-    }
 }

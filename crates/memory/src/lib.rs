@@ -49,24 +49,30 @@ mod state;
 #[cfg(target_arch = "x86_64")]
 mod stubs;
 
+/// Jumps to `BODY` with the return address in the named argument registers (x86-64, aarch64).
+macro_rules! jump_with_caller {
+    ($body:path, $x86:literal, $arm:literal) => {{
+        #[cfg(target_arch = "x86_64")]
+        core::arch::naked_asm!(concat!("mov ", $x86, ", [rsp]"), "jmp {body}", body = sym $body);
+        #[cfg(target_arch = "aarch64")]
+        core::arch::naked_asm!(concat!("mov ", $arm, ", x30"), "b {body}", body = sym $body);
+    }};
+}
+pub(crate) use jump_with_caller;
+
 /// Defines functions that hand their caller's return address on as one more argument.
 ///
 /// `NAME(arguments) => BODY in REGISTERS`: the function jumps to `BODY` with the return address in the named argument
 /// registers (x86-64, aarch64), those after its own arguments.
 macro_rules! with_caller {
-    ($($name:ident($($argument:ty),*) $(-> $result:ty)? => $body:path, $x86:literal, $arm:literal;)*) => {$(
-        /// Called by instrumented programs.
-        ///
-        /// # Safety
-        /// The arguments are those of the function that this one stands for.
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($(_: $argument),*) $(-> $result)? {
-            #[cfg(target_arch = "x86_64")]
-            core::arch::naked_asm!(concat!("mov ", $x86, ", [rsp]"), "jmp {body}", body = sym $body);
-            #[cfg(target_arch = "aarch64")]
-            core::arch::naked_asm!(concat!("mov ", $arm, ", x30"), "b {body}", body = sym $body);
-        }
+    ($($name:expr, ($($argument:ty),*) $(-> $result:ty)? => $body:path, $x86:literal, $arm:literal;)*) => {$(
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C" fn entry($(_: $argument),*) $(-> $result)? {
+                $crate::jump_with_caller!($body, $x86, $arm)
+            }
+        };
     )*};
 }
 pub(crate) use with_caller;

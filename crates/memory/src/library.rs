@@ -131,20 +131,22 @@ unsafe fn copy_next(next: &Next, to: *mut c_void, from: *const c_void, size: usi
     }
 }
 
-unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, size: usize, caller: u64) -> *mut c_void {
-    if is_noted(caller) {
-        note(caller, "memcpy", Some(from), Some(to), size);
-    }
-    // SAFETY: as the program's own call.
-    unsafe { copy_next(&MEMCPY, to, from, size) }
+/// Functions that copy: notes the access and hands on to the function of the C library.
+macro_rules! copies {
+    ($($body:ident $name:literal $next:ident;)*) => {$(
+        unsafe extern "C" fn $body(to: *mut c_void, from: *const c_void, size: usize, caller: u64) -> *mut c_void {
+            if is_noted(caller) {
+                note(caller, $name, Some(from), Some(to), size);
+            }
+            // SAFETY: as the program's own call.
+            unsafe { copy_next(&$next, to, from, size) }
+        }
+    )*};
 }
 
-unsafe extern "C" fn shift(to: *mut c_void, from: *const c_void, size: usize, caller: u64) -> *mut c_void {
-    if is_noted(caller) {
-        note(caller, "memmove", Some(from), Some(to), size);
-    }
-    // SAFETY: as the program's own call.
-    unsafe { copy_next(&MEMMOVE, to, from, size) }
+copies! {
+    copy "memcpy" MEMCPY;
+    shift "memmove" MEMMOVE;
 }
 
 unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, size: usize, caller: u64) -> *mut c_void {
@@ -162,34 +164,20 @@ unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, size: usize, caller: u64
 }
 
 /// The forms that know how much room there is at the destination.
-unsafe extern "C" fn copy_checked(
-    to: *mut c_void,
-    from: *const c_void,
-    size: usize,
-    room: usize,
-    caller: u64,
-) -> *mut c_void {
-    check(size, room);
-    // SAFETY: as the program's own call.
-    unsafe { copy(to, from, size, caller) }
+macro_rules! checked {
+    ($($body:ident $plain:ident $from:ty;)*) => {$(
+        unsafe extern "C" fn $body(to: *mut c_void, from: $from, size: usize, room: usize, caller: u64) -> *mut c_void {
+            check(size, room);
+            // SAFETY: as the program's own call.
+            unsafe { $plain(to, from, size, caller) }
+        }
+    )*};
 }
 
-unsafe extern "C" fn shift_checked(
-    to: *mut c_void,
-    from: *const c_void,
-    size: usize,
-    room: usize,
-    caller: u64,
-) -> *mut c_void {
-    check(size, room);
-    // SAFETY: as the program's own call.
-    unsafe { shift(to, from, size, caller) }
-}
-
-unsafe extern "C" fn fill_checked(to: *mut c_void, byte: c_int, size: usize, room: usize, caller: u64) -> *mut c_void {
-    check(size, room);
-    // SAFETY: as the program's own call.
-    unsafe { fill(to, byte, size, caller) }
+checked! {
+    copy_checked copy *const c_void;
+    shift_checked shift *const c_void;
+    fill_checked fill c_int;
 }
 
 /// Ends the program where it would write beyond the end, as the C library does.
@@ -201,13 +189,13 @@ fn check(size: usize, room: usize) {
 }
 
 with_caller! {
-    memcpy(*mut c_void, *const c_void, usize) -> *mut c_void => copy, "rcx", "x3";
-    memmove(*mut c_void, *const c_void, usize) -> *mut c_void => shift, "rcx", "x3";
-    memset(*mut c_void, c_int, usize) -> *mut c_void => fill, "rcx", "x3";
-    __memcpy_chk(*mut c_void, *const c_void, usize, usize) -> *mut c_void => copy_checked, "r8", "x4";
-    __memmove_chk(*mut c_void, *const c_void, usize, usize) -> *mut c_void => shift_checked, "r8", "x4";
-    __memset_chk(*mut c_void, c_int, usize, usize) -> *mut c_void => fill_checked, "r8", "x4";
-    __tsan_memcpy(*mut c_void, *const c_void, usize) -> *mut c_void => copy, "rcx", "x3";
-    __tsan_memmove(*mut c_void, *const c_void, usize) -> *mut c_void => shift, "rcx", "x3";
-    __tsan_memset(*mut c_void, c_int, usize) -> *mut c_void => fill, "rcx", "x3";
+    "memcpy", (*mut c_void, *const c_void, usize) -> *mut c_void => copy, "rcx", "x3";
+    "memmove", (*mut c_void, *const c_void, usize) -> *mut c_void => shift, "rcx", "x3";
+    "memset", (*mut c_void, c_int, usize) -> *mut c_void => fill, "rcx", "x3";
+    "__memcpy_chk", (*mut c_void, *const c_void, usize, usize) -> *mut c_void => copy_checked, "r8", "x4";
+    "__memmove_chk", (*mut c_void, *const c_void, usize, usize) -> *mut c_void => shift_checked, "r8", "x4";
+    "__memset_chk", (*mut c_void, c_int, usize, usize) -> *mut c_void => fill_checked, "r8", "x4";
+    "__tsan_memcpy", (*mut c_void, *const c_void, usize) -> *mut c_void => copy, "rcx", "x3";
+    "__tsan_memmove", (*mut c_void, *const c_void, usize) -> *mut c_void => shift, "rcx", "x3";
+    "__tsan_memset", (*mut c_void, c_int, usize) -> *mut c_void => fill, "rcx", "x3";
 }

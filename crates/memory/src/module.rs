@@ -3,10 +3,10 @@
 //! Each of them calls `__tsan_init` when it is loaded, or a hook when its first function is entered; the return address
 //! tells who it is.
 
-use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use libc::{PT_DYNAMIC, PT_LOAD, dl_iterate_phdr, dl_phdr_info};
+use hayase_mpi::objects;
+use libc::{Elf64_Phdr, PT_DYNAMIC, PT_LOAD};
 
 /// Most parts that are told apart; more of them are treated as not instrumented by `contains`.
 const MOST: usize = 64;
@@ -57,9 +57,7 @@ pub(crate) fn register(address: usize) {
 
 #[cold]
 fn add(address: usize) {
-    let mut wanted = address;
-    // SAFETY: `visit` reads what the C library gives it, and `wanted` outlives the call.
-    unsafe { dl_iterate_phdr(Some(visit), (&raw mut wanted).cast()) };
+    objects::find(|info, segments| note(info.dlpi_addr as usize, segments, address));
     let found = MODULES[..COUNT.load(Ordering::Acquire).min(MOST)].last();
     if let Some(module) = found.filter(|_| contains(address)) {
         let (base, dynamic) = (module.base.load(Ordering::Relaxed), module.dynamic.load(Ordering::Relaxed));
@@ -69,30 +67,22 @@ fn add(address: usize) {
     }
 }
 
-/// Adds the part that `info` describes, if it has the address that `data` points to.
-unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the C library passes a valid description, and `register` a valid address.
-    let (info, wanted) = unsafe { (&*info, *data.cast::<usize>()) };
-    if info.dlpi_phdr.is_null() {
-        return 0;
-    }
-    // SAFETY: the description has so many program headers.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    let base = info.dlpi_addr as usize;
+/// Adds the part that is loaded at `base` with these segments, if it has the address that is wanted.
+fn note(base: usize, segments: &[Elf64_Phdr], wanted: usize) -> Option<()> {
     let (mut low, mut high, mut dynamic) = (usize::MAX, 0, 0);
-    for header in headers {
-        let start = base.wrapping_add(header.p_vaddr as usize);
-        match header.p_type {
+    for segment in segments {
+        let start = base.wrapping_add(segment.p_vaddr as usize);
+        match segment.p_type {
             PT_LOAD => {
                 low = low.min(start);
-                high = high.max(start.wrapping_add(header.p_memsz as usize));
+                high = high.max(start.wrapping_add(segment.p_memsz as usize));
             }
             PT_DYNAMIC => dynamic = start,
             _ => {}
         }
     }
     if !(low..high).contains(&wanted) {
-        return 0;
+        return None;
     }
     let index = COUNT.fetch_add(1, Ordering::AcqRel);
     if let Some(module) = MODULES.get(index) {
@@ -101,5 +91,5 @@ unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, data: *mut c_v
         module.dynamic.store(dynamic, Ordering::Relaxed);
         module.high.store(high, Ordering::Release);
     }
-    1
+    Some(())
 }

@@ -1,9 +1,10 @@
 //! Functions, imports and constant data of a part of the process.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::CStr;
 
-use libc::{PF_W, PF_X, PT_GNU_EH_FRAME, PT_GNU_RELRO, PT_LOAD, dl_iterate_phdr, dl_phdr_info};
+use hayase_mpi::objects;
+use libc::{Elf64_Phdr, PF_W, PF_X, PT_GNU_EH_FRAME, PT_GNU_RELRO, PT_LOAD};
 
 use super::decode::{Flow, Instruction, RIP, decode};
 
@@ -176,10 +177,27 @@ impl Part {
     /// The part that is loaded at `base`; `None`: its functions are not known.
     pub(super) fn new(base: usize, imports: &[Import]) -> Option<Self> {
         let mut part = Self { base, ..Self::default() };
-        // SAFETY: `visit` reads what the C library gives it, and `part` outlives the call.
-        unsafe { dl_iterate_phdr(Some(visit), (&raw mut part).cast()) };
+        objects::find(|info, segments| (info.dlpi_addr as usize == base).then(|| part.note(segments)));
         part.slots = imports.iter().map(|import| (import.slot, callee_of(import.text))).collect();
         (part.unwinding.0 != 0 && !part.code.is_empty()).then_some(part)
+    }
+
+    /// Notes the segments of the part.
+    fn note(&mut self, segments: &[Elf64_Phdr]) {
+        for segment in segments {
+            let start = self.base.wrapping_add(segment.p_vaddr as usize);
+            let range = (start, start.wrapping_add(segment.p_memsz as usize));
+            match segment.p_type {
+                PT_LOAD if segment.p_flags & PF_X != 0 => {
+                    self.code.push(range);
+                    self.constant.push(range);
+                }
+                PT_LOAD if segment.p_flags & PF_W == 0 => self.constant.push(range),
+                PT_GNU_RELRO => self.constant.push(range),
+                PT_GNU_EH_FRAME => self.unwinding = (start, segment.p_memsz as usize),
+                _ => {}
+            }
+        }
     }
 
     fn bytes(&self, start: usize, end: usize) -> Option<&[u8]> {
@@ -275,30 +293,4 @@ impl Part {
             matches!(self.called(address, &instruction), Some(Callee::GnuEntry | Callee::ClangEntry))
         })
     }
-}
-
-/// Notes the segments of the part that `data` points to.
-unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the C library passes a valid description, and `new` a part.
-    let (info, part) = unsafe { (&*info, &mut *data.cast::<Part>()) };
-    if info.dlpi_addr as usize != part.base || info.dlpi_phdr.is_null() {
-        return 0;
-    }
-    // SAFETY: the description has so many program headers.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    for header in headers {
-        let start = part.base.wrapping_add(header.p_vaddr as usize);
-        let range = (start, start.wrapping_add(header.p_memsz as usize));
-        match header.p_type {
-            PT_LOAD if header.p_flags & PF_X != 0 => {
-                part.code.push(range);
-                part.constant.push(range);
-            }
-            PT_LOAD if header.p_flags & PF_W == 0 => part.constant.push(range),
-            PT_GNU_RELRO => part.constant.push(range),
-            PT_GNU_EH_FRAME => part.unwinding = (start, header.p_memsz as usize),
-            _ => {}
-        }
-    }
-    1
 }
