@@ -59,20 +59,10 @@ impl Library {
     /// Where none can be written.
     pub fn place(self) -> Result<PathBuf, NotPlaced> {
         let content = self.content()?;
-        let hash = blake3::hash(&content).to_hex();
-        let name = format!("{}-{}.so", self.name, &hash[..16]);
-        let mut failed = None;
-        for folder in folders() {
-            match place_in(&folder, &name, &content) {
-                Ok(path) => return Ok(path),
-                Err(error) => failed = Some(NotPlaced::Io { folder, error }),
-            }
-        }
-        Err(failed.unwrap_or(NotPlaced::None))
+        let name = format!("{}.so", self.hashed(&content));
+        place_with(folders(), |folder| place_in(folder, &name, &content))
     }
-}
 
-impl Library {
     /// A folder with the library under its plain name, and with what compilers look for beside it: programs are linked
     /// with it and find it there when they run.
     ///
@@ -80,19 +70,17 @@ impl Library {
     /// Where none can be written.
     pub fn place_for_linking(self) -> Result<PathBuf, NotPlaced> {
         let content = self.content()?;
-        let hash = blake3::hash(&content).to_hex();
-        let plain = format!("{}.so", self.name);
-        let mut failed = None;
-        for folder in folders() {
-            let folder = folder.join(format!("{}-{}", self.name, &hash[..16]));
-            let library = [(plain.as_str(), &content[..])];
+        let (hashed, plain) = (self.hashed(&content), format!("{}.so", self.name));
+        let library = [(plain.as_str(), &content[..])];
+        place_with(folders().into_iter().map(|folder| folder.join(&hashed)), |folder| {
             let mut files = library.iter().chain(FOR_COMPILERS);
-            match files.try_for_each(|(name, content)| place_in(&folder, name, content).map(drop)) {
-                Ok(()) => return Ok(folder),
-                Err(error) => failed = Some(NotPlaced::Io { folder, error }),
-            }
-        }
-        Err(failed.unwrap_or(NotPlaced::None))
+            files.try_for_each(|(name, content)| place_in(folder, name, content).map(drop)).map(|()| folder.to_owned())
+        })
+    }
+
+    /// Its name, with a hash of its content.
+    fn hashed(self, content: &[u8]) -> String {
+        format!("{}-{}", self.name, &blake3::hash(content).to_hex()[..16])
     }
 
     /// The shared object.
@@ -107,6 +95,21 @@ impl Library {
         }
         Ok(divided(rest).0.to_vec())
     }
+}
+
+/// Places something in the first folder that takes it.
+fn place_with(
+    folders: impl IntoIterator<Item = PathBuf>,
+    place: impl Fn(&Path) -> io::Result<PathBuf>,
+) -> Result<PathBuf, NotPlaced> {
+    let mut failed = NotPlaced::None;
+    for folder in folders {
+        match place(&folder) {
+            Ok(path) => return Ok(path),
+            Err(error) => failed = NotPlaced::Io { folder, error },
+        }
+    }
+    Err(failed)
 }
 
 /// The first library of several, and those behind it.

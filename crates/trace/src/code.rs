@@ -1,5 +1,18 @@
 //! Whole numbers in few bytes, and a checksum.
 
+use std::borrow::Cow;
+
+/// A number as [`put`] writes it, without asking for memory: bytes, and how many of them.
+pub(crate) fn digits(mut value: u64) -> ([u8; 10], usize) {
+    let (mut bytes, mut last) = ([0; 10], 0);
+    while value >= 0x80 {
+        bytes[last] = value as u8 | 0x80;
+        (value, last) = (value >> 7, last + 1);
+    }
+    bytes[last] = value as u8;
+    (bytes, last + 1)
+}
+
 /// Appends `value` in groups of 7 bits, the lowest first; the top bit of a byte says that another one follows.
 #[inline]
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
@@ -55,6 +68,12 @@ impl Cursor {
             }
         }
         None
+    }
+
+    /// The next text, behind its length.
+    pub(crate) fn text<'a>(&mut self, bytes: &'a [u8]) -> Option<Cow<'a, str>> {
+        let length = self.take(bytes)?;
+        self.slice(bytes, length).map(String::from_utf8_lossy)
     }
 
     /// The next `length` bytes.

@@ -173,28 +173,18 @@ impl Flags {
     pub const BLOCKED: Self = Self(128);
 
     /// Neighbourhood collectives, by their number in the flags of the messages and waits that they are recorded as.
-    const NEIGHBOURHOOD: [&str; 11] = [
-        "",
-        "Neighbor_allgather",
-        "Neighbor_allgatherv",
-        "Neighbor_alltoall",
-        "Neighbor_alltoallv",
-        "Neighbor_alltoallw",
-        "Ineighbor_allgather",
-        "Ineighbor_allgatherv",
-        "Ineighbor_alltoall",
-        "Ineighbor_alltoallv",
-        "Ineighbor_alltoallw",
-    ];
+    const NEIGHBOURHOOD: &str = " Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv \
+        Neighbor_alltoallw Ineighbor_allgather Ineighbor_allgatherv Ineighbor_alltoall Ineighbor_alltoallv \
+        Ineighbor_alltoallw";
 
     /// Returns the mark of a message of a neighbourhood collective (`Neighbor_alltoall`); none for any other name.
     pub fn of_neighbourhood(name: &str) -> Self {
-        Self(Self::NEIGHBOURHOOD.iter().position(|&known| known == name).map_or(0, |number| (number as u16) << 8))
+        Self(Self::NEIGHBOURHOOD.split(' ').position(|known| known == name).map_or(0, |number| (number as u16) << 8))
     }
 
     /// Returns the name of the neighbourhood collective that a call is a part of.
     pub fn neighbourhood(self) -> Option<&'static str> {
-        Self::NEIGHBOURHOOD.get(usize::from(self.0 >> 8 & 15)).copied().filter(|name| !name.is_empty())
+        Self::NEIGHBOURHOOD.split(' ').nth(usize::from(self.0 >> 8 & 15)).filter(|name| !name.is_empty())
     }
 
     /// Both.
@@ -221,39 +211,18 @@ impl Op {
     /// One that the program defines, not commutative.
     pub const USER_ORDERED: Self = Self(21);
 
-    const NAMES: [&str; 22] = [
-        "-",
-        "max",
-        "min",
-        "sum",
-        "prod",
-        "land",
-        "band",
-        "lor",
-        "bor",
-        "lxor",
-        "bxor",
-        "maxloc",
-        "minloc",
-        "replace",
-        "no_op",
-        "?",
-        "?",
-        "?",
-        "?",
-        "?",
-        "user",
-        "user-ordered",
-    ];
+    /// Names by number; `?`: not used.
+    const NAMES: &str = "- max min sum prod land band lor bor lxor bxor maxloc minloc replace no_op ? ? ? ? ? user \
+                         user-ordered";
 
     /// The operator with this name (`sum`).
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.iter().position(|&known| known == name && name != "?").map(|code| Self(code as u8))
+        Self::NAMES.split(' ').position(|known| known == name && name != "?").map(|code| Self(code as u8))
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        Self::NAMES.get(usize::from(self.0)).copied().unwrap_or("?")
+        Self::NAMES.split(' ').nth(self.0.into()).unwrap_or("?")
     }
 }
 

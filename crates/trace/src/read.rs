@@ -272,14 +272,12 @@ impl<R: Read> Reader<R> {
     }
 
     fn next_site(&mut self) -> Result<u32, Wrong> {
-        let cut_off = || "a call site is cut off".to_owned();
-        let index = self.sites.take(&self.chunks.content).ok_or_else(cut_off)?;
+        let bytes = &self.chunks.content;
+        let mut next = || Some((self.sites.take(bytes)?, self.sites.take(bytes)?, self.sites.text(bytes)?));
+        let (index, address, name) = next().ok_or("a call site is cut off")?;
         let index = u32::try_from(index).map_err(|_| format!("there is no call site {index}"))?;
-        self.site.address = self.sites.take(&self.chunks.content).ok_or_else(cut_off)?;
-        let length = self.sites.take(&self.chunks.content).ok_or_else(cut_off)?;
-        let name = self.sites.slice(&self.chunks.content, length).ok_or_else(cut_off)?;
-        self.site.name.clear();
-        self.site.name.push_str(&String::from_utf8_lossy(name));
+        (*name).clone_into(&mut self.site.name);
+        self.site.address = address;
         self.site.callers = self.paths.remove(&index).unwrap_or_default();
         Ok(index)
     }
@@ -299,10 +297,9 @@ impl<R: Read> Reader<R> {
             }
             let mut callers = Vec::with_capacity(count as usize);
             for _ in 0..count {
-                let address = cursor.take(bytes).ok_or_else(cut_off)?;
-                let length = cursor.take(bytes).ok_or_else(cut_off)?;
-                let name = cursor.slice(bytes, length).ok_or_else(cut_off)?;
-                callers.push(Frame { address, name: String::from_utf8_lossy(name).into_owned() });
+                let mut next = || Some((cursor.take(bytes)?, cursor.text(bytes)?));
+                let (address, name) = next().ok_or_else(cut_off)?;
+                callers.push(Frame { address, name: name.into_owned() });
             }
             self.paths.insert(index, callers);
         }
@@ -310,14 +307,11 @@ impl<R: Read> Reader<R> {
     }
 
     fn next_region(&mut self) -> Result<u32, Wrong> {
-        let cut_off = || "the name of a region is cut off".to_owned();
-        let index = self.regions.take(&self.chunks.content).ok_or_else(cut_off)?;
-        let index = u32::try_from(index).map_err(|_| format!("there is no region {index}"))?;
-        let length = self.regions.take(&self.chunks.content).ok_or_else(cut_off)?;
-        let name = self.regions.slice(&self.chunks.content, length).ok_or_else(cut_off)?;
-        self.region.clear();
-        self.region.push_str(&String::from_utf8_lossy(name));
-        Ok(index)
+        let bytes = &self.chunks.content;
+        let mut next = || Some((self.regions.take(bytes)?, self.regions.text(bytes)?));
+        let (index, name) = next().ok_or("the name of a region is cut off")?;
+        (*name).clone_into(&mut self.region);
+        u32::try_from(index).map_err(|_| format!("there is no region {index}"))
     }
 
     /// Reads the border that is due, and how many events come before the next.
@@ -366,10 +360,8 @@ impl<R: Read> Reader<R> {
     }
 
     fn one_note(&mut self, mut cursor: Cursor) -> Result<usize, Wrong> {
-        let length = cursor.take(&self.chunks.content);
-        let name = length.and_then(|length| cursor.slice(&self.chunks.content, length)).ok_or("a note is cut off")?;
-        self.note.clear();
-        self.note.push_str(&String::from_utf8_lossy(name));
+        let name = cursor.text(&self.chunks.content).ok_or("a note is cut off")?;
+        (*name).clone_into(&mut self.note);
         Ok(cursor.at)
     }
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use crate::chunk::Packer;
-use crate::code::{Crc, fold, put};
+use crate::code::{Crc, digits, fold, put};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
 use crate::turns::Turns;
 use crate::{Communicator, Event, Header, Mark, SIGNATURE, Site, chunk, marks};
@@ -318,22 +318,13 @@ impl<W: Write> Writer<W> {
             return Ok(());
         };
         // Numbers of at most ten bytes; what does not fit in an array does not exist here.
-        let mut heads = [[0_u8; 10]; column::COUNT + 2];
-        let mut lengths = [0; column::COUNT + 2];
+        let mut heads = [([0_u8; 10], 0); column::COUNT + 2];
         let numbers =
             [self.pending, count as u64].into_iter().chain(self.columns[..count].iter().map(|c| c.len() as u64));
-        for ((head, length), mut number) in heads.iter_mut().zip(&mut lengths).zip(numbers) {
-            loop {
-                let more = number >= 0x80;
-                head[*length] = (number & 0x7f) as u8 | u8::from(more) << 7;
-                *length += 1;
-                number >>= 7;
-                if !more {
-                    break;
-                }
-            }
+        for (head, number) in heads.iter_mut().zip(numbers) {
+            *head = digits(number);
         }
-        let head = |i: usize| &heads[i][..lengths[i]];
+        let head = |i: usize| &heads[i].0[..heads[i].1];
         let mut crc = Crc::new();
         let mut total = 0;
         let mut piece = |bytes: &[u8]| {
@@ -366,17 +357,6 @@ impl<W: Write> Writer<W> {
     pub fn end_stored(&mut self, notes: &[(&str, &[u8])], lost: u64) -> io::Result<()> {
         self.flush_stored()?;
         let Some(mut out) = self.out.take() else { return Ok(()) };
-        let (mut number, mut length) = ([0; 10], 0);
-        let mut digits = |value: u64| {
-            let mut value = value;
-            while value >= 0x80 {
-                number[length] = value as u8 | 0x80;
-                (value, length) = (value >> 7, length + 1);
-            }
-            number[length] = value as u8;
-            length += 1;
-            (number, std::mem::take(&mut length))
-        };
         for (name, note) in notes {
             let (head, length) = digits(name.len() as u64);
             write_stored(&mut out, chunk::NOTE, &[&head[..length], name.as_bytes(), note])?;
