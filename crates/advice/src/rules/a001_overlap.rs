@@ -2,58 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Rule;
 use crate::doubts::Doubts;
 use crate::fold::Folded;
 use crate::model::{Action, CallPart, Dependence, Finding, Iterations, Location, Point, Role, RuleId, Side};
 use crate::overlap::{Spread, needed};
 use crate::past::Share;
 use crate::watch::{Block, NO_LINE};
-
-/// The rule.
-pub const RULE: Rule = Rule {
-    id: RuleId::A001,
-    name: "overlap",
-    summary: "communication that could be under way while the program computes",
-    explanation: "\
-A call that blocks keeps the processor waiting for the network. If what is computed around it neither changes what is
-sent, nor reads or changes what is received, the message can be posted earlier or completed later, and the network works
-while the program computes.
-
-What is reported. For every communication, the computation behind which nothing keeps it: back to the last access that
-must stay before it, on to the first that must stay after it. Loops are divided: \"iterations 1..500 of 1000\" of a line
-means that the first 500 can run while the message is under way, if the loop is cut in two. What stands in the way is
-named with its line and kind: flow (written, then read), anti (read, then written), output (written twice), or the order
-of messages, which must not overtake each other.
-
-What came before and was read may decide whether a call is made, with whom and how long; so may variables that are read
-just before the call. A call is posted behind the last call whose results were read before it, and behind the last write
-of such a variable (\"control dependence\"); if that leaves nothing, it is named with what to check.
-
-How to change the source. A blocking call becomes its non-blocking form, the wait goes to where the data is needed:
-
-    C, before                                       C, after
-    MPI_Send(row, n, MPI_DOUBLE, to, 1, comm);      MPI_Isend(row, n, MPI_DOUBLE, to, 1, comm, &request);
-    for (i = 0; i < m; i++) a[i] = f(b[i]);         for (i = 0; i < m; i++) a[i] = f(b[i]);
-    row[0] = 0;                                     MPI_Wait(&request, MPI_STATUS_IGNORE);
-                                                    row[0] = 0;
-
-    Fortran, before                                 Fortran, after
-    call inner(a, n)                                call MPI_Irecv(halo, n, t, from, 1, comm, request, ierr)
-    call MPI_Recv(halo, n, t, from, 1, comm, &      call inner(a, n)
-                  status, ierr)                     call MPI_Wait(request, status, ierr)
-
-In Fortran the buffer should have the ASYNCHRONOUS attribute, or the compiler may move accesses across the wait.
-
-When it is wrong. What was seen is one run: a branch that was not taken, or an index that depends on the input, may
-access the buffer in another. The advice names lines that ran in some cases only. A synchronous send (MPI_Ssend) may be
-there to make the program wait; a large MPI_Send waits too, but no correct program relies on it. Whether messages
-really move while the program computes depends on the MPI library and the network; some only work inside MPI calls, and
-then an MPI_Test now and then helps.
-
-Source: Gordini, sections 2.1 and 4.1.
-",
-};
 
 /// What makes two communications the same advice: line, call, part, and where they are waited for.
 pub type Key<L> = (L, &'static str, CallPart, Option<(L, &'static str)>);

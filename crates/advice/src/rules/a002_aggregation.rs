@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::Rule;
 use crate::doubts::Doubts;
 use crate::fold::Folded;
 use crate::merge::{Content, Join, all};
@@ -12,46 +11,6 @@ use crate::model::{Action, Finding, Location, Place, Role, RuleId};
 use crate::overlap::needed;
 use crate::walk::Half;
 use crate::watch::Through;
-
-/// The rule.
-pub const RULE: Rule = Rule {
-    id: RuleId::A002,
-    name: "aggregation",
-    summary: "messages to one rank that could be one message",
-    explanation: "\
-Every message costs an overhead at both ends and a latency, however short it is. Messages that go to the same rank
-one after the other, and that no dependence keeps apart, can be one.
-
-What is reported. Sends of one rank to another whose data is ready when the first of them is sent, and whose receives
-could all be posted where the first of them is: the buffers of the later ones are not used in between. Both sides must
-agree on every single message; what only one side could merge is not reported. If the buffers follow each other in
-memory on a side, nothing is copied there; otherwise the bytes to copy are part of the change, and the predicted gain
-weighs them.
-
-How to change the source.
-
-    C, before                                         C, after
-    MPI_Send(&pivot, 1, MPI_INT, to, 1, comm);        struct { double row[N], side; int pivot; } all;
-    MPI_Send(row, n, MPI_DOUBLE, to, 2, comm);        ... fill it ...
-    MPI_Send(&side, 1, MPI_DOUBLE, to, 3, comm);      MPI_Send(&all, sizeof all, MPI_BYTE, to, 1, comm);
-
-    Fortran, before                                   Fortran, after
-    call MPI_Send(u, n, t, to, 1, comm, ierr)         both(1:n) = u; both(n+1:2*n) = v
-    call MPI_Send(v, n, t, to, 2, comm, ierr)         call MPI_Send(both, 2*n, t, to, 1, comm, ierr)
-
-MPI_Pack, or a datatype made by MPI_Type_create_struct from absolute addresses, does the same without a buffer of your own.
-
-A length and then so many bytes are not reported: the first is a few integers, the receiver reads it before it asks for the
-second, and that is longer or of several sizes. Whatever else was read before the second may decide whether there is one: that is
-to be checked.
-
-When it is wrong. The second message may be sent in some cases only (a branch), or the receiver may decide by the
-contents of the first whether there is a second. Above the size at which messages wait for their receivers, a merged
-message may start to wait where the small ones did not.
-
-Source: Gordini, sections 2.2 and 5.2.
-",
-};
 
 /// A message as its sender knows it by now.
 #[derive(Clone, Copy, Debug)]

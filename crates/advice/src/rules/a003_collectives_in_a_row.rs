@@ -5,44 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use hayase_trace::Call;
 use rustc_hash::FxHashMap;
 
-use super::Rule;
 use crate::doubts::Doubts;
 use crate::fold::Folded;
 use crate::merge::{Content, Join, all};
 use crate::model::{Action, Finding, Location, Role, RuleId};
 use crate::overlap::needed;
 use crate::walk::Half;
-
-/// The rule.
-pub const RULE: Rule = Rule {
-    id: RuleId::A003,
-    name: "collectives in a row",
-    summary: "collective operations of one kind in a row that could be one",
-    explanation: "\
-A collective operation costs a number of messages that grows with the number of ranks, and makes ranks wait for each other.
-Two of one kind in a row, on one communicator, with one root and one operator, can be one of both vectors.
-
-What is reported. Collective operations that follow each other on a communicator, where on every rank what the second
-contributes is ready when the first is called, and its result is not used in between. One rank on which that is not so
-is enough for silence: a second dot product that needs the first is not reported. Nor is the broadcast of a length and then of so many
-bytes: a few integers that are read before a longer operation is called, or one of several sizes.
-
-How to change the source.
-
-    C, before                                                 C, after
-    MPI_Allreduce(&a, &x, 1, MPI_DOUBLE, MPI_SUM, comm);      double in[2] = {a, b}, out[2];
-    MPI_Allreduce(&b, &y, 1, MPI_DOUBLE, MPI_SUM, comm);      MPI_Allreduce(in, out, 2, MPI_DOUBLE, MPI_SUM, comm);
-
-    Fortran, before                                           Fortran, after
-    call MPI_Bcast(n, 1, MPI_INTEGER, 0, comm, ierr)          both = [n, m]
-    call MPI_Bcast(m, 1, MPI_INTEGER, 0, comm, ierr)          call MPI_Bcast(both, 2, MPI_INTEGER, 0, comm, ierr)
-
-When it is wrong. Reductions with different operators can be merged only with an operator of your own. With floating-point
-numbers a library may add in another order for another length of vector: results may differ in the last digits.
-
-Source: Gordini, sections 2.2 and 5.2 (the program that won PSC96 gained 9 % by it).
-",
-};
 
 /// Collective operations that could be one.
 #[derive(Debug, Default)]

@@ -2,56 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Rule;
 use crate::doubts::Doubts;
 use crate::fold::Folded;
 use crate::model::{Action, CallPart, Finding, Location, Role, RuleId};
 use crate::rounds::Round;
 use crate::walk::Half;
 use crate::watch::{AT_EVENT, Through};
-
-/// The rule.
-pub const RULE: Rule = Rule {
-    id: RuleId::A004,
-    name: "collectives by hand",
-    summary: "messages between single ranks that are a collective operation",
-    explanation: "\
-A rank that sends the same to all others, one after the other, takes time that grows with the number of ranks; a
-broadcast takes its logarithm, and the library knows the network. The same holds for the other patterns.
-
-What is reported, among all ranks of a communicator or a set of at least four of them that is always the same:
-
-    one rank sends the same buffer to all others            MPI_Bcast
-    one rank sends all others a block each                  MPI_Scatter
-    one rank receives a block from all others               MPI_Gather
-    the same, each into one buffer, one after the other     MPI_Reduce, if what it does with it is a reduction
-    all ranks send the same buffer to all others            MPI_Allgather
-    all ranks send all others a block each                  MPI_Alltoall
-
-Blocks are of one size, and their data is ready when the first is sent. Nearly all messages of the line must be part of
-such a pattern: exchanges with neighbours, one message missing, or different sizes are not reported.
-
-How to change the source.
-
-    C, before                                            C, after
-    if (rank == root)                                    MPI_Bcast(x, n, MPI_DOUBLE, root, comm);
-      for (r = 0; r < size; r++)
-        if (r != root) MPI_Send(x, n, MPI_DOUBLE, r, 1, comm);
-    else MPI_Recv(x, n, MPI_DOUBLE, root, 1, comm, &status);
-
-    Fortran, before                                      Fortran, after
-    do r = 1, size - 1                                   call MPI_Gather(mine, n, t, all, n, t, 0, comm, ierr)
-      call MPI_Recv(all(1, r), n, t, r, 1, comm, s, ierr)
-    end do
-
-For a part of the ranks, make a communicator once, with MPI_Comm_split.
-
-When it is wrong. Collective operations must be called by all ranks of the communicator, in the same order: where a rank
-is late, others may now wait that did not before. The predicted gain contains that.
-
-Source: Gordini, section 2.3.
-",
-};
 
 /// Messages of a line that must be part of its rounds.
 const NEARLY_ALL: f64 = 0.9;

@@ -1,15 +1,10 @@
-//! The rules: one file each. The texts in them are what `hayase explain` prints.
+//! The rules. What `hayase explain` prints of one is in a text of its own, beside the code of those that walk through
+//! calls; the others look for waits of one kind (`waits`).
 
 pub mod a001_overlap;
 pub mod a002_aggregation;
 pub mod a003_collectives_in_a_row;
 pub mod a004_collectives;
-pub mod a101_late_sender;
-pub mod a102_late_receiver;
-pub mod a103_imbalance;
-pub mod a104_incast;
-pub mod a105_latency_chain;
-pub mod a106_rendezvous;
 
 use crate::model::RuleId;
 
@@ -26,19 +21,33 @@ pub struct Rule {
     pub explanation: &'static str,
 }
 
+/// A list of rules: number, file of the text, name, summary.
+#[macro_export]
+macro_rules! rules {
+    ($($id:ident $text:literal $name:literal $summary:literal;)*) => {
+        &[$($crate::rules::Rule {
+            id: $crate::model::RuleId::$id,
+            name: $name,
+            summary: $summary,
+            explanation: include_str!($text),
+        }),*]
+    };
+}
+
 /// All rules, by number.
-pub const ALL: &[Rule] = &[
-    a001_overlap::RULE,
-    a002_aggregation::RULE,
-    a003_collectives_in_a_row::RULE,
-    a004_collectives::RULE,
-    a101_late_sender::RULE,
-    a102_late_receiver::RULE,
-    a103_imbalance::RULE,
-    a104_incast::RULE,
-    a105_latency_chain::RULE,
-    a106_rendezvous::RULE,
-];
+pub const ALL: &[Rule] = rules! {
+    A001 "a001_overlap.txt" "overlap" "communication that could be under way while the program computes";
+    A002 "a002_aggregation.txt" "aggregation" "messages to one rank that could be one message";
+    A003 "a003_collectives_in_a_row.txt" "collectives in a row"
+        "collective operations of one kind in a row that could be one";
+    A004 "a004_collectives.txt" "collectives by hand" "messages between single ranks that are a collective operation";
+    A101 "a101_late_sender.txt" "late sender" "receives that wait for senders which still compute";
+    A102 "a102_late_receiver.txt" "late receiver" "sends that wait for receivers which still compute";
+    A103 "a103_imbalance.txt" "imbalance" "collective operations at which ranks arrive at different times";
+    A104 "a104_incast.txt" "serialised receiver" "a rank to which many send at once";
+    A105 "a105_latency_chain.txt" "latency-bound chain" "small messages that wait for each other one after the other";
+    A106 "a106_rendezvous.txt" "rendezvous wait" "messages large enough to wait for their receivers";
+};
 
 /// The rule with this number.
 pub fn find(id: &str) -> Option<&'static Rule> {

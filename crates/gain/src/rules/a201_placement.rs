@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use hayase::base::Arrange;
 use hayase_advice::model::{Change, Finding, RuleId, ScenarioChange};
-use hayase_advice::rules::Rule;
 use rayon::prelude::*;
 
 use super::Base;
@@ -22,28 +21,6 @@ const MOST_ROUTES: u64 = 400_000;
 
 /// Links that the text names.
 const LINKS: usize = 5;
-
-/// The rule.
-pub const RULE: Rule = Rule {
-    id: RuleId::A201,
-    name: "placement",
-    summary: "ranks on other nodes, so that messages take shorter ways and share fewer links",
-    explanation: "\
-Messages that cross the same link at the same time share it. Which links they cross depends on where the ranks are: neighbours in the
-program should be neighbours in the network.
-
-What is reported. Only on a fabric (-t). From the bytes between each two ranks, a search looks for nodes such that the sum over the links
-of the square of their bytes is small: that makes ways short and spreads the rest. It starts from the placement as it is and from
-those by rule, and exchanges two ranks, or moves one to a free node, as long as that helps. What it finds is simulated with the
-whole program, and reported if that ends earlier by a thousandth or more.
-
-How to change it. `-o placement.csv` writes the table rank,node; `--placement placement.csv` plays it. For the real machine: a rankfile
-(Open MPI: `--rankfile`), a host file in that order (MPICH: `-f`), or `reorder` of MPI_Cart_create and MPI_Dist_graph_create.
-
-When it is wrong. The search sees bytes, not when they are sent; the simulation sees both. It is a local search: a better placement may
-exist. A batch system may give other nodes the next time.
-",
-};
 
 /// Looks for one.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use hayase::base::Arrange;
 use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
-use hayase_advice::rules::Rule;
 
 use super::settings::{is_setting, settings};
 use super::tries::{self, Tried};
@@ -12,29 +11,6 @@ use super::{Base, place};
 use crate::Judge;
 use crate::gain::LEAST_GAIN;
 use hayase::program::collectives::{Algorithm, Operation, operation};
-
-/// The rule.
-pub const RULE: Rule = Rule {
-    id: RuleId::A202,
-    name: "algorithm",
-    summary: "collective operations that another algorithm would do sooner",
-    explanation: "\
-An MPI library chooses the algorithm of a collective operation by the number of ranks and the size of the data, by limits that were
-measured somewhere else. On another network, or with ranks placed otherwise, another algorithm may be faster.
-
-What is reported. The whole program is played with other algorithms of its collective operations, those first that do the calls alone
-soonest (`--all`: with every one that there is); the fastest is reported if the program ends earlier by a thousandth or more. Those that
-a thousandth does not tell apart are as fast, and named together.
-
-How to change it. By settings of the library, not in the source; the advice names those of the algorithm, where Open MPI 4.1
-(component `tuned`: `--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 4`) and MPICH 4.0
-(`MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=reduce_scatter_allgather`) have one. Numbers and names differ between versions: `ompi_info --all`
-lists those of Open MPI, and MPICH refuses to start with one that it does not know. Or by a collective of one's own.
-
-When it is wrong. The algorithm is that of all calls of the operation in the program, whatever their size. Which one a library really
-takes is told to the simulator with `[collectives]`; without, it is that of MPICH's defaults.
-",
-};
 
 /// Looks for them; up to three simulations for each operation, or one for each algorithm.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use hayase::base::Arrange;
 use hayase_advice::model::{Finding, Location, Role, RuleId};
-use hayase_advice::rules::Rule;
 
 use super::{Base, place};
 use crate::Judge;
@@ -18,26 +17,6 @@ const SMALL: u64 = 1024;
 
 /// Part of the critical path from which on it is worth a word.
 const LEAST: f64 = 0.05;
-
-/// The rule.
-pub const RULE: Rule = Rule {
-    id: RuleId::A203,
-    name: "latency",
-    summary: "a critical path that waits for small messages one after another",
-    explanation: "\
-What a run takes at least is its critical path: a chain of computation and messages, each of which waits for the one before. Where many
-small messages are on it, the program runs at the latency of the network, and neither bandwidth nor faster processors help.
-
-What is reported. Messages of at most 1 KiB that are on the critical path of the simulated run, their overheads at both ends included, if
-they are a twentieth of it or more; the lines that receive them, and how much of the path each takes.
-
-How to change the source. Fewer and larger messages (A002), so that a pipeline takes wider steps; what is not needed at once sent later
-together; a collective operation, which needs log P steps instead of P, in place of a chain by hand (A004); computation that does
-not need the message before the wait for it (A001). `hayase whatif` says what a smaller latency would bring.
-
-When it is wrong. There is always a critical path; a chain that has become shorter may leave another one that is nearly as long.
-",
-};
 
 /// Looks for them.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {

@@ -4,37 +4,9 @@ use std::collections::BTreeMap;
 
 use hayase::base::Arrange;
 use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
-use hayase_advice::rules::Rule;
 
 use super::{Base, place};
 use hayase::units::Bytes;
-
-/// The rule.
-pub const RULE: Rule = Rule {
-    id: RuleId::A204,
-    name: "rendezvous",
-    summary: "messages that wait for their receivers because they are longer than the eager limit",
-    explanation: "\
-A message up to the length S is sent whether its receiver is ready or not. A longer one asks first, and its sender waits for the
-answer: for a round trip at least, and until the receiver calls its receive.
-
-What is reported. Messages of the simulated run that waited, by the line that sends them, if S can be raised so that none of them
-waits. The gain is that of the whole program with S raised to the longest of them.
-
-How to change it. The limit is a setting of the MPI library, not of the source, and of the transport in use. Open MPI 4.1:
-`--mca btl_vader_eager_limit N` within a node (`btl_sm_eager_limit` from 5.0 on), `--mca btl_tcp_eager_limit N` over TCP (of both a
-header is a part). Open MPI and MPICH over UCX: the environment variable `UCX_RNDV_THRESH=N`. MPICH 4 over libfabric:
-`MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE=N`. `hayase measure communication` shows whether it had an effect. In the source: post the
-receive earlier (A001), or send the message in pieces.
-
-When it is wrong. Eager messages take room at receivers that are late, and are copied once more there; a library has its limit for that.
-`node.loggps.eager-buffer` simulates the room: a message that finds none waits for its receiver like one above S. Where it is given, such
-messages are among those reported, and more room helps them, not a higher limit. Overheads a byte are those of short messages beyond
-the old limit; that they hold for longer ones is an assumption.
-
-Source: LogGPS, section 3 (S and synchronous messages).
-",
-};
 
 /// Looks for them.
 pub(super) fn find(base: &Base) -> Vec<Finding> {

@@ -1,6 +1,6 @@
 //! Rules that need a simulation; those that need only the run are in the crate `hayase-advice`.
 //!
-//! One file each; the text in it is what `hayase explain` prints.
+//! One file each; the text beside it is what `hayase explain` prints.
 
 mod a201_placement;
 mod a202_algorithm;
@@ -28,7 +28,14 @@ use hayase::units::Time;
 const ROOM: usize = 6_000_000;
 
 /// The rules of this room.
-pub const SIMULATED: &[Rule] = &[a201_placement::RULE, a202_algorithm::RULE, a203_latency::RULE, a204_eager::RULE];
+pub const SIMULATED: &[Rule] = hayase_advice::rules! {
+    A201 "a201_placement.txt" "placement"
+        "ranks on other nodes, so that messages take shorter ways and share fewer links";
+    A202 "a202_algorithm.txt" "algorithm" "collective operations that another algorithm would do sooner";
+    A203 "a203_latency.txt" "latency" "a critical path that waits for small messages one after another";
+    A204 "a204_eager.txt" "rendezvous"
+        "messages that wait for their receivers because they are longer than the eager limit";
+};
 
 /// All rules, by number.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
