@@ -33,6 +33,12 @@ fn names_are_unique_and_no_load_but_the_large_ones_has_mistakes() {
 }
 
 #[test]
+fn every_line_of_the_list_is_a_load() {
+    let lines = include_str!("loads.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    assert_eq!(loads().len(), lines.count());
+}
+
+#[test]
 fn a_load_without_a_window_is_run_to_its_end() {
     let run = load("fat-tree-54/random/equal-share").measure(Length::Usual, None).unwrap().unwrap();
     assert_eq!((run.nodes, run.messages), (54, 54 * 53));
