@@ -31,6 +31,10 @@
 //! with the patterns, and few dependencies.
 
 #[cfg(feature = "simulator")]
+#[macro_use]
+extern crate hayase_forms;
+
+#[cfg(feature = "simulator")]
 pub mod farm;
 #[cfg(feature = "simulator")]
 pub mod parquet;
@@ -52,6 +56,10 @@ pub mod system;
 pub mod trace;
 
 pub use hayase_core::*;
+#[cfg(all(feature = "simulator", not(test)))]
+use hayase_forms::JsonSchema;
+#[cfg(test)]
+use schemars::JsonSchema;
 
 #[cfg(feature = "simulator")]
 pub use report::Report;

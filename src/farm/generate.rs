@@ -1,7 +1,5 @@
 //! Tasks by rule, for studies without measurements.
 
-use serde::{Deserialize, Serialize};
-
 use super::grid::{Extent, TaskGrid};
 use crate::base::portable::{exp, ln};
 use crate::diagnostic::{Diagnostic, Located};
@@ -12,9 +10,7 @@ use crate::units::Time;
 const MOST: u64 = 1 << 31;
 
 /// Tasks that all take the same time.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct ConstantSpec {
     /// How many.
     pub count: Located<u64>,
@@ -23,9 +19,7 @@ pub struct ConstantSpec {
 }
 
 /// Tasks whose times are uniformly random.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct UniformSpec {
     /// How many.
     pub count: Located<u64>,
@@ -36,9 +30,7 @@ pub struct UniformSpec {
 }
 
 /// Tasks whose times are exponentially distributed: `-mean * ln(u)`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct ExponentialSpec {
     /// How many.
     pub count: Located<u64>,
@@ -47,9 +39,7 @@ pub struct ExponentialSpec {
 }
 
 /// Tasks with a heavy tail (Pareto): `least * u^(-1/shape)`, where `least = mean * (shape - 1) / shape`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct HeavyTailSpec {
     /// How many.
     pub count: Located<u64>,
@@ -68,9 +58,7 @@ fn usual_shape() -> Located<f64> {
 ///
 /// Task (i, j) of `side x side` iterates `z -> z^2 + c` from 0 until `|z| > 2` or `iterations` times, for
 /// `c = (-2 + 2.5 (j - 1/2) / side) + (-1.25 + 2.5 (i - 1/2) / side) i`, and takes `time` for each iteration.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct MandelbrotSpec {
     /// Points along each side.
     pub side: Located<u64>,

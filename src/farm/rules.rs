@@ -2,17 +2,13 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::deal::{Chunking, Order};
 use super::play::Masters;
 use crate::diagnostic::{Diagnostic, closest};
 use crate::units::{count, range};
 
 /// The order of the tasks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum OrderRule {
     /// As they are listed.
     #[default]
@@ -31,9 +27,7 @@ pub enum OrderRule {
 }
 
 /// How many tasks a message has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum ChunkingRule {
     /// Always as many.
     #[default]

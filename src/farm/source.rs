@@ -1,7 +1,5 @@
 //! Tasks from files: tables of executed tasks, lists of times, rules.
 
-use serde::{Deserialize, Serialize};
-
 use super::generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
 use super::grid::{Executed, MOST_DIMENSIONS, TaskGrid};
 use super::interpolate::{Outside, interpolate};
@@ -15,12 +13,9 @@ use crate::reading::typed::typed;
 use crate::units::{Bytes, Time};
 
 /// A tasks file: the tasks, and the grid they stand in.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct TasksFile {
     /// The grid of all tasks, of which those given were executed (default: those given are all).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Located<String>>,
     /// Whether tasks beyond the executed ones take as long as the nearest of them (default: they are a mistake).
     #[serde(default)]
@@ -29,19 +24,15 @@ pub struct TasksFile {
     #[serde(default)]
     pub refined: bool,
     /// Bytes to the worker with each task, where the table has no column for them (default 0).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_in: Option<Bytes>,
     /// Bytes back with each result, where the table has no column for them (default 0).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_out: Option<Bytes>,
     /// The tasks.
     pub tasks: TasksSpec,
 }
 
 /// Where tasks come from.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec]
 pub enum TasksSpec {
     /// A table (CSV).
     File(FileSpec),
@@ -60,9 +51,7 @@ pub enum TasksSpec {
 }
 
 /// A table of executed tasks.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 #[cfg_attr(test, schemars(rename = "TasksTable"))]
 pub struct FileSpec {
     /// The CSV file.
@@ -70,18 +59,14 @@ pub struct FileSpec {
 }
 
 /// Executed tasks, listed.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct ExecutedSpec {
     /// Each with its coordinates and its time.
     pub points: Vec<Located<PointSpec>>,
 }
 
 /// One executed task.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct PointSpec {
     /// Its coordinates.
     #[serde(default)]
@@ -89,10 +74,8 @@ pub struct PointSpec {
     /// Its time.
     pub time: Time,
     /// Bytes to the worker.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_in: Option<Bytes>,
     /// Bytes back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_out: Option<Bytes>,
 }
 

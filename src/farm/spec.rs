@@ -2,8 +2,6 @@
 
 use std::num::NonZeroU32;
 
-use serde::{Deserialize, Serialize};
-
 use super::costs::Costs;
 use super::counts::{self, Counts};
 use super::deal::Order;
@@ -19,9 +17,7 @@ use crate::diagnostic::{Diagnostic, Located, Sources, Span};
 use crate::units::{Bytes, PerByte, Time};
 
 /// A farm: tasks that are given out and computed elsewhere.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec]
 pub enum FarmSpec {
     /// A master that gives out tasks to workers.
     MasterSlave(Box<MasterSlaveSpec>),
@@ -31,15 +27,12 @@ pub enum FarmSpec {
 ///
 /// What messages cost is said here (LogGP: `latency`, `overhead`, `gap`) or by the machine, `[node.*]`; over a topology
 /// its capacity takes the place of the gap. Rank 0 is the master.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct MasterSlaveSpec {
     /// The tasks: a table of executed tasks, a tasks file, a rule; "constant:count=200,time=1ms".
     #[cfg_attr(test, schemars(schema_with = "tasks_schema"))]
     pub tasks: TasksSpec,
     /// The grid of all tasks, of which those given were executed (default: those given are all); "1024x1024".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Located<String>>,
     /// Whether tasks beyond the executed ones take as long as the nearest of them (default: they are a mistake).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -48,35 +41,25 @@ pub struct MasterSlaveSpec {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refined: bool,
     /// Bytes to the worker with each task, where the tasks do not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_in: Option<Bytes>,
     /// Bytes back with each result, where the tasks do not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_out: Option<Bytes>,
     /// Numbers of workers (default: as many as have speeds); "8..128:8".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers: Option<Located<Counts>>,
     /// The same with the master among them: P processors are P - 1 workers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<Located<Counts>>,
     /// How long a task takes on each worker, relative to the machine that measured it: groups, or a CSV file (default:
     /// 1); "64x1,64x2.5".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speeds: Option<Located<String>>,
     /// L: how long a message is under way.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Located<Time>>,
     /// o0: what a message costs at each end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Located<Time>>,
     /// o1: what is added to that for each processor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead_per_processor: Option<Located<Time>>,
     /// G: time of the sender for each byte.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<Located<PerByte>>,
     /// Whether the master goes on while its messages leave, instead of waiting for each; over a topology.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Located<bool>>,
     /// The order of the tasks.
     #[serde(default)]
@@ -94,7 +77,6 @@ pub struct MasterSlaveSpec {
     #[serde(default = "one")]
     pub masters: NonZeroU32,
     /// How many tasks a batch has that a master of masters gives out (default: there is none).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<NonZeroU32>,
     /// Workers that are lost, each with its time: `["3@1.5s"]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -103,7 +85,6 @@ pub struct MasterSlaveSpec {
     #[serde(default)]
     pub detection: Time,
     /// What is tried beside the number of workers; "granularity=1..1024:x2".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vary: Option<Located<String>>,
 }
 

@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 /// The version of the form of [`Accuracy`] in JSON.
 pub const SCHEMA: &str = "hayase-accuracy-1";
 
 /// Models of messages beside models of packets, over cases.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Accuracy {
     /// [`SCHEMA`].
     pub schema: &'static str,
@@ -35,8 +32,7 @@ fn is_none(count: &u64) -> bool {
 }
 
 /// What is simulated: all that a model and its reference have in common.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Default)]
 pub struct AccuracyCase {
     /// The topology as named.
     pub topology: String,
@@ -65,8 +61,7 @@ pub struct AccuracyCase {
 }
 
 /// One model beside one reference in one case. An error is `model / reference - 1`: below 0 the model is too fast.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct AccuracyRow {
     /// What is simulated.
     #[serde(flatten)]
@@ -74,14 +69,13 @@ pub struct AccuracyRow {
     /// The model: `equal-share`, `redistribute`, `max-min`, `blocking`, `few-packets`.
     pub model: String,
     /// The virtual channels of `blocking`; those of the reference where it knows them, else its usual ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<String>,
     /// The packet model it is held against: `packet:oq`, `packet:fq`, `packet:iq:dateline` ...
     pub reference: String,
     /// Packets of a buffer of the reference; none where there is no limit.
+    #[always]
     pub buffer: Option<u32>,
     /// Packets of a mean message of the reference, where its packets are few and large.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub packets_per_message: Option<u32>,
     /// The seeds of both.
     pub seeds: Vec<u64>,
@@ -115,8 +109,7 @@ pub struct AccuracyRow {
 }
 
 /// A model that was not played in a case.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Eq)]
 pub struct LeftOut {
     /// The case, in words.
     pub case: String,
@@ -127,8 +120,7 @@ pub struct LeftOut {
 }
 
 /// What a map of errors says of runs like this one.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct KnownAccuracy {
     /// The model of the run.
     pub model: String,
@@ -141,13 +133,11 @@ pub struct KnownAccuracy {
     /// One sentence that says it.
     pub text: String,
     /// A sentence on what the model leaves out, where that takes a tenth of a message's time or more.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub leaves_out: Option<String>,
 }
 
 /// How far the makespans of a model were off over near cases.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct ErrorRange {
     /// The model.
     pub model: String,

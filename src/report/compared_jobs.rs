@@ -1,13 +1,9 @@
 //! What jobs came to in the runs of one row of a comparison.
 
-use serde::Serialize;
-
 use super::JobReport;
 
 /// What the rows of a comparison are ranked by, smallest first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[report(Copy, Eq, Default)]
 pub enum RankBy {
     /// The mean makespan.
     #[default]
@@ -23,8 +19,7 @@ impl RankBy {
 }
 
 /// A job in the runs of a row.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct ComparedJob {
     /// Its name.
     pub name: String,
@@ -32,22 +27,17 @@ pub struct ComparedJob {
     pub ranks: u32,
     /// From its beginning to its end, mean over the seeds of the mean over its repetitions \[s\]; nothing of a
     /// background.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub makespan_s: Option<f64>,
     /// The same with nobody else on the fabric, done once \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub alone_s: Option<f64>,
     /// `makespan / alone`, mean over the seeds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown: Option<f64>,
     /// Its sample standard deviation over several seeds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown_sd: Option<f64>,
 }
 
 /// The largest slowdown of a job.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct WorstSlowdown {
     /// Mean over the seeds of the largest slowdown of a job.
     pub mean: f64,

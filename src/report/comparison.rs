@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use super::noise::CostOverSeeds;
 use super::{Bounds, ComparedJob, Estimated, KnownAccuracy, RankBy, SeedStatistics, WorstSlowdown};
 use crate::base::Arrange;
@@ -14,8 +12,7 @@ use crate::faults::part;
 pub const SCHEMA: &str = "hayase-comparison-1";
 
 /// Runs that differ in what is compared, over the same seeds.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Comparison {
     /// [`SCHEMA`].
     pub schema: &'static str,
@@ -34,8 +31,7 @@ pub struct Comparison {
 }
 
 /// One point of a comparison: a pattern under one choice of everything else.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct ComparisonRow {
     /// The topology as named.
     pub topology: String,
@@ -58,10 +54,8 @@ pub struct ComparisonRow {
     /// The pattern or program as named.
     pub pattern: String,
     /// What fails, where that is compared: a part of the cables, or a name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<String>,
     /// How many times as long it takes as with nothing failed, where that is compared.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown: Option<Slowdown>,
     /// Seeds with which messages had no way: their runs have no makespan.
     #[serde(skip_serializing_if = "super::is_zero")]
@@ -78,7 +72,6 @@ pub struct ComparisonRow {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<ComparedJob>,
     /// And the largest slowdown of one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_slowdown: Option<WorstSlowdown>,
     /// Messages of one run.
     pub messages: u64,
@@ -98,10 +91,8 @@ pub struct ComparisonRow {
     /// Run time of one run, averaged over the seeds \[s\]; differs from machine to machine.
     pub wall_s: f64,
     /// Packets that crossed a link in the first run, each link counted, where messages are packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_hops: Option<u64>,
     /// What a map of errors says of such runs, of patterns that are flows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<Box<KnownAccuracy>>,
     /// Combined fingerprint of the runs.
     pub fingerprint: String,
@@ -111,8 +102,7 @@ pub struct ComparisonRow {
 pub const FAULTS: &str = "faults";
 
 /// How many times as long runs take in which something failed.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct Slowdown {
     /// Mean over the seeds of `makespan / makespan with nothing failed`, both with the same seed.
     pub mean: f64,

@@ -3,8 +3,7 @@
 use serde::{Serialize, Serializer};
 
 /// A makespan that is estimated from the beginning of a run.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct Estimate {
     /// The makespan \[s\].
     pub makespan_s: f64,

@@ -45,11 +45,9 @@ pub struct FarmReport {
 }
 
 /// One prediction.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Prediction {
     /// The value of what is varied.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// Number of workers.
     pub workers: u32,
@@ -82,15 +80,13 @@ pub struct Prediction {
     /// The largest of them \[s\].
     pub bound_s: f64,
     /// The predicted times over several seeds, if they were asked for; everything else is of the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds: Option<SeedStatistics>,
     /// Over when everybody did how much: equal fingerprints are equal results, to the last bit.
     pub fingerprint: String,
 }
 
 /// Mean, least and most.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct Utilisation {
     /// Of all.
     pub mean: f64,
@@ -101,8 +97,7 @@ pub struct Utilisation {
 }
 
 /// Results that wait.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct Waiting {
     /// On average over time.
     pub mean: f64,
@@ -204,8 +199,7 @@ pub struct PlanReport {
 }
 
 /// A predicted time with its interval.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct IntervalPrediction {
     /// Number of workers.
     pub workers: u32,

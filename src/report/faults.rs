@@ -1,7 +1,5 @@
 //! What failed, as plain data.
 
-use serde::Serialize;
-
 use crate::engine::Mishaps;
 use crate::fabric::Fabric;
 use crate::faults::Faults;
@@ -11,8 +9,7 @@ use crate::ids::{LinkId, NodeId};
 const NAMED: usize = 1000;
 
 /// So many parts, and what they are called.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Eq, Default)]
 pub struct Parts {
     /// How many.
     pub count: u64,
@@ -21,8 +18,7 @@ pub struct Parts {
 }
 
 /// What failed, and what became of messages for it.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Eq, Default)]
 pub struct FaultsReport {
     /// Links that have failed at the start, those of switches among them; a cable is two.
     pub failed_links: Parts,
@@ -34,7 +30,6 @@ pub struct FaultsReport {
     pub events: bool,
     /// Pairs of nodes between which no way is left at the start, each direction counted; not told where links have no
     /// ends and nodes are too many.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs_cut_off: Option<u64>,
     /// The first of them.
     pub cut_off: Vec<String>,

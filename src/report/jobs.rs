@@ -1,15 +1,12 @@
 //! The report of several jobs on one fabric.
 
-use serde::Serialize;
-
 use super::{Bounds, Gridlock, Head, Meta};
 
 /// The version of the form of [`JobsReport`] in JSON.
 pub const JOBS_SCHEMA: &str = "hayase-jobs-1";
 
 /// What came out of several jobs on one fabric.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Default)]
 pub struct JobsReport {
     /// What every report begins with; the makespan is when the last job ended that is no background.
     #[serde(flatten)]
@@ -21,22 +18,19 @@ pub struct JobsReport {
     /// The links that several jobs used, most bytes over capacity first.
     pub meetings: Vec<Meeting>,
     /// Who delays whom: each pair of jobs, where that was asked for and the run is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interference: Option<Vec<Interference>>,
     /// Lower bounds of the makespan, of the jobs that are no background.
     pub bounds: Bounds,
     /// `makespan / largest bound`.
     pub ratio_to_bound: f64,
     /// Which channels wait for each other, where packets block each other for ever.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gridlock: Option<Gridlock>,
     /// What may differ from machine to machine.
     pub meta: Meta,
 }
 
 /// What became of a job.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Default)]
 pub struct JobReport {
     /// Its name.
     pub name: String,
@@ -52,28 +46,24 @@ pub struct JobReport {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
     /// When it began for the first time \[s\]; nothing of a job that never began.
+    #[always]
     pub start_s: Option<f64>,
     /// When it ended for the last time \[s\]; nothing of a job that never ended.
+    #[always]
     pub end_s: Option<f64>,
     /// Why it never began, or never ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<&'static str>,
     /// How often it was done.
     pub repetitions: u64,
     /// From its beginning to its end, on average over its repetitions \[s\]; nothing of a background.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub makespan_s: Option<f64>,
     /// The shortest of several repetitions \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_s: Option<f64>,
     /// The longest of them \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_s: Option<f64>,
     /// The same with nobody else on the fabric, done once \[s\]; where that was worked out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub alone_s: Option<f64>,
     /// `makespan / alone`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown: Option<f64>,
     /// Messages delivered.
     pub messages: u64,
@@ -84,13 +74,11 @@ pub struct JobReport {
     pub contention: f64,
     /// Time that its messages lost to faults, summed over messages \[s\]; where interference was asked for and links
     /// change while jobs run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fault_delay_s: Option<f64>,
 }
 
 /// A link that several jobs used, at the same time or not.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Meeting {
     /// Its name.
     pub link: String,
@@ -103,8 +91,7 @@ pub struct Meeting {
 }
 
 /// What the messages of a job lost to those of another, or to those of their own.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Interference {
     /// The job that lost it.
     pub victim: String,
@@ -115,8 +102,7 @@ pub struct Interference {
 }
 
 /// What a link carried of a job.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Carried {
     /// The name of the job.
     pub job: String,
@@ -125,8 +111,7 @@ pub struct Carried {
 }
 
 /// What a link carried of several jobs.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct JobsLink {
     /// Its number.
     pub id: u32,

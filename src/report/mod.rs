@@ -45,8 +45,7 @@ pub use schema::schema;
 pub const SCHEMA: &str = "hayase-report-1";
 
 /// What every report begins with, whatever the work.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Default)]
 pub struct Head {
     /// The version of the form of the report in JSON: [`SCHEMA`], [`replay::SCHEMA`],
     /// [`FARM_SCHEMA`], [`whatif::SCHEMA`].
@@ -63,16 +62,12 @@ pub struct Head {
     /// Bytes delivered \[B\].
     pub bytes: u64,
     /// When and with what the run came to a standstill or was stopped, where it is not complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stopped>,
     /// Over seeds, where there are several; the rest of the report is of the first seed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds: Option<SeedStatistics>,
     /// What failed, and what became of messages for it, where anything does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<Box<FaultsReport>>,
     /// What slow processors cost, where there are any and that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<Box<NoiseReport>>,
     /// Where an estimate was asked for: `estimate`, with `estimate_reason` where it is none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -80,13 +75,11 @@ pub struct Head {
     /// A number that differs where anything happened at another time.
     pub fingerprint: String,
     /// What a map of errors says of such runs, of patterns that are flows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<Box<KnownAccuracy>>,
 }
 
 /// What came out of one run of a pattern.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Default)]
 pub struct Report {
     /// What every report begins with.
     #[serde(flatten)]
@@ -109,35 +102,30 @@ pub struct Report {
     /// The links on which messages lost most time, or, where that was not measured, those most used.
     pub links: Vec<LinkUse>,
     /// Time that messages lost on links, where it was measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delays: Option<Delays>,
     /// The rule by which messages change virtual channels, where switches have queues that share links (`packet:iq`,
     /// `blocking`): `dateline`, `classes` ...
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<String>,
     /// Rounds of the redistribution, where that is the sharing policy.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,
     /// Which channels wait for each other, where packets block each other for ever.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gridlock: Option<Gridlock>,
     /// What its ranks did, where that was asked for and the run is complete.
     #[serde(flatten)]
+    #[always]
     pub ranks: Option<Box<RanksReport>>,
     /// What may differ from machine to machine.
     pub meta: Meta,
 }
 
 /// What the ranks of a pattern did, as [`replay::ReplayReport`] has it of a program.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Default)]
 pub struct RanksReport {
     /// Where the time went, over all ranks.
     pub breakdown: Vec<replay::Spread>,
     /// The longest waits of a rank for another, or for its own message to it, longest first.
     pub waits: Vec<replay::Wait>,
     /// What made the run last as long as it did; where it is not too long to be walked back through.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub critical_path: Option<replay::CriticalPath>,
     /// Ranks that others waited for, those first that most of all waiting goes back to; the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -147,9 +135,7 @@ pub struct RanksReport {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[report(Copy, Eq, Default)]
 pub enum Status {
     /// All messages were delivered.
     Complete,
@@ -163,8 +149,7 @@ pub enum Status {
 }
 
 /// How far a run came that did not come to its end.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct Stopped {
     /// From when on nothing moved any more, or when the run was stopped \[s\].
     pub at_s: f64,
@@ -203,8 +188,7 @@ impl Bounds {
 }
 
 /// Time that messages lost on links that held them back.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Delays {
     /// Over all messages \[s\].
     pub total_s: f64,
@@ -213,8 +197,7 @@ pub struct Delays {
 }
 
 /// The part of all delay that a kind of links has.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct KindDelay {
     /// The kind: `up from level 1`.
     pub links: String,
@@ -223,8 +206,7 @@ pub struct KindDelay {
 }
 
 /// What one link did.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct LinkUse {
     /// Its number.
     pub id: u32,
@@ -267,8 +249,7 @@ fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// Packets that wait for each other in a circle.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Eq)]
 pub struct Gridlock {
     /// Packets, and messages at their sources, that cannot move.
     pub packets: u64,
@@ -277,8 +258,7 @@ pub struct Gridlock {
 }
 
 /// Rounds of the redistribution policy, per solution of the rates.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct Rounds {
     /// Fewest.
     pub min: u32,
@@ -289,8 +269,7 @@ pub struct Rounds {
 }
 
 /// Makespans over seeds.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct SeedStatistics {
     /// The seeds.
     pub seeds: Vec<u64>,
@@ -314,7 +293,6 @@ pub struct SeedStatistics {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub halves_s: Vec<f64>,
     /// And the interval of their mean \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interval_s: Option<[f64; 2]>,
 }
 
@@ -359,25 +337,23 @@ impl SeedStatistics {
 }
 
 /// What may differ from machine to machine.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Default)]
 pub struct Meta {
     /// Run time of the simulation \[s\].
     pub wall_s: f64,
     /// Events: deliveries, starts and wakes.
     pub events: u64,
     /// Packets that crossed a link, each link counted, where messages are packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_hops: Option<u64>,
     /// Peak memory of the process \[B\], where the system tells.
+    #[always]
     pub peak_rss_bytes: Option<u64>,
     /// Version of this program.
     pub version: String,
 }
 
 /// One delivered message.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct MessageRecord {
     /// Sending rank.
     pub src: u32,

@@ -1,10 +1,7 @@
 //! What slow processors cost, as plain data.
 
-use serde::Serialize;
-
 /// What slow processors cost: the run beside the same one in which nobody is slow.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Default)]
 pub struct NoiseReport {
     /// The makespan with the same seed where nobody is slow \[s\].
     pub without_s: f64,
@@ -13,10 +10,8 @@ pub struct NoiseReport {
     /// `makespan / without`; 1 where both are 0.
     pub slowdown: f64,
     /// The cost over seeds, where there are several.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds: Option<CostOverSeeds>,
     /// How much longer the ranks' own work took, where that was added up.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slowed: Option<SlowedRanks>,
     /// How many ranks ended later, by more than some times.
     pub delayed: Vec<Delayed>,
@@ -28,8 +23,7 @@ pub struct NoiseReport {
 }
 
 /// How much longer the own work of ranks took, on slow processors and under noise.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy, Default)]
 pub struct SlowedRanks {
     /// Ranks whose work took longer.
     pub ranks: u32,
@@ -45,8 +39,7 @@ pub struct SlowedRanks {
 }
 
 /// The cost over seeds: of each seed the makespan less that with the same seed where nobody is slow.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct CostOverSeeds {
     /// Seeds.
     pub seeds: u64,
@@ -63,8 +56,7 @@ pub struct CostOverSeeds {
 }
 
 /// How many ranks ended later, by more than a time.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct Delayed {
     /// By more than this \[s\].
     pub more_than_s: f64,
@@ -73,28 +65,24 @@ pub struct Delayed {
 }
 
 /// Ranks that are as many messages from the nearest straggler.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct Reached {
     /// The least messages, one after another, by which something gets from a straggler to them; 0 are stragglers.
     pub messages: u32,
     /// Links on the route from the nearest straggler, on average; without a fabric nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hops: Option<f64>,
     /// How many there are.
     pub ranks: u32,
     /// How many of them it reached.
     pub reached: u32,
     /// When it reached the first of them \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_s: Option<f64>,
     /// By how much later they ended, on average \[s\].
     pub delay_s: f64,
 }
 
 /// By how much a rank ended later.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy, Default)]
 pub struct RankDelay {
     /// Its number.
     pub rank: u32,
@@ -105,15 +93,11 @@ pub struct RankDelay {
     /// `end - without` \[s\].
     pub delay_s: f64,
     /// How much longer its own work took \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slowed_s: Option<f64>,
     /// When it first sent or got a message later than it would have \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reached_s: Option<f64>,
     /// The least messages from a straggler to it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<u32>,
     /// Links on the route from the nearest straggler.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hops: Option<u32>,
 }

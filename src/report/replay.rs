@@ -1,7 +1,5 @@
 //! What came out of a program that was replayed, as plain data.
 
-use serde::Serialize;
-
 use super::{Head, Meta};
 use crate::program::caveats::Caveats;
 
@@ -9,8 +7,7 @@ use crate::program::caveats::Caveats;
 pub const SCHEMA: &str = "hayase-replay-1";
 
 /// What came out of one run of a program.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct ReplayReport {
     /// What every report begins with.
     #[serde(flatten)]
@@ -25,13 +22,10 @@ pub struct ReplayReport {
     /// The network, for people.
     pub network: String,
     /// The same in the run that was recorded, where the trace has it \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_s: Option<f64>,
     /// `makespan_s / measured_s - 1`; of a complete run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
     /// The region that was asked for: breakdown, waits, critical path and ranks are of what happens in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
     /// The regions that the program marks, or the one that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -46,17 +40,14 @@ pub struct ReplayReport {
     pub waits: Vec<Wait>,
     /// Of receives that left open from whom or with what tag, and of which it is known what came in the recorded run:
     /// what they took here.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub open_receives: Option<OpenReceives>,
     /// What made it last as long as it did; where the run is complete and not too long to be walked back through.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub critical_path: Option<CriticalPath>,
     /// Ranks that others waited for, those first that most of all waiting goes back to; where that was asked for, the run
     /// is complete, and not too long to be walked back through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<LateRank>,
     /// What it was put together from, where it is a prediction from data sets.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prediction: Option<Prediction>,
     /// Where the time of each rank went.
     pub ranks: Vec<RankReport>,
@@ -65,8 +56,7 @@ pub struct ReplayReport {
 }
 
 /// A part of the program that its author told apart.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct RegionReport {
     /// Its name.
     pub name: String,
@@ -83,7 +73,6 @@ pub struct RegionReport {
     /// Waiting, the same \[s\].
     pub waiting_s: f64,
     /// `time_s` of the run that was recorded, where that is known \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_s: Option<f64>,
 }
 
@@ -101,8 +90,7 @@ impl ReplayReport {
 }
 
 /// Receives that left open what they take (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`).
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct OpenReceives {
     /// What they take: `recorded`, what came in the recorded run, or `arrival`, what comes first.
     pub take: &'static str,
@@ -115,8 +103,7 @@ pub struct OpenReceives {
 }
 
 /// Where the time of one rank went \[s\].
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy)]
 pub struct RankReport {
     /// Which one.
     pub rank: u32,
@@ -137,8 +124,7 @@ pub struct RankReport {
 }
 
 /// One kind of time, over all ranks \[s\].
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Spread {
     /// What it was spent on.
     pub kind: &'static str,
@@ -157,8 +143,7 @@ pub struct Spread {
 }
 
 /// The chain of activities and messages from the start to the end of the last rank; its times add up to the makespan.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct CriticalPath {
     /// Its steps.
     pub steps: u64,
@@ -173,8 +158,7 @@ pub struct CriticalPath {
 }
 
 /// One kind of time on the critical path.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct PathPart {
     /// What it was spent on; `network` is a message under way.
     pub kind: &'static str,
@@ -185,8 +169,7 @@ pub struct PathPart {
 }
 
 /// One rank's part of the critical path.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct PathRank {
     /// Which one.
     pub rank: u32,
@@ -197,15 +180,13 @@ pub struct PathRank {
 }
 
 /// One operation's part of the critical path, of one kind.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct PathOperation {
     /// Whose.
     pub rank: u32,
     /// Its position in the rank's program.
     pub op: u32,
     /// What it is, in words, where the node model tells receives apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
     /// What the time was spent on.
     pub kind: &'static str,
@@ -214,8 +195,7 @@ pub struct PathOperation {
 }
 
 /// How long one rank waited for another, in all.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Wait {
     /// Who waited.
     pub rank: u32,
@@ -230,8 +210,7 @@ pub struct Wait {
 }
 
 /// A rank that others waited for, and what goes back to it \[s\]; sums over all ranks that waited.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct LateRank {
     /// Which one.
     pub rank: u32,
@@ -255,8 +234,7 @@ pub struct LateRank {
 }
 
 /// A rank that another delayed.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Delayed {
     /// Which one.
     pub rank: u32,
@@ -265,18 +243,15 @@ pub struct Delayed {
 }
 
 /// What a prediction was put together from.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Prediction {
     /// The program data.
     pub program: String,
     /// Where the times of blocks are from.
     pub computation: Vec<PredictionPart>,
     /// The communication data, where messages take their times from it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub communication: Option<String>,
     /// How long the run took that the computation data is of, where it is one run and that is known \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_s: Option<f64>,
     /// By what rule waits end: `rules` (each message by itself), `order of arrival` (receives that leave open from
     /// whom, in order of time), or `simulated`.
@@ -292,8 +267,7 @@ pub struct Prediction {
 }
 
 /// Ranks that take the times of their blocks from one place.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct PredictionPart {
     /// Which: `0-7`.
     pub ranks: String,

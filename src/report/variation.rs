@@ -1,10 +1,7 @@
 //! What it costs that a prediction takes one time for all executions of a block, as plain data.
 
-use serde::Serialize;
-
 /// How predictions of one run differ by what is taken as the time of a block; messages take no time in all of them.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct Variation {
     /// With every time as it was recorded \[s\].
     pub recorded_s: f64,
@@ -19,8 +16,7 @@ pub struct Variation {
 }
 
 /// One of the blocks whose times vary most.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct BlockVariation {
     /// Its number.
     pub block: u32,

@@ -9,8 +9,7 @@ use crate::program::caveats::Caveats;
 pub const SCHEMA: &str = "hayase-whatif-1";
 
 /// The predicted time with one parameter changed at a time, and what it cannot fall below.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct WhatIfReport {
     /// What every report begins with, of the run with nothing changed.
     #[serde(flatten)]
@@ -25,13 +24,11 @@ pub struct WhatIfReport {
     /// The network, for people.
     pub network: String,
     /// The region whose times these are, if one was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
     /// Tasks of a farm that are not done with nothing changed, since all workers were lost.
     #[serde(skip_serializing_if = "super::is_zero")]
     pub undone: u32,
     /// The time of the run that was recorded, where the trace has it \[s\].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_s: Option<f64>,
     /// What other networks could bring at most.
     pub limits: Limits,
@@ -46,8 +43,7 @@ pub struct WhatIfReport {
 }
 
 /// Times that a better network approaches \[s\]; no number where it is not known, of patterns and farms.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report(Copy, Default)]
 pub struct Limits {
     /// Messages cost nothing and arrive when they are sent: computation and dependences are left.
     pub ideal_s: f64,
@@ -94,25 +90,24 @@ impl Sensitivity {
 }
 
 /// One value of one parameter.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[report]
 pub struct WhatIfPoint {
     /// The value.
     pub value: String,
     /// The same as a number in base units \[s, B, s/B, B/s, 1\]; nothing where it is a word.
+    #[always]
     pub number: Option<f64>,
     /// The predicted time \[s\]; nothing where there is none.
+    #[always]
     pub time_s: Option<f64>,
     /// `time_s` over the unchanged time, less 1.
+    #[always]
     pub change: Option<f64>,
     /// Where the program deadlocks: when and with what it came to a standstill.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stopped>,
     /// Why there is no time: the program deadlocks, or the value does not go with the others.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
     /// What was changed with it, because it would not go with it otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 

@@ -17,43 +17,33 @@ const SIZE: u64 = 20_000;
 const HEAVIEST: f64 = 1e6;
 
 /// `[[job]]`: a job, with its ranks, where they are, and when it is done.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct JobSpec {
     /// Its name; "a".
     pub name: Located<String>,
     /// Number of ranks (default: what its workload says, else the nodes that are left).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Located<u32>>,
     /// Where its ranks are, among the nodes that jobs before it have left (default: as `placement` of all says).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementSpec>,
     /// When it begins (default 0 s); "2 ms".
     #[serde(default)]
     pub start: Located<Time>,
     /// How often it is done (default 1, or again and again where `until` is given).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Located<u32>>,
     /// From when on it does not begin any more; background traffic sends nothing more; "1 s".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Located<Time>>,
     /// Time between its end and its next beginning (default 0 s); "5 us".
     #[serde(default)]
     pub think_time: Located<Time>,
     /// What its messages weigh beside those of other jobs (default 1): where flows share a full link, their rates are in
     /// proportion to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Located<f64>>,
     /// Whether it is done again and again as long as another job goes on that is no background.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Located<bool>>,
     /// Background traffic in the place of a workload: the part of its host link that each rank offers, in messages to
     /// random ranks of the job; "10 %".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Located<String>>,
     /// The size of the messages of that (default 20 KB); "4 KiB".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Located<Bytes>>,
     /// What its ranks do; read apart.
     #[serde(default, skip_serializing, deserialize_with = "apart")]

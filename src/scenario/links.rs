@@ -5,8 +5,6 @@
 //! links, in its own table or by `--set`, stays. What came out is written into the topology, so that a report holds all
 //! that was used.
 
-use serde::{Deserialize, Serialize};
-
 use super::read::Section;
 use crate::diagnostic::{Diagnostic, Located, Span};
 use crate::fabric::Fabric;
@@ -14,15 +12,11 @@ use crate::reading::tree::{Entry, Table};
 use crate::units::{Bandwidth, Time};
 
 /// `[link]`: the links of a fabric that leaves them to the machine.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec(Default)]
 pub struct LinkSpec {
     /// Bandwidth of a link in each direction.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Located<Bandwidth>>,
     /// Latency of a link: what it adds to the time of each message that crosses it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Located<Time>>,
 }
 

@@ -29,9 +29,7 @@ pub enum WorkloadSpec {
 pub const ALONE: [&str; 4] = ["trace", "program", "program-data", "master-slave"];
 
 /// A program: what ranks do, call by call.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec]
 pub enum ProgramSpec {
     /// A recorded program or a schedule, from a file.
     Trace(TraceSpec),
@@ -42,9 +40,7 @@ pub enum ProgramSpec {
 }
 
 /// `[workload.trace]`: a recorded program or a schedule, from a file.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct TraceSpec {
     /// The file or folder: recorded calls, a GOAL schedule, a time-independent or a text trace.
     pub path: Located<String>,
@@ -52,7 +48,6 @@ pub struct TraceSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub cpu_speed: Located<f64>,
     /// Operations per second, where a trace has operations instead of times (default 1e9) \[1/s\].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flop_rate: Option<Located<f64>>,
     /// Whether one that ends early is used as far as it goes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -61,27 +56,20 @@ pub struct TraceSpec {
     #[serde(default, skip_serializing_if = "Wildcards::is_default")]
     pub wildcards: Wildcards,
     /// Longest message of sends and receives: longer ones go in pieces of this size (default: none does); "16383 B".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragment: Option<Located<Bytes>>,
     /// The region that is looked at (default: all of it).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Located<String>>,
     /// A region that begins when a rank enters a call at this place of the source; "solver.c:40".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Located<String>>,
     /// A region that ends when a rank returns from a call at this place of the source; "solver.c:60".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Located<String>>,
     /// What is left out of the start: a time, a number of calls of each rank, or as far as start-up goes where it is
     /// empty; "2 s".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_start: Option<Located<String>>,
 }
 
 /// `[workload.program]`: a program by rule.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct RuleSpec {
     /// Its name, and its parameters; "linear:ranks=64".
     pub rule: Located<String>,
@@ -89,17 +77,13 @@ pub struct RuleSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub cpu_speed: Located<f64>,
     /// Longest message of sends and receives: longer ones go in pieces of this size (default: none does); "16383 B".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragment: Option<Located<Bytes>>,
     /// How many calls of each rank are left out of the start; "500".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_start: Option<Located<String>>,
 }
 
 /// `[workload.program-data]`: a program put together from data sets, a prediction.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct ProgramDataSpec {
     /// Program data; "cg.prog".
     pub program: Located<String>,
@@ -107,7 +91,6 @@ pub struct ProgramDataSpec {
     pub computation: Located<String>,
     /// Communication data, one for all pairs of ranks and others for some: messages take the times measured for their
     /// sizes; "gigabit.comm".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub communication: Option<Located<String>>,
     /// What times of blocks are multiplied by: a factor, or one for ranks each; "0-7=1.5,8-15=0.8".
     #[serde(default = "Factors::located_one")]
@@ -122,24 +105,18 @@ pub struct ProgramDataSpec {
     #[serde(default, skip_serializing_if = "Wildcards::is_default")]
     pub wildcards: Wildcards,
     /// The region that is looked at (default: all of it).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Located<String>>,
     /// A region that begins when a rank enters a call at this place of the source; "solver.c:40".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Located<String>>,
     /// A region that ends when a rank returns from a call at this place of the source; "solver.c:60".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Located<String>>,
     /// What is left out of the start: a time, a number of calls of each rank, or as far as start-up goes where it is
     /// empty; "2 s".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_start: Option<Located<String>>,
 }
 
 /// Which of its times an execution of a block takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum BlockTimes {
     /// The mean.
     Mean,

@@ -1,6 +1,9 @@
 //! The network of the simulator [Hayase](https://docs.rs/hayase), and what is played on it message by message. Compiled
 //! for speed; `hayase` passes all of it on.
 
+#[macro_use]
+extern crate hayase_forms;
+
 pub mod atomic_file;
 #[doc(hidden)]
 pub mod base;
@@ -31,6 +34,11 @@ pub mod topology;
 pub mod transport;
 pub mod units;
 pub mod workload;
+
+#[cfg(not(feature = "schema"))]
+use hayase_forms::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
 
 pub use diagnostic::Invalid;
 pub use engine::Observer;

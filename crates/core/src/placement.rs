@@ -6,8 +6,6 @@ mod units;
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, NodeId, RankId};
@@ -25,9 +23,7 @@ pub use units::{ByGroupSpec, ByLeafSpec, RoundRobinSpec, Unit, UnitOrder};
 pub type Placement = IdVec<RankId, NodeId>;
 
 /// The placement of a scenario: `[placement.random]` and so on.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec]
 pub enum PlacementSpec {
     /// Rank r on node r.
     Regular(RegularSpec),
@@ -48,35 +44,25 @@ pub enum PlacementSpec {
 }
 
 /// `[placement.regular]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec(Default)]
 pub struct RegularSpec {}
 
 /// `[placement.random]`: the first so many nodes of a random order of all.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct RandomSpec {
     /// The seed of the order (default: that of the scenario).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Located<u64>>,
 }
 
 /// `[placement.block]`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct BlockSpec {
     /// How many nodes of each leaf switch are used at most (default: all).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub per_leaf: Option<Located<u32>>,
 }
 
 /// `[placement.nodes]`: rank r on the r-th node of a list.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct NodesSpec {
     /// Numbers of nodes and ranges of them, with commas between; "0-7,12".
     pub list: Located<String>,

@@ -1,7 +1,5 @@
 //! The table `[collectives]` of a scenario: which algorithms collectives are done by.
 
-use serde::{Deserialize, Serialize};
-
 use super::algorithm::{Algorithm, Plan};
 use super::call::{Call, Operation};
 use super::rules;
@@ -39,28 +37,21 @@ impl Like {
 macro_rules! spec {
     ($($(#[$doc:meta])* $field:ident = $collective:ident,)*) => {
         /// Which algorithms collectives are done by: whose rules choose, and what is named instead.
-        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+        #[spec(partial, Default)]
         pub struct CollectivesSpec {
             /// Whose rules choose: `mpich` (the default) or `open-mpi`.
             pub like: Like,
             $(
                 $(#[$doc])*
-                #[serde(skip_serializing_if = "Option::is_none")]
                 pub $field: Option<Located<String>>,
             )*
             /// Size of a segment along named trees (default 64 KiB in chains and pipelines, else one piece).
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub segment_size: Option<Located<Bytes>>,
             /// How fast a rank combines operands of reductions (default: at once).
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub combine: Option<Located<Bandwidth>>,
             /// Number of chains of `chain` (default 4).
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub chains: Option<Located<u32>>,
             /// Base of `knomial` (default 4).
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub radix: Option<Located<u32>>,
         }
 

@@ -1,7 +1,5 @@
 //! `[faults]`: what fails, when, and what becomes of messages.
 
-use serde::{Deserialize, Serialize};
-
 use super::part::part;
 use crate::diagnostic::Located;
 use crate::topology::OneOrList;
@@ -10,30 +8,21 @@ use crate::units::Time;
 /// `[faults]`: links and switches that fail, from the start or at a time. A link that is named by what the program
 /// prints (`switch 0 -> switch 1`) is that direction; `switch 0 <-> switch 1` is a cable, both directions. A switch that
 /// fails takes all its links along.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct FaultsSpec {
     /// Cables that fail: a part of all cables between switches, drawn at random; or names.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Located<OneOrList<String>>>,
     /// Switches that fail: a part of all, drawn at random; or names.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub switches: Option<Located<OneOrList<String>>>,
     /// Whether cables are also drawn from those between nodes and switches (default false).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node_links: Option<Located<bool>>,
     /// Seed of the draws (default: the scenario's).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// What these links and switches still carry, a part of what they did (`50 %`) or a bandwidth (default: nothing).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Located<String>>,
     /// When they fail (default 0 s: from the start).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Located<Time>>,
     /// How long after a link fails or comes back routes are new (default 0 s).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rerouting_delay: Option<Located<Time>>,
     /// What becomes of a message on a link that fails (default `resend`).
     #[serde(skip_serializing_if = "OnFailure::is_resend")]
@@ -44,9 +33,7 @@ pub struct FaultsSpec {
 }
 
 /// What becomes of a message on a link that fails.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum OnFailure {
     /// It is sent again from its first byte, when routes are new.
     #[default]
@@ -62,31 +49,22 @@ impl OnFailure {
 }
 
 /// `[[faults.event]]`: what happens to one link or switch at a time.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct EventSpec {
     /// When (default 0 s: from the start).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Located<Time>>,
     /// The link, or the cable.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Located<String>>,
     /// The switch, instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub switch: Option<Located<String>>,
     /// Whether it fails or comes back.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<StateSpec>,
     /// What it carries from now on, instead: a part of what it did (`50 %`) or a bandwidth.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Located<String>>,
 }
 
 /// Whether a link fails or comes back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq)]
 pub enum StateSpec {
     /// It fails.
     Down,

@@ -1,7 +1,5 @@
 //! LogGOPSim's model: LogGOPS as that simulator implements it.
 
-use serde::{Deserialize, Serialize};
-
 use super::costs::HostCosts;
 use super::model::{NodeFacts, NodeModel, Playing};
 use crate::diagnostic::Located;
@@ -15,9 +13,7 @@ use crate::units::{Bytes, PerByte, Time};
 /// has been matched, at no other cost.
 ///
 /// Source: the behaviour of LogGOPSim (Hoefler, Schneider, Lumsdaine, LSAP 2010).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial)]
 pub struct LogGopSimSpec {
     /// Latency between two ranks (default 2500 ns).
     #[serde(rename = "L")]

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::costs::{Costs, CostsByLength, MessageCosts};
 use super::model::{NodeFacts, NodeModel, Playing};
 use crate::diagnostic::{Diagnostic, Located};
@@ -17,9 +15,7 @@ use crate::units::{Bytes, PerByte, Time};
 ///
 /// Source: Alexandrov, Ionescu, Schauser, Scheiman: LogGP, SPAA 1995; as used beside LogGPS by Ino, Fujimoto, Hagihara,
 /// section 4.5.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct LogGpSpec {
     /// Latency between two ranks.
     #[serde(rename = "L")]
@@ -35,12 +31,9 @@ pub struct LogGpSpec {
 }
 
 /// What messages of some lengths cost.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct BandSpec {
     /// The longest of them (left out in the last band).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Located<Bytes>>,
     /// Overhead, at either end.
     pub o: Located<Time>,
@@ -48,19 +41,14 @@ pub struct BandSpec {
     #[serde(rename = "G")]
     pub gap: Located<PerByte>,
     /// Overhead of a send (default o).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send: Option<Located<Time>>,
     /// Overhead of a receive (default o).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recv: Option<Located<Time>>,
     /// Overhead of starting a send (default: that of a send).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isend: Option<Located<Time>>,
     /// Overhead of starting a receive (default 0 s).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub irecv: Option<Located<Time>>,
     /// Least time of a wait for a receive (default: that of a receive).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Located<Time>>,
 }
 

@@ -29,9 +29,7 @@ use crate::units::{Bytes, PerByte, Time};
 /// the time of the blocking call made at ti.
 ///
 /// Source: Ino, Fujimoto, Hagihara: LogGPS, tables 3 and 4; its o' is our `o`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct LogGpsSpec {
     /// Latency between two ranks.
     #[serde(rename = "L")]
@@ -60,7 +58,6 @@ pub struct LogGpsSpec {
     #[serde(rename = "Gl", default, skip_serializing_if = "Option::is_none")]
     pub gl: Option<Located<PerByte>>,
     /// Longest message that is sent as one packet (default: S).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub s: Option<Located<Bytes>>,
     /// Longest message that is sent without waiting for the receiver.
     #[serde(rename = "S")]
@@ -71,7 +68,6 @@ pub struct LogGpsSpec {
     pub receiver_sharing: ReceiverSharing,
     /// Room at each receiver for messages up to S that are under way or that nobody has asked for yet: one that finds
     /// no room goes by rendezvous, like those above S (default: no limit).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eager_buffer: Option<Located<Bytes>>,
 }
 

@@ -20,8 +20,6 @@ mod receive_times;
 
 use std::ops::{Deref, DerefMut};
 
-use serde::{Deserialize, Serialize};
-
 pub use costs::{Costs, HostCosts, MessageCosts, Phase};
 pub use ideal::IdealSpec;
 pub use loggopsim::LogGopSimSpec;
@@ -36,9 +34,7 @@ pub use receive_times::{ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
 macro_rules! node_models {
     ($($(#[$about:meta])* $variant:ident($spec:ty),)*) => {
         /// The node model of a scenario: `[node.loggps]` and so on. It answers as its model does.
-        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(rename_all = "kebab-case")]
+        #[spec]
         pub enum NodeSpec {
             $($(#[$about])* $variant($spec),)*
         }

@@ -1,8 +1,6 @@
 //! A table of receive times: what a message takes is what was measured for its size, and nothing waits for anything
 //! else.
 
-use serde::{Deserialize, Serialize};
-
 use super::costs::Costs;
 use super::model::{NodeFacts, NodeModel, Playing};
 use super::pairs::Pairs;
@@ -17,9 +15,7 @@ use crate::units::{Bytes, Time};
 /// row with half its size (or the nearest above).
 ///
 /// Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.5 (equations 1 to 7, `T_comm`).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct ReceiveTimesSpec {
     /// Rows, by ascending size.
     pub times: Located<Vec<ReceiveTime>>,
@@ -29,9 +25,7 @@ pub struct ReceiveTimesSpec {
 }
 
 /// How long messages take between some ranks.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct ReceiveTimesBetween {
     /// Which: `0-7:8-15`, `0-7>8-15`, `0-7`, `node:8`.
     pub pairs: Pairs,
@@ -40,9 +34,7 @@ pub struct ReceiveTimesBetween {
 }
 
 /// How long messages of a size take.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct ReceiveTime {
     /// Size of the message.
     pub size: Bytes,

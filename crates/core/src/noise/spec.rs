@@ -14,28 +14,22 @@ const SHORTEST: Time = Time::from_ps(100e3);
 
 /// `[noise]`: stops of the ranks' processors, by the operating system or by something else. A stop holds up the
 /// calculation or the overhead that a rank is at; a rank that waits loses nothing by one.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct NoiseSpec {
     /// How long a stop is, on average; "25 us".
     pub length: Located<Time>,
     /// Time from the beginning of one stop of a rank to that of the next (default: one stop in each calculation of a
     /// rank, however long that is); "1 ms".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Located<Time>>,
     /// How lengths are distributed (default `fixed`).
     #[serde(default)]
     pub distribution: Distribution,
     /// When the stops of a rank begin within the period (default `random`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Located<Phase>>,
     /// Ranks that have it (default: all): a number, a list, or a text like "0-7"; of several jobs all ranks are
     /// numbered, job by job.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Located<Numbers>>,
     /// Seed of the draws (default: the scenario's).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
@@ -62,9 +56,7 @@ impl NoiseTables {
 }
 
 /// How the lengths of stops are distributed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Distribution {
     /// All the same.
     #[default]
@@ -76,9 +68,7 @@ pub enum Distribution {
 }
 
 /// When the stops of a rank begin within the period.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Phase {
     /// At a random time of the period, drawn for each rank.
     #[default]
@@ -88,30 +78,22 @@ pub enum Phase {
 }
 
 /// `[[straggler]]`: ranks that compute slower than the others, always or for a while.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct StragglerSpec {
     /// Which ranks: a number, a list, or a text like "0-7,12".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Located<Numbers>>,
     /// Which nodes, instead: the ranks on them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Located<Numbers>>,
     /// How many ranks, instead, drawn by the seed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<Located<u32>>,
     /// The job that `ranks` and `count` are about, where there are several (default: all ranks are numbered, job by
     /// job).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<Located<String>>,
     /// Speed of its processors: a part of the speed of the others ("50 %", 0.5), or a factor ("x2").
     pub speed: Located<Speed>,
     /// From when on (default 0 s); "1 ms".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Located<Time>>,
     /// Until when (default: to the end); "2 ms".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Located<Time>>,
 }
 

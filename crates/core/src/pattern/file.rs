@@ -17,22 +17,17 @@ mod read;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use serde::{Deserialize, Serialize};
-
 use super::{After, Injection, Message, Needs, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
 
 /// `[workload.file]`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct FileSpec {
     /// The file, relative to the one that names it; CSV, or CSV compressed with zstd.
     pub path: Located<String>,
     /// Number of ranks (default: one more than the largest that sends or receives).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Located<u32>>,
     /// When a rank sends its next message.
     #[serde(default)]

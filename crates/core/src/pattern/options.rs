@@ -13,16 +13,12 @@ pub(super) const MAX_RANKS: u32 = 1 << 24;
 macro_rules! table {
     ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
         $(#[$meta])*
-        #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+        #[spec]
         pub struct $name {
             $($own)*
             /// Number of ranks (default: one for each node of the fabric).
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             pub ranks: Option<crate::diagnostic::Located<u32>>,
             /// When a rank sends its next message (default: as is usual for the pattern, mostly `queue`).
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             pub injection: Option<crate::diagnostic::Located<crate::pattern::Injection>>,
             /// Each rank starts at a random time below this (default: all at once).
             #[serde(default)]

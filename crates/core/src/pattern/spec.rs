@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::adv::AdvSpec;
 use super::all_to_all::{AllToAll, AllToAllSpec};
 use super::allgather::AllgatherSpec;
@@ -22,9 +20,7 @@ use super::{Ground, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Sources};
 
 /// The workload of a scenario.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec]
 pub enum PatternSpec {
     /// Every rank sends a block to every other.
     AllToAll(AllToAllSpec),

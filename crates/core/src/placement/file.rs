@@ -1,7 +1,5 @@
 //! Placements from files.
 
-use serde::{Deserialize, Serialize};
-
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
 use crate::ids::NodeId;
@@ -9,9 +7,7 @@ use crate::reading::csv::{self, Column};
 
 /// `[placement.file]`: a CSV file `rank,node` that names each rank once; of several jobs one file `job,rank,node` may
 /// place all.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 #[cfg_attr(feature = "schema", schemars(rename = "PlacementFile"))]
 pub struct FileSpec {
     /// The file, relative to the one that names it.

@@ -1,15 +1,11 @@
 //! Leaf switches and groups, of which a placement fills one after another or takes turns.
 
-use serde::{Deserialize, Serialize};
-
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, NodeId, VertexId};
 
 /// What nodes hang together by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Unit {
     /// The leaf switch.
     #[default]
@@ -19,9 +15,7 @@ pub enum Unit {
 }
 
 /// Which of them come first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum UnitOrder {
     /// That with the lowest node.
     #[default]
@@ -31,35 +25,27 @@ pub enum UnitOrder {
 }
 
 /// `[placement.round-robin]`: rank r on leaf switch, or group, r mod their number; a full one is passed over.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct RoundRobinSpec {
     /// Among what ranks are spread: "leaf" (default), "group".
     pub over: Unit,
 }
 
 /// `[placement.by-leaf]`: whole leaf switches, filled one after another; only those of which all nodes are free.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct ByLeafSpec {
     /// Which come first: "ascending" (default), "random".
     pub order: UnitOrder,
     /// The seed of a random order (default: that of the scenario).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Located<u64>>,
 }
 
 /// `[placement.by-group]`: the same of groups.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct ByGroupSpec {
     /// Which come first: "ascending" (default), "random".
     pub order: UnitOrder,
     /// The seed of a random order (default: that of the scenario).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Located<u64>>,
 }
 

@@ -4,11 +4,8 @@
 //! The reader of traces notes it; it stays with the [`Program`](crate::program::Program) that is made of the trace, and
 //! data sets carry it.
 
-use serde::Serialize;
-
 /// What is wrong with the recordings that something was made of.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[report(Eq, Default)]
 pub struct Caveats {
     /// What is not in the recordings, and what follows.
     #[serde(skip_serializing_if = "Vec::is_empty")]

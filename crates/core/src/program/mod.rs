@@ -67,16 +67,12 @@ pub use threads::{After, Threads};
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::ids::{IdVec, RankId};
 use crate::program::caveats::Caveats;
 use crate::units::Time;
 
 /// What a receive takes that left open from whom, or with what tag, where it is known what came in the recorded run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Wildcards {
     /// What came then. Who did what in the recorded run stays as it was, whatever the network.
     #[default]

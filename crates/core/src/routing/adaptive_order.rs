@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::Counted;
 use super::demand::Demand;
@@ -25,12 +23,9 @@ use crate::rng::Mix;
 ///
 /// Source: SST's `mina` on HyperX; J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale
 /// networks", SC 2009.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct MinAdaptiveSpec {
     /// Seed of the draws (default: the scenario's).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
@@ -45,15 +40,11 @@ pub struct MinAdaptiveSpec {
 /// asked for all of its steps when it starts, and keeps them.
 ///
 /// Source: SST's `DOAL` on HyperX (dimension-ordered adaptive load-balanced).
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct DoalSpec {
     /// T: by how much a detour must be better, in messages (default 0).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Located<f64>>,
     /// Seed of the draws (default: the scenario's).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 

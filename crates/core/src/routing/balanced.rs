@@ -3,8 +3,6 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::forwarding::{Forwarding, NO_PORT};
 use super::graph::Graph;
 use super::legal_ways::{Candidate, LegalWays, legal_ways};
@@ -15,9 +13,7 @@ use crate::ids::NodeId;
 use crate::rng::Stream;
 
 /// The order in which destinations get their routes; later ones avoid the links of earlier ones.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Order {
     /// Switch by switch, those with the most nodes first, then by number; on a switch by number. As OpenSM.
     #[default]

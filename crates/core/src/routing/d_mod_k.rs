@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::climb::{Climb, TreeRoutes};
 use super::router::{Router, misfit};
 use super::rule::{Built, Given, Rule};
@@ -19,9 +17,7 @@ use crate::ids::{IdVec, LinkId, NodeId};
 ///
 /// Source: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees",
 /// Technion CCIT report 776 (2010); SimGrid's `FAT_TREE` clusters.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct DModKSpec {}
 
 impl Rule for DModKSpec {
@@ -31,9 +27,7 @@ impl Rule for DModKSpec {
 }
 
 /// `[routing.s-mod-k]`: up a tree by the source's number; the mirror image of `[routing.d-mod-k]`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct SModKSpec {}
 
 impl Rule for SModKSpec {

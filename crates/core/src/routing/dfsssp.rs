@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::balanced::{Balance, Order, balanced};
 use super::rule::{Built, Given, Rule};
 use crate::fabric::Fabric;
@@ -16,9 +14,7 @@ use crate::fabric::Fabric;
 /// which is the same. Virtual lanes, which make packets free of deadlock, are left to packet models.
 ///
 /// Source: J. Domke, T. Hoefler, W. Nagel: *Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct DfssspSpec {
     /// In which order destinations get their routes: `switches`, `round-robin` or `random`.
     #[serde(skip_serializing_if = "Order::is_default")]

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::Counted;
 use super::demand::Demand;
@@ -21,22 +19,16 @@ use crate::rng::Mix;
 /// `[routing.dimension-order]`: along one dimension after another, each the shorter way round.
 ///
 /// On a HyperX each dimension is one step; of parallel cables each message draws one by its number.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct DimensionOrderSpec {
     /// The dimensions in the order in which they are crossed (default `[0, 1, ...]`: x, then y).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Located<Vec<Located<u32>>>>,
     /// Which way round a ring, where both are equally long (default positive).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ties: Option<Ties>,
 }
 
 /// Which way round a ring, where both are equally long.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Ties {
     /// Ascending.
     #[default]

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::router::{Router, misfit};
 use super::rule::{Built, Given, Rule};
 use crate::fabric::{Fabric, Family};
@@ -18,9 +16,7 @@ use crate::ids::{LinkId, NodeId};
 ///   destination's number; the plane by a hash.
 ///
 /// Every message of a pair takes the same way. Memory: 12 bytes a cable between groups, none for others.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct FamilySpec {}
 
 impl Rule for FamilySpec {

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::{Counted, count_ends, count_spread};
 use super::demand::{Columns, Demand};
@@ -25,12 +23,9 @@ use crate::ids::{Id, IdVec, LinkId, NodeId};
 /// s minimal(l) + (1 - s) valiant(l)     of all links l
 /// ```
 /// is least: what a rule that adapts may come to with steady traffic if it does the same for all messages.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct FluidSpec {
     /// Through what the other part goes (default: groups where the fabric has them, else switches).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<Via>,
 }
 

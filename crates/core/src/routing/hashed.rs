@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::climb::{Climb, TreeRoutes};
 use super::router::Router;
 use super::rule::{Built, Given, Rule};
@@ -16,12 +14,9 @@ use crate::rng::Mix;
 ///
 /// On each level the port is drawn uniformly by a hash of seed, level, source and destination. Every message of a pair
 /// takes the same way.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct HashedSpec {
     /// Seed of the hash (default: the scenario's).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::balanced::{Balance, Order, balanced};
 use super::rule::{Built, Given, Rule};
 use crate::fabric::Fabric;
@@ -14,9 +12,7 @@ use crate::fabric::Fabric;
 /// the destinations that it has sent there, and takes for the next one the least used port of those with the fewest
 /// hops, the lowest of equals. It counts destinations whether messages for them come by or not, so that on trees of three
 /// levels all that comes up to a switch may leave it by one port.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct MinHopSpec {
     /// In which order destinations get their routes: `switches`, `round-robin` or `random`.
     #[serde(skip_serializing_if = "Order::is_default")]

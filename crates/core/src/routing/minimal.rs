@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::counting::{Counted, Part, count_ends, in_parts};
 use super::demand::{Columns, Demand};
 use super::graph::{Graph, NONE, Target};
@@ -19,12 +17,9 @@ use crate::rng::Mix;
 /// A shortest path has the fewest links; where switches are in groups, the fewest links between groups come first. Where
 /// several links lead on, a hash of seed, switch, and the switches at both ends draws one: messages between the same two
 /// switches take the same path, those between others are spread.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct MinimalSpec {
     /// Seed of the hash (default: the scenario's).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
@@ -32,12 +27,9 @@ pub struct MinimalSpec {
 ///
 /// Like `minimal`, but the hash is of source and destination, so that pairs of nodes on the same two switches are
 /// spread, too. Every message of a pair takes the same path.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct EcmpSpec {
     /// Seed of the hash (default: the scenario's).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 

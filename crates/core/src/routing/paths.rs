@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
 use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::{Counted, in_parts};
@@ -19,9 +18,7 @@ use crate::rng::Mix;
 use crate::units::Time;
 
 /// `[routing.paths]`: weighted paths from a file, as SST's AnyTopo has them for each pair of routers.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec(Default)]
 pub struct PathsSpec {
     /// A CSV file `src,dst,weight,path`: nodes by number or switches by name, the weight of the path among those of its
     /// pair (default 1), and the nodes and switches that it leads through, joined by ` -> `.
@@ -31,14 +28,11 @@ pub struct PathsSpec {
     #[serde(default, skip_serializing_if = "Choose::is_split")]
     pub choose: Choose,
     /// The seed of what is drawn (default: the scenario's).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
 /// What happens where a pair has several paths.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Choose {
     /// Each message goes over all of them, in parts.
     #[default]

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::RoutingSpec;
 use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::Counted;
@@ -19,24 +17,18 @@ use crate::rng::Mix;
 /// `[routing.planes]`: a plane (a card of each node) chosen by message, and a rule for the way within it.
 ///
 /// Source: CODES (`num_rails`, `num_planes`, `rail_select`).
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct PlanesRuleSpec {
     /// How the plane is chosen (default hash).
     pub select: Select,
     /// The rule within a plane (default: what is usual for the fabric that each is).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Box<RoutingSpec>>,
     /// Seed of the hash (default: the scenario's).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
 /// How the plane of a message is chosen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Select {
     /// By a hash of source and destination.
     #[default]

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::Counted;
 use super::demand::Demand;
@@ -21,15 +19,12 @@ use crate::units::Time;
 ///
 /// All orders are as likely; so is either way round a ring where both are as long, and each of parallel cables. Routes
 /// are minimal.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct RandomOrderSpec {
     /// Whether every message is split over all orders, in equal parts (default false): what is expected of drawn ones.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub all_orders: bool,
     /// Seed of the draws (default: the scenario's).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use petgraph::Direction::{Incoming, Outgoing};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
-use serde::{Deserialize, Serialize};
 
 use super::router::Router;
 use super::rule::{Built, Given, Rule};
@@ -15,9 +14,7 @@ use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
 /// `[routing.shortest-path]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct ShortestPathSpec {}
 
 /// Most memory that all tables together may come to need \[B\].

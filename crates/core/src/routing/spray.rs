@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::{Counted, count_ends, count_spread};
 use super::demand::{Columns, Demand};
@@ -22,9 +20,7 @@ use crate::units::Time;
 /// At each switch a message is split in equal parts over all links that lead on by a shortest path (shortest as under
 /// `minimal`). Where all shortest paths branch alike, as on a fat-tree or between switches two links apart, every path
 /// carries the same. In the packet models each packet takes one of these paths, drawn with those parts as weights.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct SpraySpec {}
 
 impl Rule for SpraySpec {

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::router::Router;
 use super::rule::{Built, Given, Rule};
 use crate::diagnostic::Diagnostic;
@@ -11,9 +9,7 @@ use crate::fabric::Fabric;
 use crate::ids::{LinkId, NodeId};
 
 /// `[routing.table]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct TableSpec {}
 
 impl Rule for TableSpec {

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
 use super::forwarding::Forwarding;
 use super::graph::{Graph, NONE};
@@ -18,9 +17,7 @@ use crate::ids::{LinkId, NodeId, VertexId};
 use crate::reading::csv::{self, Column, Row};
 
 /// `[routing.tables]`: forwarding tables from a file.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec(Default)]
 pub struct TablesSpec {
     /// A CSV file `switch,link,destinations`: at which switch which link leads on to which nodes, by number (`3 8-15`).
     /// `hayase topology routes` writes such files.

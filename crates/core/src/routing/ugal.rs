@@ -1,9 +1,7 @@
 //! UGAL and its progressive form: a shortest path or a detour, by what is under way.
 
-use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::Counted;
@@ -40,31 +38,22 @@ use crate::rng::Mix;
 ///
 /// Source: A. Singh, "Load-balanced routing in interconnection networks", Stanford 2005; N. Jiang, J. Kim, W. Dally,
 /// "Indirect adaptive routing on large scale interconnection networks", ISCA 2009.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct UgalSpec {
     /// Intermediates that are looked at (default 4).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Located<u32>>,
     /// T: by how much a detour must be better, in messages, or packets where they are asked (default 0).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Located<f64>>,
     /// F: how many messages on a shortest path weigh as much as one on a detour (default: as their lengths are).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub factor: Option<Located<f64>>,
     /// Through what detours go (default: groups where the fabric has them, else switches).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<Via>,
     /// Seed of the draws (default: the scenario's).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
 /// What an intermediate is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq)]
 pub enum Via {
     /// A group: the first of its switches that a message comes to.
     Groups,

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::balanced::{Balance, Order, balanced};
 use super::forwarding::Forwarding;
 use super::graph::{Graph, NONE};
@@ -21,9 +19,7 @@ use crate::fabric::Fabric;
 ///
 /// Source: M. Schroeder et al.: *Autonet: A High-Speed, Self-Configuring Local Area Network Using Point-to-Point Links*,
 /// IEEE JSAC 9 (1991); as tables by destination, OpenSM's engine `updn`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct UpDownSpec {
     /// Names of the root switches. Default: in each connected part the switch whose furthest switch with nodes is
     /// nearest, among equals that with the least sum of distances, then the lowest number; where all switches that are

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::{Counted, count_ends};
 use super::demand::{Columns, Demand};
@@ -30,19 +28,15 @@ use crate::units::Time;
 ///
 /// Source: L. Valiant, "A scheme for fast parallel communication", SIAM J. Comput. 11 (1982); J. Kim et al.,
 /// "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct ValiantSpec {
     /// Intermediates of a message, which is split over them in equal parts (default 1; drawn with replacement).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub intermediates: Option<Located<u32>>,
     /// Whether every message is split over all intermediates, and over all shortest paths to them and from them, in
     /// equal parts (default false): what is expected of drawn ones.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub all_intermediates: bool,
     /// Seed of the draws (default: the scenario's).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 

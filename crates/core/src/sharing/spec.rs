@@ -1,7 +1,5 @@
 //! The sharing policy of a scenario: `[sharing.max-min]` and so on.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     Blocking, Channels, EqualShare, Groups, MaxMin, Redistribute, Sharing, VirtualOutput, WeightedEqualShare,
     WeightedMaxMin,
@@ -10,9 +8,7 @@ use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
 /// The sharing policy of a scenario.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec]
 pub enum SharingSpec {
     /// Each link is divided evenly; a flow gets the least of its links.
     EqualShare(EqualShareSpec),
@@ -25,13 +21,10 @@ pub enum SharingSpec {
 }
 
 /// `[sharing.blocking]`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial)]
 pub struct BlockingSpec {
     /// The queues of a link: on tori under dimension-order its virtual channels (default dateline); on other fabrics
     /// those that keep routes from waiting in a circle, in classes; `voq` has a queue for each output on any fabric.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<BlockingChannels>,
     /// How far what a queue lets through may be off, as a part of it (default 0.2).
     pub tolerance: Located<f64>,
@@ -43,9 +36,7 @@ pub struct BlockingSpec {
 }
 
 /// The queues of a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq)]
 pub enum BlockingChannels {
     /// Two: messages change to the second one on the link that closes a ring.
     Dateline,
@@ -107,15 +98,11 @@ impl BlockingSpec {
 const LEAST_TOLERANCE: f64 = 1e-9;
 
 /// `[sharing.equal-share]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec(Default)]
 pub struct EqualShareSpec {}
 
 /// `[sharing.max-min]`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial, Default)]
 pub struct MaxMinSpec {
     /// How the rates are worked out; they are the same, up to rounding.
     #[serde(skip_serializing_if = "Solver::is_auto")]
@@ -123,9 +110,7 @@ pub struct MaxMinSpec {
 }
 
 /// How exact max-min rates are worked out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Solver {
     /// By groups on tori and meshes with long sides (20 nodes on average in two dimensions, 30 in three, 40 in four)
     /// and for an incast of 256 messages and more, of a program while 256 messages share a link, else by flows.
@@ -144,9 +129,7 @@ impl Solver {
 }
 
 /// `[sharing.redistribute]`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial)]
 pub struct RedistributeSpec {
     /// Rounds go on until no rate grows by more than this part of itself (default 0.01).
     pub threshold: Located<f64>,

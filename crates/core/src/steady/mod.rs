@@ -27,8 +27,6 @@ mod worst;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
@@ -42,21 +40,17 @@ pub use traffic::{Traffic, groups as groups_of_nodes};
 pub use worst::worst_case;
 
 /// What came out of counting loads.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[report]
 pub struct Throughput {
     /// The part of its bandwidth that every node uses; of random pairs the mean over pairs. The mean over seeds.
     pub throughput: f64,
     /// The standard deviation over seeds, where there are several.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
     /// Of random pairs: what the slowest has; the mean over seeds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slowest_pair: Option<f64>,
     /// How often random traffic was drawn.
     pub seeds: u32,
     /// The part of the traffic that goes shortest ways, where the rule has mixed two kinds of ways as is best.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub minimal_share: Option<f64>,
     /// By kind of link, the largest load of all its links, over all seeds: what crosses it when every node uses its
     /// whole bandwidth, over its capacity.
@@ -65,12 +59,12 @@ pub struct Throughput {
     /// all of them were used alike.
     pub mean_load: BTreeMap<String, f64>,
     /// The link with the largest load.
+    #[always]
     pub bottleneck: Option<Bottleneck>,
 }
 
 /// The link that holds traffic back.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[report]
 pub struct Bottleneck {
     /// Its name.
     pub link: String,

@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::Serialize;
-
 use crate::diagnostic::Diagnostic;
 use crate::engine::{Progress, Stop, Watch};
 use crate::fabric::Fabric;
@@ -47,8 +45,7 @@ impl Default for SteadyOptions {
 }
 
 /// What simulated steady traffic came to.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[report]
 pub struct Steady {
     /// The part of its bandwidth that a node sends, the mean over nodes that send and over the time that is measured.
     pub throughput: f64,

@@ -1,7 +1,5 @@
 //! The cables between groups of switches: by an arrangement, or from a file.
 
-use serde::{Deserialize, Serialize};
-
 use super::common::{MOST_LINKS, Mistakes};
 use super::direct::{Cable, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
@@ -11,9 +9,7 @@ use crate::rng::Stream;
 use crate::units::count;
 
 /// Which port of a group leads to which other group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Arrangement {
     /// Slot s of group G leads to group s, or s + 1 from G on.
     #[default]

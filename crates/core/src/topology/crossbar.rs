@@ -1,26 +1,20 @@
 //! Crossbar: one switch that joins all nodes.
 
-use serde::{Deserialize, Serialize};
-
 use super::common::{Cables, Mistakes, Topology};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Tree};
 use crate::units::{Bandwidth, Time};
 
 /// `[topology.crossbar]`: every node on one ideal switch.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct CrossbarSpec {
     /// Number of nodes.
     pub nodes: Located<u32>,
     /// Bandwidth of each node's link, in each direction.
     pub bandwidth: Located<Bandwidth>,
     /// Latency of each link (default 0 s): a message crosses two.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Time>,
     /// Bandwidth of the switch's output ports, where it is less than that of the links.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 

@@ -1,7 +1,6 @@
 //! Custom: a graph of directed links from a file, with routes if they are given.
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
 use super::common::Topology;
 use crate::diagnostic::{Diagnostic, Located, Sources};
@@ -13,9 +12,7 @@ use crate::units::{Bandwidth, Time};
 /// `[topology.custom]`.
 ///
 /// The links of the file are all there is: none are added between nodes and switches.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct CustomSpec {
     /// Number of nodes.
     pub nodes: Located<u32>,
@@ -23,10 +20,8 @@ pub struct CustomSpec {
     /// any other name; both are empty for a link that only routes use. `latency` may be left out.
     pub links: Located<String>,
     /// The routes: a CSV file `src,dst,links` with node numbers and, in order and separated by blanks, ids of links.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routes: Option<Located<String>>,
     /// What each output port of a switch can carry (default: no limit beside the link's own).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 

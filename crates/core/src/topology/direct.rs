@@ -173,24 +173,18 @@ pub(super) fn wrong<T>(value: &Located<T>, message: impl Into<String>, label: im
 macro_rules! switch_spec {
     ($(#[$about:meta])* $name:ident { $($(#[$field_about:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$about])*
-        #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+        #[spec]
         pub struct $name {
             $($(#[$field_about])* pub $field: $type,)*
             /// Bandwidth of a link in each direction.
             pub bandwidth: crate::diagnostic::Located<crate::units::Bandwidth>,
             /// Latency of a link (default 0 s).
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub latency: Option<crate::units::Time>,
             /// Bandwidth of the host links, where it is another.
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub host_bandwidth: Option<crate::diagnostic::Located<crate::units::Bandwidth>>,
             /// Latency of the host links, where it is another.
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub host_latency: Option<crate::units::Time>,
             /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub switch_port_bandwidth: Option<crate::diagnostic::Located<crate::units::Bandwidth>>,
         }
 

@@ -1,7 +1,5 @@
 //! Dragonfly: groups of switches that are joined pair by pair.
 
-use serde::{Deserialize, Serialize};
-
 use super::between::{Arrangement, Between, ByPair, Choice};
 use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, Direct, Every, Kind, Links, Spread, complete, pair, wrong};
@@ -21,71 +19,50 @@ use crate::units::{Bandwidth, Time};
 /// et al., "Topological characterization of Hamming and dragonfly networks and its implications on routing", ACM TACO
 /// 11 (2014); E. Hastings et al., "Comparing global link arrangements for dragonfly networks", Cluster 2015. Cascade:
 /// G. Faanes et al., "Cray Cascade: a scalable HPC system based on a dragonfly network", SC 2012.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct DragonflySpec {
     /// Nodes of a switch.
     pub p: Located<u32>,
     /// Switches of a group (default 2p, or rows x columns).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub a: Option<Located<u32>>,
     /// Ports of a switch to other groups (default p).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub h: Option<Located<u32>>,
     /// Number of groups (default a h + 1, the most that can be).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub g: Option<Located<u32>>,
     /// Rows of a Cascade group: switches that differ in their row alone are joined.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<Located<u32>>,
     /// Columns of a Cascade group.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<Located<u32>>,
     /// Cables between two switches of a row, or of a group without rows (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub row_links: Option<Located<u32>>,
     /// Cables between two switches of a column (default 1; Cascade has 3).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub column_links: Option<Located<u32>>,
     /// Cables between two groups (default as many as there are ports for: a h / (g - 1), rounded down).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub global_links: Option<Located<u32>>,
     /// Which port leads to which group (default absolute).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arrangement: Option<Located<Arrangement>>,
     /// The cables between groups one by one, in place of an arrangement: a CSV file
     /// `from-group,from-switch,to-group,to-switch,cables`; `cables` is their number (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cables: Option<Located<String>>,
     /// Seed of `arrangement = "random"` (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Located<u64>>,
     /// Bandwidth of a link in each direction, where its kind has none of its own.
     pub bandwidth: Located<Bandwidth>,
     /// Latency of a link, where its kind has none of its own (default 0 s).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Time>,
     /// Bandwidth of the host links.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the host links.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_latency: Option<Time>,
     /// Bandwidth of the links inside a group.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub local_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the links inside a group.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub local_latency: Option<Time>,
     /// Bandwidth of the links between groups.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub global_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the links between groups.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub global_latency: Option<Time>,
     /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 

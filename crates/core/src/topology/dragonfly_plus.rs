@@ -1,7 +1,5 @@
 //! Dragonfly+: groups that are trees of two levels, joined by their upper switches.
 
-use serde::{Deserialize, Serialize};
-
 use super::between::{Arrangement, Between, ByPair, Choice};
 use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, Direct, Every, Kind, Links, Spread};
@@ -17,64 +15,46 @@ use crate::units::{Bandwidth, Time};
 ///
 /// Source: A. Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", HiPINEB 2017; M. Flajslik et
 /// al., "Megafly: a topology for exascale systems", ISC 2018.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct DragonflyPlusSpec {
     /// Nodes of a leaf.
     pub nodes: Located<u32>,
     /// Leaves of a group.
     pub leaves: Located<u32>,
     /// Spines of a group (default as many as leaves).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub spines: Option<Located<u32>>,
     /// Ports of a spine to other groups (default as many as nodes of a leaf).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub global_ports: Option<Located<u32>>,
     /// Number of groups (default spines x global ports + 1, the most that can be).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Located<u32>>,
     /// Cables between a leaf and a spine (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub local_links: Option<Located<u32>>,
     /// Cables between two groups (default as many as there are ports for).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub global_links: Option<Located<u32>>,
     /// Which port leads to which group (default absolute).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arrangement: Option<Located<Arrangement>>,
     /// The cables between groups one by one, in place of an arrangement: a CSV file
     /// `from-group,from-switch,to-group,to-switch,cables`; switches are spines, `cables` is their number (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cables: Option<Located<String>>,
     /// Seed of `arrangement = "random"` (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Located<u64>>,
     /// Bandwidth of a link in each direction, where its kind has none of its own.
     pub bandwidth: Located<Bandwidth>,
     /// Latency of a link, where its kind has none of its own (default 0 s).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Time>,
     /// Bandwidth of the host links.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the host links.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_latency: Option<Time>,
     /// Bandwidth of the links inside a group.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub local_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the links inside a group.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub local_latency: Option<Time>,
     /// Bandwidth of the links between groups.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub global_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the links between groups.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub global_latency: Option<Time>,
     /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 

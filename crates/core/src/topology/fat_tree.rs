@@ -1,7 +1,5 @@
 //! Fat-tree: levels of switches above the nodes.
 
-use serde::{Deserialize, Serialize};
-
 use super::common::{Cables, Mistakes, OneOrList, Topology, length};
 use super::direct::wrong;
 use crate::diagnostic::{Diagnostic, Located, Sources};
@@ -12,43 +10,32 @@ use crate::units::{Bandwidth, Time};
 ///
 /// Either the full-bisection tree of three levels by `p`, or any extended generalised fat-tree by the lists `down`,
 /// `up` and `parallel`, one number a level, from the nodes up. Level 1 are the host links.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct FatTreeSpec {
     /// Half the ports of a switch: three levels of switches with 2p ports, 2p^3 nodes, full bisection
     /// (`down = [p, p, 2p]`, `up = [1, p, p]`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub p: Option<Located<u32>>,
     /// Children of a switch, by level from the nodes up.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<Located<Vec<Located<u32>>>>,
     /// Parents of a part of the level below, by level (default: as many cables up as down, so full bisection;
     /// 1 for the nodes).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub up: Option<Located<Vec<Located<u32>>>>,
     /// Cables between a part and each of its parents, by level (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Located<Vec<Located<u32>>>>,
     /// How many times more cables a level-1 switch has down to nodes than up (default 1: full bisection); in place of
     /// `up`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub oversubscription: Option<Located<u32>>,
     /// Bandwidth of a cable in each direction: one value, or a list with one for each level from the nodes up (above
     /// the host links, if `host-bandwidth` is given).
     pub bandwidth: Located<OneOrList<Bandwidth>>,
     /// Latency of a cable (default 0 s): one value, or a list with one for each level from the nodes up (above the
     /// host links, if `host-latency` is given).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Located<OneOrList<Time>>>,
     /// Bandwidth of the host links, where it is another.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the host links, where it is another.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_latency: Option<Time>,
     /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 

@@ -1,7 +1,5 @@
 //! Hyper-crossbar: a grid of nodes with a crossbar along each line of each dimension.
 
-use serde::{Deserialize, Serialize};
-
 use super::common::{Cables, Mistakes, OneOrList, Topology, times};
 use super::torus::Host;
 use crate::diagnostic::{Diagnostic, Located, Sources};
@@ -9,28 +7,21 @@ use crate::fabric::{CrossbarGrid, Fabric};
 use crate::units::{Bandwidth, Time};
 
 /// `[topology.hyper-crossbar]`: every node has a router that is joined to one crossbar in each dimension.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct HyperCrossbarSpec {
     /// Nodes along each dimension; node numbers grow along the first one first.
     pub dims: Located<Vec<Located<u32>>>,
     /// Bandwidth between a router and a crossbar in each direction: one value, or a list with one for each dimension.
     pub bandwidth: Located<OneOrList<Bandwidth>>,
     /// Latency between a router and a crossbar (default 0 s): one value, or a list with one for each dimension.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Located<OneOrList<Time>>>,
     /// Whether nodes are joined to their router by links of their own (default true); without, the node is the router.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_link: Option<bool>,
     /// Bandwidth of the host links (default: the largest of the dimensions).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the host links (default 0 s).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_latency: Option<Located<Time>>,
     /// Bandwidth of an output port of a router or crossbar, where it is less than that of the cable behind it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 

@@ -1,7 +1,5 @@
 //! HyperX: a complete graph along each line of each dimension.
 
-use serde::{Deserialize, Serialize};
-
 use super::common::{Mistakes, OneOrList, Topology, times};
 use super::direct::{Direct, Every, Kind, Links, Spread, complete, pair};
 use crate::base::Arrange;
@@ -16,9 +14,7 @@ use crate::units::{Bandwidth, Time};
 ///
 /// Source: J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC 2009;
 /// J. Kim et al., "Flattened butterfly: a cost-efficient topology for high-radix networks", ISCA 2007.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct HyperxSpec {
     /// Switches along each dimension.
     pub shape: Located<Vec<Located<u32>>>,
@@ -26,21 +22,16 @@ pub struct HyperxSpec {
     pub nodes: Located<u32>,
     /// Cables between two switches that differ in one coordinate (default 1): one value, or a list with one for each
     /// dimension.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Located<OneOrList<u32>>>,
     /// Bandwidth of a cable in each direction: one value, or a list with one for each dimension.
     pub bandwidth: Located<OneOrList<Bandwidth>>,
     /// Latency of a cable (default 0 s): one value, or a list with one for each dimension.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Located<OneOrList<Time>>>,
     /// Bandwidth of the host links (default: the largest of the dimensions).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the host links (default: the largest of the dimensions).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_latency: Option<Time>,
     /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 

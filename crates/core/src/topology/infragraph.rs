@@ -15,8 +15,6 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
-
 use super::common::{Mistakes, Topology};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
@@ -27,24 +25,18 @@ use crate::units::{Bandwidth, Bytes, Time};
 /// Every component that an edge joins is a vertex, named like `server.0.xpu.3`. Accelerators (`xpu`) are the nodes, or
 /// CPUs where no edge joins an accelerator, or else network cards; all others carry messages on. An edge is a link each
 /// way. Nodes are numbered in the order of the instances and components in the file.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct InfragraphSpec {
     /// The YAML file.
     pub file: Located<String>,
     /// Which components are nodes: a kind (`xpu`, `cpu`, `nic` ...) or the name of a component (default `xpu`, or `cpu`,
     /// or `nic`: the first of which there are any with edges).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Located<String>>,
     /// Bandwidth of links that have none of their own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Located<Bandwidth>>,
     /// Latency of links that have none of their own (default 0).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Located<Time>>,
     /// What a transfer carries on links in gigatransfers per second: `2 B` on PCI Express with 16 lanes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Located<Bytes>>,
 }
 

@@ -31,8 +31,6 @@ mod simgrid;
 mod slim_fly;
 mod torus;
 
-use serde::{Deserialize, Serialize};
-
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
 
@@ -70,9 +68,7 @@ pub use torus::{MeshSpec, TorusSpec};
 macro_rules! topologies {
     ($($(#[doc = $about:literal])* $(#[cfg($($when:tt)*)])? $variant:ident($spec:ty),)*) => {
         /// The topology of a scenario: `[topology.fat-tree]` and so on.
-        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(rename_all = "kebab-case")]
+        #[spec]
         pub enum TopologySpec {
             $($(#[doc = $about])* $(#[cfg($($when)*)])? $variant($spec),)*
         }

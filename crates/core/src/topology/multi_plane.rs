@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::TopologySpec;
 use super::common::{Mistakes, Topology};
 use super::direct::wrong;
@@ -16,15 +14,11 @@ use crate::units::Bandwidth;
 ///
 /// What the fabric calls its nodes are network cards here: node i has cards `nics i` to `nics i + nics - 1` of each copy,
 /// as links of its own. `[routing.planes]` says which of them a message takes.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct MultiPlaneSpec {
     /// Copies of the fabric (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub planes: Option<Located<u32>>,
     /// Cards of a node in each copy (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub nics: Option<Located<u32>>,
     /// The fabric: a topology, as in `[topology]`.
     pub of: Box<TopologySpec>,

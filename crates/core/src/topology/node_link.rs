@@ -6,8 +6,6 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
-
 use super::common::{Mistakes, Topology};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
@@ -21,17 +19,13 @@ pub use read::is_graph;
 /// units. A vertex says by `kind` or `type` whether it is a node (`host`, `node`, `endpoint` ...) or a switch (`switch`,
 /// `router`); where no vertex does, those with one edge are nodes. Vertices that have `endpoints` are switches with so
 /// many nodes on them. Nodes are numbered in the order of the file.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct GraphSpec {
     /// The JSON file.
     pub file: Located<String>,
     /// Bandwidth of edges that have none of their own (`bandwidth` or `capacity`), and of the links of `endpoints`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Located<Bandwidth>>,
     /// Latency of edges that have none of their own (`latency` or `delay`), and of the links of `endpoints` (default 0).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Located<Time>>,
 }
 

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::common::{Mistakes, Topology, largest};
 use super::direct::{Spread, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
@@ -20,45 +18,33 @@ use crate::units::{Bandwidth, Time, count};
 /// Source: A. Gangidi et al., "RDMA over Ethernet for distributed AI training at Meta scale", SIGCOMM 2024; K. Qian et
 /// al., "Alibaba HPN: a data center network for large language model training", SIGCOMM 2024; X. Wang et al., "SimAI",
 /// NSDI 2025.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct RailsSpec {
     /// Number of servers.
     pub servers: Located<u32>,
     /// Nodes of a server: its accelerators (default 8).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<Located<u32>>,
     /// Servers of a segment, which share leaves (default all).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Located<u32>>,
     /// Whether node j of every server hangs on leaf j (default true); else all nodes of a server on one leaf.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub by_rail: Option<bool>,
     /// Spines of a plane (default one where there are several leaves, none where there is one).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub spines: Option<Located<u32>>,
     /// Cables between a leaf and a spine (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub spine_links: Option<Located<u32>>,
     /// Planes: networks side by side, into each of which a node has a link (default 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub planes: Option<Located<u32>>,
     /// Bandwidth of a link between a node and a leaf, and between a leaf and a spine, in each direction.
     pub bandwidth: Located<Bandwidth>,
     /// Latency of these links (default 0 s).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Time>,
     /// Bandwidth between a leaf and a spine, where it is another.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub spine_bandwidth: Option<Located<Bandwidth>>,
     /// Latency between a leaf and a spine, where it is another.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub spine_latency: Option<Time>,
     /// Bandwidth between a node and the switch of its server.
     pub nvlink_bandwidth: Located<Bandwidth>,
     /// Latency between a node and the switch of its server (default 0 s).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub nvlink_latency: Option<Time>,
 }
 

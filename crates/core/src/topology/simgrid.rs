@@ -36,7 +36,6 @@ mod tests;
 use std::sync::Arc;
 
 use roxmltree::{Document, ParsingOptions};
-use serde::{Deserialize, Serialize};
 
 use super::common::Topology;
 use crate::diagnostic::{Diagnostic, Located, Sources, Span};
@@ -45,9 +44,7 @@ use crate::fabric::Fabric;
 /// `[topology.simgrid]`.
 ///
 /// Hosts become nodes in the order of the document.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec]
 pub struct SimgridSpec {
     /// The platform file.
     pub platform: Located<String>,

@@ -1,7 +1,5 @@
 //! Torus and mesh: grids of nodes, each joined to its neighbours along every dimension.
 
-use serde::{Deserialize, Serialize};
-
 use super::common::{Cables, Mistakes, OneOrList, Topology, times};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Grid};
@@ -10,32 +8,24 @@ use crate::units::{Bandwidth, Time};
 macro_rules! grid_spec {
     ($(#[$meta:meta])* $name:ident, $family:literal, $closed:literal, $(#[$wrap:meta])*) => {
         $(#[$meta])*
-        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+        #[spec]
         pub struct $name {
             /// Nodes along each dimension; node numbers grow along the first one first.
             pub dims: Located<Vec<Located<u32>>>,
             /// Bandwidth of a cable in each direction: one value, or a list with one for each dimension.
             pub bandwidth: Located<OneOrList<Bandwidth>>,
             /// Latency of a cable (default 0 s): one value, or a list with one for each dimension.
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub latency: Option<Located<OneOrList<Time>>>,
             $(#[$wrap])*
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub wrap: Option<Located<OneOrList<bool>>>,
             /// Whether nodes are joined to their switch by links of their own (default true); without, the node is the
             /// switch.
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub host_link: Option<bool>,
             /// Bandwidth of the host links (default: the largest of the dimensions).
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub host_bandwidth: Option<Located<Bandwidth>>,
             /// Latency of the host links (default 0 s).
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub host_latency: Option<Located<Time>>,
             /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
-            #[serde(skip_serializing_if = "Option::is_none")]
             pub switch_port_bandwidth: Option<Located<Bandwidth>>,
         }
 

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::flow::FlowSpec;
 use super::packet::PacketSpec;
 use super::{Built, ContentionFree, Metered, Packets, Transport, flow_transport};
@@ -15,9 +13,7 @@ use crate::sharing::SharingSpec;
 use crate::workload::Load;
 
 /// How messages move.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec]
 pub enum TransportSpec {
     /// Each message is a flow that shares links with the others (the default).
     Flow(FlowSpec),
@@ -28,9 +24,7 @@ pub enum TransportSpec {
 }
 
 /// `[transport.contention-free]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[spec(Default)]
 pub struct ContentionFreeSpec {}
 
 impl Default for TransportSpec {

@@ -1,7 +1,5 @@
 //! `[transport.flow]`: what messages get of links, and on which terms they share them.
 
-use serde::{Deserialize, Serialize};
-
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
@@ -9,9 +7,7 @@ use crate::units::Bytes;
 ///
 /// By default messages wait for the latencies of their route as they are, get the bandwidth of links as it is, and
 /// weigh the same. The other terms are those of SimGrid's network models, CM02 and LV08.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial)]
 pub struct FlowSpec {
     /// A message waits this many times the latency of its route (default 1).
     #[serde(skip_serializing_if = "is_one")]
@@ -26,7 +22,6 @@ pub struct FlowSpec {
     #[serde(skip_serializing_if = "is_nothing")]
     pub weight_size: Located<Bytes>,
     /// Bytes under way at most: a message is at most as fast as `window / (2 latency)`; without, no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Located<Bytes>>,
     /// The part of its rate that a message also takes on each link of the way back, for acknowledgements (default 0).
     #[serde(skip_serializing_if = "is_none")]
@@ -34,9 +29,7 @@ pub struct FlowSpec {
 }
 
 /// What the rates of messages on a full link are in proportion to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[spec(Copy, Eq, Default)]
 pub enum Weights {
     /// Nothing: all are the same.
     #[default]

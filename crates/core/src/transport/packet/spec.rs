@@ -10,9 +10,7 @@ use crate::routing::{Router, Steps};
 use crate::units::{Bytes, Time};
 
 /// `[transport.packet]`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[spec(partial)]
 pub struct PacketSpec {
     /// How switches queue packets (default oq).
     pub model: Model,
@@ -21,28 +19,21 @@ pub struct PacketSpec {
     /// Packets of a message of mean size, instead of `packet-size`: one size for all, the mean message divided by this
     /// number; coarse and quick, for messages much longer than what buffers hold. Buffers of iq then hold 2 packets by
     /// default, 4 with local-bubble.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub packets_per_message: Option<Located<u32>>,
     /// Packets that fit in a buffer, or "unlimited": iq, of each input port and virtual channel (default 8); fq, of
     /// each message at each hop (default 2); oq has no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Located<Buffer>>,
     /// Which of several waiting packets goes first, for iq (default round-robin).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Located<Arbitration>>,
     /// What keeps packets from waiting for each other in a circle, for iq (default: dateline under dimension-order,
     /// else classes).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadlock_avoidance: Option<Located<DeadlockAvoidance>>,
     /// Virtual channels of each link, for iq with classes (default: as many as routes need).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Located<u32>>,
     /// How input buffers are divided, for iq (default fifo).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Located<Queues>>,
     /// Cut-through, for iq: a packet may go on this long after its first byte was sent; without, when its last byte is
     /// there; for example "50 ns".
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub head_latency: Option<Located<Time>>,
 }
 
