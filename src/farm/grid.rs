@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::tasks::{Size, Sizes, Tasks};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Time;
 
 /// Most dimensions of a grid: so many columns a table of executed tasks may have.
@@ -93,6 +93,13 @@ impl TaskGrid {
 }
 
 /// `1024x1024` (coordinates from 1), `0..1023x0..1023`.
+impl TaskGrid {
+    /// Reads a grid, and marks what is none.
+    pub(super) fn read(text: &Located<String>) -> Result<Self, Diagnostic> {
+        text.parse().map_err(|message: String| Diagnostic::new("bad-grid", message).at_value(text))
+    }
+}
+
 impl FromStr for TaskGrid {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {

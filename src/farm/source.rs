@@ -155,14 +155,8 @@ impl TasksFile {
     /// # Errors
     /// All mistakes of the tables and rules.
     pub fn given(&self, seed: u64, sources: &mut Sources) -> Result<Given, Vec<Diagnostic>> {
-        let grid = match &self.grid {
-            Some(text) => Some(
-                text.parse::<TaskGrid>()
-                    .map_err(|message| vec![Diagnostic::new("bad-grid", message).at_value(text)])?,
-            ),
-            None => None,
-        };
         let one = |diagnostic| vec![diagnostic];
+        let grid = self.grid.as_ref().map(TaskGrid::read).transpose().map_err(one)?;
         let executed = match &self.tasks {
             TasksSpec::File(file) => read_table(sources.open(&file.path).map_err(one)?, self.size())?,
             TasksSpec::Executed(listed) => self.listed(listed).map_err(one)?,

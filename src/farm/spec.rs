@@ -213,11 +213,7 @@ impl MasterSlaveSpec {
     /// All mistakes of tables and rules.
     pub fn given(&self, seed: u64, sources: &mut Sources) -> Result<Given, Vec<Diagnostic>> {
         if matches!(&self.tasks, TasksSpec::Executed(listed) if listed.points.is_empty()) {
-            let grid = self.grid.as_ref().map(|text| {
-                let wrong = |message| vec![Diagnostic::new("bad-grid", message).at_value(text)];
-                text.parse::<TaskGrid>().map_err(wrong)
-            });
-            let grid = grid.transpose()?;
+            let grid = self.grid.as_ref().map(TaskGrid::read).transpose().map_err(|mistake| vec![mistake])?;
             let dimensions = grid.as_ref().map_or(0, |grid| grid.extents().len());
             return Ok(Given::Executed(Executed::new(dimensions), grid));
         }

@@ -4,6 +4,7 @@ use crate::engine::Mishaps;
 use crate::fabric::Fabric;
 use crate::faults::Faults;
 use crate::ids::{LinkId, NodeId};
+use crate::network::Network;
 
 /// Names at most.
 const NAMED: usize = 1000;
@@ -44,6 +45,11 @@ pub struct FaultsReport {
 }
 
 impl FaultsReport {
+    /// What a run on a network says of its faults, if it has any.
+    pub(crate) fn of_run(network: &Network, mishaps: Option<&Mishaps>) -> Option<Box<Self>> {
+        network.faults.as_ref().map(|faults| Box::new(Self::new(faults, mishaps)))
+    }
+
     /// What failed, and what a run says of it.
     pub fn new(faults: &Faults, mishaps: Option<&Mishaps>) -> Self {
         let fabric = faults.whole();

@@ -16,7 +16,12 @@ mod schema;
 pub mod variation;
 pub mod whatif;
 
+use std::time::Instant;
+
 use serde::Serialize;
+
+use crate::engine::{Flight, Outcome, Stop};
+use crate::units::Time;
 
 pub(crate) use crate::base::portable::student;
 pub use crate::steady::Rate;
@@ -76,6 +81,15 @@ pub struct Head {
     pub fingerprint: String,
     /// What a map of errors says of such runs, of patterns that are flows.
     pub accuracy: Option<Box<KnownAccuracy>>,
+}
+
+impl Head {
+    /// Creates the head of a run that came this far; all that not every run has is still to be said.
+    pub(crate) fn of_run(schema: &'static str, scenario: serde_json::Value, status: Status, ran: Stopped) -> Self {
+        let Stopped { messages, bytes, .. } = ran;
+        let stopped = (status != Status::Complete).then_some(ran);
+        Self { schema, scenario, status, messages, bytes, stopped, ..Self::default() }
+    }
 }
 
 /// What came out of one run of a pattern.
@@ -148,6 +162,16 @@ pub enum Status {
     Undone,
 }
 
+impl From<&Stop> for Status {
+    fn from(stop: &Stop) -> Self {
+        match stop {
+            Stop::Done => Self::Complete,
+            Stop::Interrupted => Self::Interrupted,
+            Stop::Deadlock(_) | Stop::Gridlock(_) => Self::Deadlocked,
+        }
+    }
+}
+
 /// How far a run came that did not come to its end.
 #[report(Copy)]
 pub struct Stopped {
@@ -157,6 +181,12 @@ pub struct Stopped {
     pub messages: u64,
     /// Their bytes \[B\].
     pub bytes: u64,
+}
+
+impl From<&Outcome> for Stopped {
+    fn from(outcome: &Outcome) -> Self {
+        Self { at_s: outcome.ended.seconds(), messages: outcome.messages, bytes: outcome.bytes }
+    }
 }
 
 /// Lower bounds of the makespan \[s\]: three of bandwidth, which do not know the order of the messages, one of
@@ -352,6 +382,19 @@ pub struct Meta {
     pub version: String,
 }
 
+impl Meta {
+    /// Returns what a run took that started then.
+    pub(crate) fn since(start: Instant, events: u64, packet_hops: Option<u64>) -> Self {
+        Self {
+            wall_s: start.elapsed().as_secs_f64(),
+            events,
+            packet_hops,
+            peak_rss_bytes: crate::base::memory::peak(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
 /// One delivered message.
 #[report(Copy)]
 pub struct MessageRecord {
@@ -367,4 +410,18 @@ pub struct MessageRecord {
     pub start_s: f64,
     /// When it arrived \[s\].
     pub end_s: f64,
+}
+
+impl MessageRecord {
+    /// Returns the record of a message that is delivered now.
+    pub(crate) fn delivered(now: Time, flight: &Flight) -> Self {
+        Self {
+            src: flight.send.id.src.0,
+            dst: flight.send.dst.0,
+            index: flight.send.id.index,
+            bytes: flight.send.bytes,
+            start_s: flight.start.seconds(),
+            end_s: now.seconds(),
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::estimate;
-use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors};
+use super::simulated::{RunOptions, Simulated, fingerprint, fits_noise, fits_places, processors, time_over};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Stop, Watch};
@@ -15,10 +15,10 @@ use crate::farm::{
 };
 use crate::ids::RankId;
 use crate::noise::Added;
-use crate::report::{self, Estimated, FarmBounds, Prediction, Status, Utilisation, Waiting};
+use crate::report::{self, Estimated, FarmBounds, Head, Meta, Prediction, Status, Utilisation, Waiting};
 use crate::system::System;
 use crate::system::WorkloadSpec;
-use crate::units::{Bandwidth, Time};
+use crate::units::Time;
 
 /// A master that gives out tasks to workers in one way.
 #[derive(Clone, Debug)]
@@ -58,27 +58,25 @@ impl FarmOutcome {
     /// The figures that all work has in common.
     pub fn summary(&self) -> Summary {
         let row = self.prediction.as_ref();
-        Summary {
-            status: match row.map(|row| row.undone) {
-                None => Status::Interrupted,
-                Some(0) => Status::Complete,
-                Some(_) => Status::Undone,
-            },
+        let status = match row.map(|row| row.undone) {
+            None => Status::Interrupted,
+            Some(0) => Status::Complete,
+            Some(_) => Status::Undone,
+        };
+        let messages = row.map_or(0, |row| 2 * row.messages - row.repeated);
+        let head = Head {
+            status,
             makespan_s: row.map_or(0.0, |row| row.time_s),
-            messages: row.map_or(0, |row| 2 * row.messages - row.repeated),
+            messages,
             bytes: self.bytes,
-            bounds: report::Bounds { path_s: row.map(|row| row.bound_s), ..report::Bounds::default() },
-            events: row.map_or(0, |row| 2 * row.messages - row.repeated),
-            packet_hops: None,
             fingerprint: row.map(|row| row.fingerprint.clone()).unwrap_or_default(),
-            wall_s: self.wall_s,
-            blocked: Vec::new(),
-            gridlock: None,
-            stopped: None,
-            faults: None,
             estimated: self.estimated.clone(),
+            ..Head::default()
+        };
+        Summary {
+            bounds: report::Bounds { path_s: row.map(|row| row.bound_s), ..report::Bounds::default() },
             undone: row.map_or(0, |row| row.undone),
-            jobs: Vec::new(),
+            ..Summary::of(&head, &Meta { wall_s: self.wall_s, events: messages, ..Meta::default() })
         }
     }
 }
@@ -124,12 +122,8 @@ impl FarmWork {
             return None;
         }
         let (out, back) = network.capacity_of(node);
-        let time = |bytes: u64, over: Bandwidth| match over.bytes_per_second() > 0.0 {
-            true => over.time_for(bytes as f64),
-            false => Time::ZERO,
-        };
         let [sent, returned] = self.tasks.bytes_each_way();
-        Some(time(sent, out).max(time(returned, back)))
+        Some(time_over(sent as f64, out).max(time_over(returned as f64, back)))
     }
 
     /// The workers with the speed of their ranks put into their factors: the highest that each ever has.
@@ -273,6 +267,9 @@ fn prediction(point: &FarmPoint, tasks: &Tasks, costs: &Costs, outcome: &Outcome
         master_s: bounds.master.seconds(),
         network_s: network.map(Time::seconds),
     };
+    let of_worker = |worker: &WorkerUse| [worker.busy, worker.last, Time::from_ps(f64::from(worker.tasks))];
+    let of_masters = outcome.masters.iter().copied();
+    let times = std::iter::once(outcome.time).chain(of_masters).chain(workers.iter().flat_map(of_worker));
     Prediction {
         value: point.value.clone(),
         workers: workers.len() as u32,
@@ -299,22 +296,6 @@ fn prediction(point: &FarmPoint, tasks: &Tasks, costs: &Costs, outcome: &Outcome
         bounds,
         bound_s: bounds.largest(),
         seeds: None,
-        fingerprint: fingerprint(outcome),
+        fingerprint: fingerprint(times),
     }
-}
-
-/// Over when everybody did how much, to the last bit.
-fn fingerprint(outcome: &Outcome) -> String {
-    let mut hasher = blake3::Hasher::new();
-    let mut time = |time: Time| {
-        hasher.update(&time.ps().to_bits().to_le_bytes());
-    };
-    time(outcome.time);
-    outcome.masters.iter().for_each(|&busy| time(busy));
-    for worker in &outcome.workers {
-        time(worker.busy);
-        time(worker.last);
-        time(Time::from_ps(f64::from(worker.tasks)));
-    }
-    hasher.finalize().to_hex()[..16].to_owned()
 }

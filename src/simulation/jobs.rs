@@ -9,7 +9,7 @@ use super::followed::{First, Followed};
 use super::job_links;
 use super::pattern::PatternWork;
 use super::program::ProgramWork;
-use super::simulated::{RunOptions, Simulated, Slowed, fits_noise, fits_places, without_network};
+use super::simulated::{RunOptions, Simulated, Slowed, fits_noise, fits_places, time_over, without_network};
 use super::summary::Summary;
 use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Sources};
@@ -26,7 +26,7 @@ use crate::program::collectives::Expander;
 use crate::record::JobsRecorder;
 use crate::report::{
     self, Bounds, Carried, FaultsReport, Head, JOBS_SCHEMA, JobReport, JobsLink, JobsReport, Meeting, MessageRecord,
-    Meta, Status, Stopped,
+    Meta, Status,
 };
 use crate::rng::seed_of_job;
 use crate::steady::{OnFabric, OnNodes};
@@ -189,25 +189,9 @@ pub struct JobsOutcome {
 impl JobsOutcome {
     /// The figures that all work has in common.
     pub fn summary(&self) -> Summary {
-        let JobsReport { head, meta, .. } = &self.report;
-        Summary {
-            status: head.status,
-            makespan_s: head.makespan_s,
-            messages: head.messages,
-            bytes: head.bytes,
-            bounds: self.report.bounds,
-            events: meta.events,
-            packet_hops: meta.packet_hops,
-            fingerprint: head.fingerprint.clone(),
-            wall_s: meta.wall_s,
-            blocked: self.blocked.clone(),
-            gridlock: self.report.gridlock.clone(),
-            stopped: head.stopped,
-            faults: head.faults.clone(),
-            estimated: None,
-            undone: 0,
-            jobs: self.report.jobs.clone(),
-        }
+        let JobsReport { head, meta, bounds, jobs, gridlock, .. } = &self.report;
+        let (blocked, gridlock, jobs) = (self.blocked.clone(), gridlock.clone(), jobs.clone());
+        Summary { bounds: *bounds, blocked, gridlock, jobs, ..Summary::of(head, meta) }
     }
 }
 
@@ -335,14 +319,7 @@ impl Playing<'_> {
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
-                on_message(&MessageRecord {
-                    src: flight.send.id.src.0,
-                    dst: flight.send.dst.0,
-                    index: flight.send.id.index,
-                    bytes: flight.send.bytes,
-                    start_s: flight.start.seconds(),
-                    end_s: now.seconds(),
-                });
+                on_message(&MessageRecord::delivered(now, flight));
             }
         };
         let ranks: Vec<u32> = self.work.jobs.iter().map(|job| job.task.ranks()).collect();
@@ -375,13 +352,7 @@ impl Playing<'_> {
             runs = joint.runs();
         });
         recorder.settle(&self.network.fabric);
-        let meta = Meta {
-            wall_s: start.elapsed().as_secs_f64(),
-            events: outcome.events,
-            packet_hops: outcome.facts.packet_hops,
-            peak_rss_bytes: crate::base::memory::peak(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
+        let meta = Meta::since(start, outcome.events, outcome.facts.packet_hops);
         let mut report = self.report(&recorder, &runs, &alone, &outcome, meta);
         if told && report.head.status == Status::Complete {
             let (matrix, to_faults) = self.work.interference(&recorder, outcome.facts.lost.as_deref(), faults);
@@ -512,11 +483,9 @@ impl Playing<'_> {
         };
         // Of a job whose last messages were lost nothing is blocked, and yet it never ends.
         let endless = (0..jobs.len()).any(|index| waited(&index) && runs[index].count == 0);
-        let status = match outcome.stop {
-            Stop::Done if endless => Status::Deadlocked,
-            Stop::Done => Status::Complete,
-            Stop::Interrupted => Status::Interrupted,
-            Stop::Deadlock(_) | Stop::Gridlock(_) => Status::Deadlocked,
+        let status = match (&outcome.stop).into() {
+            Status::Complete if endless => Status::Deadlocked,
+            status => status,
         };
         let job = |index: usize| {
             let (job, runs, record) = (&jobs[index], &runs[index], &recorder.jobs[index]);
@@ -559,24 +528,10 @@ impl Playing<'_> {
         let largest = bounds.largest();
         JobsReport {
             head: Head {
-                schema: JOBS_SCHEMA,
-                scenario: self.work.to_json(self.system),
-                status,
                 makespan_s: makespan.seconds(),
-                messages: outcome.messages,
-                bytes: outcome.bytes,
-                stopped: (status != Status::Complete).then(|| Stopped {
-                    at_s: outcome.ended.seconds(),
-                    messages: outcome.messages,
-                    bytes: outcome.bytes,
-                }),
-                seeds: None,
-                noise: None,
-                accuracy: None,
-                estimated: None,
-                faults: (self.network.faults.as_ref())
-                    .map(|faults| Box::new(FaultsReport::new(faults, outcome.mishaps.as_deref()))),
+                faults: FaultsReport::of_run(self.network, outcome.mishaps.as_deref()),
                 fingerprint: recorder.fingerprint.to_string(),
+                ..Head::of_run(JOBS_SCHEMA, self.work.to_json(self.system), status, outcome.into())
             },
             fabric: self.network.fabric.to_string(),
             jobs: (0..jobs.len()).map(job).collect(),
@@ -632,11 +587,7 @@ impl Playing<'_> {
     fn bounds(&self, recorder: &JobsRecorder<'_>) -> Bounds {
         let fabric = self.network.most();
         let waited: Vec<bool> = self.work.jobs.iter().map(|job| self.work.is_waited_for(job)).collect();
-        let seconds = |bytes: u64, bandwidth: Bandwidth| match bytes {
-            0 => 0.0,
-            _ if bandwidth.bytes_per_second() <= 0.0 => 0.0,
-            _ => bandwidth.time_for(bytes as f64).seconds(),
-        };
+        let seconds = |bytes: u64, bandwidth: Bandwidth| time_over(bytes as f64, bandwidth).seconds();
         let of_rank = |rank: RankId| {
             if !waited[recorder.job_of(rank) as usize] {
                 return 0.0;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::simulated::time_over;
 use crate::base::Arrange;
 use crate::engine::Outcome;
 use crate::fabric::{Fabric, FabricBuilder, Irregular};
@@ -148,11 +149,7 @@ impl LinkUses {
 
     /// The longest time that any link takes for what it carried, as far as messages share it \[s\].
     pub(super) fn busiest_s(&self) -> f64 {
-        let time = |(id, &bytes): (LinkId, &u64)| {
-            let capacity = self.most.link(id).capacity;
-            let carries = bytes > 0 && capacity.bytes_per_second() > 0.0;
-            if carries { capacity.time_for(bytes as f64).seconds() } else { 0.0 }
-        };
+        let time = |(id, &bytes): (LinkId, &u64)| time_over(bytes as f64, self.most.link(id).capacity).seconds();
         // A link that messages do not share holds none back for the sake of others.
         self.bytes.iter_ids().filter(|&(id, _)| !self.fabric.is_own(id)).map(time).fold(0.0, f64::max)
     }

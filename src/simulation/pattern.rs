@@ -7,7 +7,7 @@ use super::estimate::{self, Pilot};
 use super::link_uses::LinkUses;
 use super::program::KEPT;
 use super::ranks::of_pattern;
-use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors, without_network};
+use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors, time_over, without_network};
 use super::summary::Summary;
 use super::waits::Waits;
 use crate::diagnostic::{Diagnostic, Sources};
@@ -20,8 +20,7 @@ use crate::pattern::{Injection, Pattern, PatternPlayer, PatternSpec, start_offse
 use crate::player::{Activity, Observers, OnActivity, OnTransfer, RankTimes, Transfer};
 use crate::record::{History, PathStep, PatternRanks, Recorder, chain, critical_path};
 use crate::report::{
-    self, Bounds, Estimate, Estimated, FaultsReport, Head, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status,
-    Stopped,
+    self, Bounds, Estimate, Estimated, FaultsReport, Head, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA,
 };
 use crate::routing::Manner;
 use crate::sharing::SharingSpec;
@@ -92,25 +91,9 @@ pub struct PatternOutcome {
 impl PatternOutcome {
     /// The figures that all work has in common.
     pub fn summary(&self) -> Summary {
-        let report = &self.report;
-        Summary {
-            status: report.head.status,
-            makespan_s: report.head.makespan_s,
-            messages: report.head.messages,
-            bytes: report.head.bytes,
-            bounds: report.bounds,
-            events: report.meta.events,
-            packet_hops: report.meta.packet_hops,
-            fingerprint: report.head.fingerprint.clone(),
-            wall_s: report.meta.wall_s,
-            blocked: self.blocked.clone(),
-            gridlock: report.gridlock.clone(),
-            stopped: report.head.stopped,
-            faults: report.head.faults.clone(),
-            estimated: report.head.estimated.clone(),
-            undone: 0,
-            jobs: Vec::new(),
-        }
+        let Report { head, meta, bounds, gridlock, .. } = &self.report;
+        let (blocked, gridlock) = (self.blocked.clone(), gridlock.clone());
+        Summary { bounds: *bounds, blocked, gridlock, ..Summary::of(head, meta) }
     }
 }
 
@@ -162,9 +145,7 @@ impl PatternWork {
     }
 
     fn on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
-        let Self { pattern, injection, jitter, .. } = self;
-        let network = system.network()?;
-        Some(Playing { network, system, pattern, injection: *injection, jitter: *jitter })
+        Some(Playing { work: self, system, network: system.network()? })
     }
 }
 
@@ -188,7 +169,7 @@ impl Simulated for PatternWork {
 
     fn play(&self, system: &System, options: RunOptions<'_>) -> Result<PatternOutcome, Diagnostic> {
         let playing = self.on(system).ok_or_else(|| without_network(&self.name))?;
-        Ok(playing.run(self, system, options))
+        Ok(playing.run(options))
     }
 
     fn summary(outcome: &PatternOutcome) -> Summary {
@@ -256,16 +237,14 @@ impl<'a> Seen<'a> {
 
 /// A pattern that is played on a network.
 struct Playing<'a> {
-    network: &'a Network,
+    work: &'a PatternWork,
     system: &'a System,
-    pattern: &'a Arc<dyn Pattern>,
-    injection: Injection,
-    jitter: Time,
+    network: &'a Network,
 }
 
 impl Playing<'_> {
     /// Runs it.
-    fn run(&self, work: &PatternWork, system: &System, options: RunOptions<'_>) -> PatternOutcome {
+    fn run(&self, options: RunOptions<'_>) -> PatternOutcome {
         let start = crate::base::wall_clock::now();
         let RunOptions { link_use, mut on_message, on_activity, on_transfer, late, keep, room, watch, added, .. } =
             options;
@@ -275,24 +254,24 @@ impl Playing<'_> {
         let late = late && !matches!(wanted, Some(Ok(_)));
         let wants_ranks = late || keep || on_activity.is_some() || on_transfer.is_some();
         let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
-        let mut seen = wants_ranks.then(|| Seen::new(self.pattern.ranks(), room, on_activity, on_transfer));
+        let mut seen = wants_ranks.then(|| Seen::new(self.work.pattern.ranks(), room, on_activity, on_transfer));
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
-                on_message(&message_record(now, flight));
+                on_message(&MessageRecord::delivered(now, flight));
             }
         };
         let bisection = self.network.most().bisection();
         let recorder = |link_times| Recorder::new(&self.network.fabric, &self.network.placement, bisection, link_times);
         // Messages can be looked at only while they are played, and under a barrier so can links: when each message of a step
         // leaves them is not known. Even ones all leave at the end. (To count a single step takes as long as to play it.)
-        let plays_links = link_use && (self.injection == Injection::Barrier || self.pattern.steps() < 2);
+        let plays_links = link_use && (self.work.injection == Injection::Barrier || self.work.pattern.steps() < 2);
         let is_played = plays_links || wants_messages || wants_ranks;
         let counted = if is_played { None } else { self.count(|| recorder(link_use), watch) };
         let mut watched = recorder(link_use);
         let metered = if link_use { Metered::Links } else { Metered::Nothing };
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
         watched.alone_in_a_row = self.starts_of_rows();
-        let mut estimated = (system.estimate().is_some() && counted.is_some())
+        let mut estimated = (self.system.estimate().is_some() && counted.is_some())
             .then(|| Estimated::Full("its steps are counted, which is exact, and sooner done".to_owned()));
         let (mut recorder, mut outcome) = match counted {
             Some(counted) => counted,
@@ -312,7 +291,7 @@ impl Playing<'_> {
                 };
                 // Under a barrier only what messages do within a step needs events: the figures are those of the steps
                 // all the same, so that they do not depend on what is asked for.
-                let is_counted = self.injection == Injection::Barrier && outcome.stop == Stop::Done;
+                let is_counted = self.work.injection == Injection::Barrier && outcome.stop == Stop::Done;
                 match is_counted.then(|| self.count(|| recorder(false), None)).flatten() {
                     Some((mut counted, outcome)) => {
                         counted.times = watched.times.take();
@@ -330,24 +309,16 @@ impl Playing<'_> {
         // Added up in another order than the run does it, it may be more in the last bits.
         let path = path.map(|path| path.min(outcome.makespan));
         let bounds = self.bounds(&recorder, bisection, &links, path);
-        let meta = Meta {
-            wall_s: start.elapsed().as_secs_f64(),
-            events: outcome.events,
-            packet_hops: outcome.facts.packet_hops,
-            peak_rss_bytes: crate::base::memory::peak(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
+        let meta = Meta::since(start, outcome.events, outcome.facts.packet_hops);
         let mut report = self.report(&recorder, &outcome, bounds, &links, meta);
         if let Some(estimate) = estimated.as_ref().and_then(Estimated::estimate) {
             self.make_whole(&mut report, estimate, &recorder);
         }
         report.head.estimated = estimated;
-        report.head.scenario = work.to_json(system);
-        report.workload = work.name.clone();
         let done = outcome.stop == Stop::Done;
         let (mut history, mut steps) = (None, None);
         if let Some(seen) = seen.filter(|_| done) {
-            let (ranks, kept, path) = seen.report(&**self.pattern);
+            let (ranks, kept, path) = seen.report(&*self.work.pattern);
             report.ranks = Some(Box::new(ranks));
             (history, steps) = (kept, path);
         }
@@ -383,8 +354,13 @@ impl Playing<'_> {
             }
         };
         let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark: None };
-        let mut player =
-            PatternRanks::new(self.player(added), self.pattern.clone(), self.injection, self.jitter, observers);
+        let mut player = PatternRanks::new(
+            self.player(added),
+            self.work.pattern.clone(),
+            self.work.injection,
+            self.work.jitter,
+            observers,
+        );
         let outcome = self.network.record(&mut player, metered, recorder, watch);
         let openings;
         (seen.times, openings) = player.finish();
@@ -394,15 +370,16 @@ impl Playing<'_> {
 
     /// What is played.
     fn player(&self, added: Option<Arc<Added>>) -> PatternPlayer {
-        let processors = processors(self.system, self.pattern.ranks(), added);
-        let player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.system.seed());
+        let processors = processors(self.system, self.work.pattern.ranks(), added);
+        let player =
+            PatternPlayer::new(self.work.pattern.clone(), self.work.injection, self.work.jitter, self.system.seed());
         player.slowed(processors, Time::ZERO)
     }
 
     /// How well the makespan is to be known, as a part of it, where it may be an estimate; or why it cannot be one.
     fn wanted(&self) -> Option<Result<f64, &'static str>> {
         let target = self.system.estimate()?;
-        Some(match estimate::obstacle(&**self.pattern, self.injection, self.system) {
+        Some(match estimate::obstacle(&*self.work.pattern, self.work.injection, self.system) {
             None => Ok(target.part()),
             Some(reason) => Err(reason),
         })
@@ -418,7 +395,7 @@ impl Playing<'_> {
         added: Option<Arc<Added>>,
     ) -> (Outcome, Estimated) {
         let NetworkParts { fabric, router, placement, .. } = &**self.network;
-        let (pattern, router, seed) = (&**self.pattern, &**router, self.system.seed());
+        let (pattern, router, seed) = (&*self.work.pattern, &**router, self.system.seed());
         let ground = estimate::Ground { pattern, fabric, router, placement, seed };
         let whole = estimate::whole(pattern);
         let mut alike = |played: u32| ground.is_alike(played, wanted);
@@ -440,18 +417,18 @@ impl Playing<'_> {
     /// estimated or known. Of bounds only that of the senders is known; links are those of the part.
     fn make_whole(&self, report: &mut Report, estimate: &Estimate, recorder: &Recorder<'_>) {
         let makespan_s = estimate.makespan_s;
-        let (messages, bytes) = (self.pattern.messages(), self.pattern.bytes() as u64);
+        let (messages, bytes) = (self.work.pattern.messages(), self.work.pattern.bytes() as u64);
         let sent = |rank: RankId| {
             let (out, _) = self.network.capacity_of(self.network.placement[rank]);
             let bytes = recorder.ranks[rank].0 as f64 / estimate.simulated_part;
-            if bytes > 0.0 { out.time_for(bytes).seconds() } else { 0.0 }
+            time_over(bytes, out).seconds()
         };
         let injection_s = Some(recorder.ranks.ids().map(sent).fold(0.0, f64::max));
         report.bounds = Bounds { injection_s, computation_s: self.computation(), ..Bounds::default() };
         report.ratio_to_bound = ratio(makespan_s, report.bounds.largest());
         (report.head.makespan_s, report.head.messages, report.head.bytes) = (makespan_s, messages, bytes);
         report.bandwidth_bps = ratio_or(bytes as f64, makespan_s, 0.0);
-        report.bandwidth_per_node_bps = report.bandwidth_bps / f64::from(self.pattern.ranks().max(1));
+        report.bandwidth_per_node_bps = report.bandwidth_bps / f64::from(self.work.pattern.ranks().max(1));
     }
 
     /// Counts the workload step by step, if it goes in steps.
@@ -460,18 +437,18 @@ impl Playing<'_> {
         recorder: impl FnOnce() -> Recorder<'a>,
         watch: Option<&dyn Watch>,
     ) -> Option<(Recorder<'a>, Outcome)> {
-        let because = match self.injection {
+        let because = match self.work.injection {
             Injection::Barrier => Because::Barrier,
             Injection::Queue | Injection::SendRecv => Because::Even,
             Injection::Left | Injection::All | Injection::Window(_) => return None,
         };
         let plain = !self.network.faults_concern_runs()
-            && self.jitter == Time::ZERO
+            && self.work.jitter == Time::ZERO
             && self.network.resolution == Time::ZERO
             && self.network.transport.is_plain_flow()
             && !self.network.fabric.limits_messages();
         let is_known = matches!(self.network.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
-        let lockstep = if plain && is_known { self.pattern.lockstep()? } else { return None };
+        let lockstep = if plain && is_known { self.work.pattern.lockstep()? } else { return None };
         let NetworkParts { fabric, router, placement, .. } = &**self.network;
         let steps = Steps::new(fabric, &**router, placement, lockstep, because)?;
         let mut recorder = recorder();
@@ -487,37 +464,20 @@ impl Playing<'_> {
         links: &LinkUses,
         meta: Meta,
     ) -> Report {
-        let makespan_s = outcome.makespan.seconds();
-        let per_time = |bytes: f64| if makespan_s > 0.0 { bytes / makespan_s } else { 0.0 };
+        let (makespan_s, bytes) = (outcome.makespan.seconds(), outcome.bytes as f64);
+        let bandwidth_bps = ratio_or(bytes, makespan_s, 0.0);
+        let scenario = self.work.to_json(self.system);
         Report {
             head: Head {
-                schema: SCHEMA,
-                scenario: serde_json::Value::Null,
                 makespan_s,
-                messages: outcome.messages,
-                bytes: outcome.bytes,
-                seeds: None,
-                noise: None,
-                accuracy: None,
-                estimated: None,
-                status: match outcome.stop {
-                    Stop::Done => Status::Complete,
-                    Stop::Interrupted => Status::Interrupted,
-                    Stop::Deadlock(_) | Stop::Gridlock(_) => Status::Deadlocked,
-                },
-                stopped: (outcome.stop != Stop::Done).then(|| Stopped {
-                    at_s: outcome.ended.seconds(),
-                    messages: outcome.messages,
-                    bytes: outcome.bytes,
-                }),
-                faults: (self.network.faults.as_ref())
-                    .map(|faults| Box::new(FaultsReport::new(faults, outcome.mishaps.as_deref()))),
+                faults: FaultsReport::of_run(self.network, outcome.mishaps.as_deref()),
                 fingerprint: recorder.fingerprint.to_string(),
+                ..Head::of_run(SCHEMA, scenario, (&outcome.stop).into(), outcome.into())
             },
             fabric: self.network.fabric.to_string(),
-            workload: String::new(),
-            bandwidth_bps: per_time(outcome.bytes as f64),
-            bandwidth_per_node_bps: per_time(outcome.bytes as f64) / f64::from(self.pattern.ranks().max(1)),
+            workload: self.work.name.clone(),
+            bandwidth_bps,
+            bandwidth_per_node_bps: bandwidth_bps / f64::from(self.work.pattern.ranks().max(1)),
             bounds,
             ratio_to_bound: ratio(makespan_s, bounds.largest()),
             contention: ratio(recorder.under_way.total(), recorder.alone.total()),
@@ -559,17 +519,17 @@ impl Playing<'_> {
             return None;
         }
         if let Some(times) = &recorder.alone_in_a_row {
-            let sends = times.iter_ids().filter(|&(rank, _)| self.pattern.sends(rank) > 0);
+            let sends = times.iter_ids().filter(|&(rank, _)| self.work.pattern.sends(rank) > 0);
             return Some(sends.map(|(_, &time)| time).max().unwrap_or(Time::ZERO));
         }
-        if self.pattern.messages() > MOST_ON_PATH {
+        if self.work.pattern.messages() > MOST_ON_PATH {
             return None;
         }
-        let whole = watch.map(|watch| Whole { watch, messages: self.pattern.messages() });
+        let whole = watch.map(|watch| Whole { watch, messages: self.work.pattern.messages() });
         let watch = whole.as_ref().map(|whole| whole as &dyn Watch);
-        let starts = starts(&**self.pattern, self.jitter, self.system, self.network);
-        if let Some((starts, work)) = starts.zip(self.pattern.lockstep())
-            && let Some(last) = chain::of_steps(&work, self.injection, self.network, starts, watch)
+        let starts = starts(&*self.work.pattern, self.work.jitter, self.system, self.network);
+        if let Some((starts, work)) = starts.zip(self.work.pattern.lockstep())
+            && let Some(last) = chain::of_steps(&work, self.work.injection, self.network, starts, watch)
         {
             return Some(last);
         }
@@ -586,38 +546,38 @@ impl Playing<'_> {
         // What is taken on an idle network need not be what is taken among others, and may be longer.
         let adapts = self.network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
         !self.network.faults_concern_runs()
-            && self.injection != Injection::Left
+            && self.work.injection != Injection::Left
             && !adapts
-            && (self.jitter > Time::ZERO || self.pattern.delays() || latencies())
+            && (self.work.jitter > Time::ZERO || self.work.pattern.delays() || latencies())
     }
 
     /// When ranks start, where that is asked for and the chain of a rank is its messages, one after another.
     fn starts_of_rows(&self) -> Option<IdVec<RankId, Time>> {
-        let is_asked = chain::is_in_rows(&**self.pattern, self.injection) && self.tells_path();
-        is_asked.then(|| starts(&**self.pattern, self.jitter, self.system, self.network)).flatten()
+        let is_asked = chain::is_in_rows(&*self.work.pattern, self.work.injection) && self.tells_path();
+        is_asked.then(|| starts(&*self.work.pattern, self.work.jitter, self.system, self.network)).flatten()
     }
 
     /// The longest time that one rank takes for what it does one after the other: its late start, its delays and, where
     /// it sends one message at a time, the bytes of each over what its node can send. Known where any rank computes.
     fn computation(&self) -> Option<f64> {
-        if !self.pattern.delays() && self.jitter == Time::ZERO {
+        if !self.work.pattern.delays() && self.work.jitter == Time::ZERO {
             return None;
         }
-        let sends_alone = match self.injection {
+        let sends_alone = match self.work.injection {
             Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => true,
             Injection::All | Injection::Window(_) => false,
         };
-        let start = start_offsets(self.system.seed(), self.jitter);
-        let slow = self.system.slow(self.pattern.ranks(), &[]).ok().flatten();
+        let start = start_offsets(self.system.seed(), self.work.jitter);
+        let slow = self.system.slow(self.work.pattern.ranks(), &[]).ok().flatten();
         let of_rank = |rank: RankId| {
             let node = self.network.placement[rank];
             let (out, _) = self.network.capacity_of(node);
-            if self.pattern.sends(rank) == 0 {
+            if self.work.pattern.sends(rank) == 0 {
                 // Nothing waits for it to start.
                 return Time::ZERO;
             }
             let (mut computes, mut sends) = (start(rank), Time::ZERO);
-            for message in (0..self.pattern.sends(rank)).map(|index| self.pattern.message(rank, index)) {
+            for message in (0..self.work.pattern.sends(rank)).map(|index| self.work.pattern.message(rank, index)) {
                 let leaves = sends_alone && self.network.placement[message.dst] != node && message.bytes > 0;
                 computes += message.delay;
                 if leaves && out.bytes_per_second() > 0.0 {
@@ -627,7 +587,7 @@ impl Playing<'_> {
             let speed = slow.as_ref().map_or(1.0, |slow| slow.highest_speed(rank.0));
             Time::from_ps(computes.ps() / speed) + sends
         };
-        let longest = (0..self.pattern.ranks()).map(RankId).map(of_rank).max().unwrap_or(Time::ZERO);
+        let longest = (0..self.work.pattern.ranks()).map(RankId).map(of_rank).max().unwrap_or(Time::ZERO);
         // What is added up here in another order than in the run may be more in the last bits.
         Some(longest.seconds())
     }
@@ -640,11 +600,7 @@ impl Playing<'_> {
         links: &LinkUses,
         path: Option<Time>,
     ) -> Bounds {
-        let seconds = |bytes: u64, bandwidth: Bandwidth| match bytes {
-            0 => 0.0,
-            _ if bandwidth.bytes_per_second() <= 0.0 => 0.0, // a node of loose links: nothing is known of its ends
-            _ => bandwidth.time_for(bytes as f64).seconds(),
-        };
+        let seconds = |bytes: u64, bandwidth: Bandwidth| time_over(bytes as f64, bandwidth).seconds();
         let node_bound = |rank: RankId| {
             let (sent, received) = recorder.ranks[rank];
             let (out, into) = self.network.capacity_of(self.network.placement[rank]);
@@ -658,17 +614,6 @@ impl Playing<'_> {
             bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
             path_s: path.map(Time::seconds),
         }
-    }
-}
-
-fn message_record(now: Time, flight: &Flight) -> MessageRecord {
-    MessageRecord {
-        src: flight.send.id.src.0,
-        dst: flight.send.dst.0,
-        index: flight.send.id.index,
-        bytes: flight.send.bytes,
-        start_s: flight.start.seconds(),
-        end_s: now.seconds(),
     }
 }
 

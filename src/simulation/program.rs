@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::ranks::{breakdown, late_ranks, rank_report};
-use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors};
+use super::simulated::{RunOptions, Simulated, fingerprint, fits_noise, fits_places, processors};
 use super::summary::Summary;
 use super::waits::Waits;
 use super::{estimate, program_path};
@@ -26,7 +26,7 @@ use crate::program::start_up::StartUp;
 use crate::program::{Mark, Op, Program, Wildcards};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
-use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
+use crate::report::{FaultsReport, Head, Meta, Status, Stopped};
 use crate::steady::OnFabric;
 use crate::system::System;
 use crate::system::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec};
@@ -79,24 +79,8 @@ impl ProgramOutcome {
     /// The figures that all work has in common; of a region, where one is asked for.
     pub fn summary(&self) -> Summary {
         let report = &self.report;
-        Summary {
-            status: report.head.status,
-            makespan_s: report.asked_s(),
-            messages: report.head.messages,
-            bytes: report.head.bytes,
-            bounds: Bounds::default(),
-            events: report.meta.events,
-            packet_hops: report.meta.packet_hops,
-            fingerprint: report.head.fingerprint.clone(),
-            wall_s: report.meta.wall_s,
-            blocked: self.stuck.iter().cloned().map(Blocked::from).collect(),
-            gridlock: None,
-            stopped: report.head.stopped,
-            faults: report.head.faults.clone(),
-            estimated: report.head.estimated.clone(),
-            undone: 0,
-            jobs: Vec::new(),
-        }
+        let blocked = self.stuck.iter().cloned().map(Blocked::from).collect();
+        Summary { makespan_s: report.asked_s(), blocked, ..Summary::of(&report.head, &report.meta) }
     }
 }
 
@@ -285,10 +269,9 @@ impl Playing<'_> {
         // Each message is kept: of so many nothing would be left, and nothing is begun.
         let keeps = total <= room as u64 && room > 0;
         let history = RefCell::new(History::new(if keeps { work.program.ranks() } else { 0 }, room));
-        let go_on = |now: Time, delivered: u64| {
-            until.is_none_or(|until| now <= until)
-                && watch.is_none_or(|watch| watch.tick(Progress { now, delivered, total: total.max(delivered + 1) }))
-        };
+        let watched = Until { until, watch };
+        let go_on =
+            |now: Time, delivered: u64| watched.tick(Progress { now, delivered, total: total.max(delivered + 1) });
         let expander = Expander::new(system.collectives().clone());
         let mut waits = Waits::default();
         let pinned = work.program.pinned();
@@ -352,18 +335,12 @@ impl Playing<'_> {
                 let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
                 let player = player.slowed(processors);
-                let (played, told) = over(network, player, Some(&Until { until, watch }));
+                let (played, told) = over(network, player, Some(&watched));
                 mishaps = told;
                 played
             }
         };
-        let meta = Meta {
-            wall_s: start.elapsed().as_secs_f64(),
-            events: played.events,
-            packet_hops: None,
-            peak_rss_bytes: crate::base::memory::peak(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
+        let meta = Meta::since(start, played.events, None);
         let mut history = history.into_inner();
         history.sort();
         if late && keeps {
@@ -380,8 +357,7 @@ impl Playing<'_> {
             .map(|(history, (rank, times))| critical_path(history, rank, times.end));
         let regions = regions.into_inner().finish(&played.ranks, makespan);
         let mut report = self.report(&played, waits, meta);
-        let faults = system.network().and_then(|network| network.faults.as_deref());
-        report.head.faults = faults.map(|faults| Box::new(FaultsReport::new(faults, mishaps.as_deref())));
+        report.head.faults = system.network().and_then(|network| FaultsReport::of_run(network, mishaps.as_deref()));
         self.report_regions(&mut report, &regions);
         report.open_receives = (pinned > 0).then(|| OpenReceives {
             take: work.wildcards.name(),
@@ -430,30 +406,22 @@ impl Playing<'_> {
     fn report(&self, played: &Played, waits: Waits, meta: Meta) -> ReplayReport {
         let makespan_s = played.makespan().seconds();
         let measured_s = self.work.program.measured().map(Time::seconds).filter(|&measured| measured > 0.0);
-        let status = match () {
-            () if played.interrupted => Status::Interrupted,
-            () if played.stuck.is_empty() => Status::Complete,
-            () => Status::Deadlocked,
+        let status = match (played.interrupted, played.stuck.is_empty()) {
+            (true, _) => Status::Interrupted,
+            (false, true) => Status::Complete,
+            (false, false) => Status::Deadlocked,
         };
+        let spent = |times: &RankTimes| {
+            let times = *times;
+            std::iter::once(times.end).chain(ActivityKind::ALL.into_iter().map(move |kind| times.of(kind)))
+        };
+        let ran = Stopped { at_s: played.last.seconds(), messages: played.messages, bytes: played.bytes };
         ReplayReport {
             head: Head {
-                schema: SCHEMA,
-                scenario: self.work.to_json(self.system),
-                status,
                 makespan_s,
-                messages: played.messages,
-                bytes: played.bytes,
-                stopped: (status != Status::Complete).then(|| Stopped {
-                    at_s: played.last.seconds(),
-                    messages: played.messages,
-                    bytes: played.bytes,
-                }),
-                seeds: None,
-                noise: None,
-                accuracy: None,
                 estimated: estimate::not_of(self.system, "programs"),
-                faults: None,
-                fingerprint: fingerprint(&played.ranks),
+                fingerprint: fingerprint(played.ranks.iter().flat_map(spent)),
+                ..Head::of_run(SCHEMA, self.work.to_json(self.system), status, ran)
             },
             program: format!(
                 "{} ({}, {} operations)",
@@ -525,16 +493,4 @@ impl Watch for Until<'_> {
     fn tick(&self, progress: Progress) -> bool {
         self.until.is_none_or(|until| progress.now <= until) && self.watch.is_none_or(|watch| watch.tick(progress))
     }
-}
-
-/// Over what every rank spent on what, to the last bit.
-fn fingerprint(ranks: &[RankTimes]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for times in ranks {
-        hasher.update(&times.end.ps().to_bits().to_le_bytes());
-        for kind in ActivityKind::ALL {
-            hasher.update(&times.of(kind).ps().to_bits().to_le_bytes());
-        }
-    }
-    hasher.finalize().to_hex()[..16].to_owned()
 }

@@ -10,7 +10,7 @@ use crate::player::{OnActivity, OnMark, OnTransfer};
 use crate::report::MessageRecord;
 use crate::system::System;
 use crate::system::WorkloadSpec;
-use crate::units::Time;
+use crate::units::{Bandwidth, Time};
 
 /// What to observe of a run, beside what its report needs.
 #[derive(Default)]
@@ -133,6 +133,21 @@ pub(super) fn fits_noise(system: &System, ranks: u32, jobs: &[(&str, u32)]) -> R
         Err(mistakes) => mistakes.into_iter().next().map_or(Ok(()), Err),
         Ok(_) => Ok(()),
     }
+}
+
+/// Returns how long bytes take at a bandwidth; 0 where there are none, or where nothing is known of the bandwidth (that
+/// of a node of loose links).
+pub(super) fn time_over(bytes: f64, bandwidth: Bandwidth) -> Time {
+    if bytes > 0.0 && bandwidth.bytes_per_second() > 0.0 { bandwidth.time_for(bytes) } else { Time::ZERO }
+}
+
+/// Returns a number that differs where any of these times does, in the last bit.
+pub(super) fn fingerprint(times: impl IntoIterator<Item = Time>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for time in times {
+        hasher.update(&time.ps().to_bits().to_le_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
 }
 
 /// The mistake of work that needs a network.

@@ -1,6 +1,6 @@
 //! What a run of any work came to, in the figures that all have in common.
 
-use crate::report::{Bounds, Estimate, Estimated, FaultsReport, Gridlock, JobReport, Status, Stopped};
+use crate::report::{Bounds, Estimate, Estimated, FaultsReport, Gridlock, Head, JobReport, Meta, Status, Stopped};
 use crate::workload::Blocked;
 
 /// What a run came to, whatever the work.
@@ -41,6 +41,28 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Returns what all reports say; the rest is that of work that knows no more.
+    pub(super) fn of(head: &Head, meta: &Meta) -> Self {
+        Self {
+            status: head.status,
+            makespan_s: head.makespan_s,
+            messages: head.messages,
+            bytes: head.bytes,
+            bounds: Bounds::default(),
+            events: meta.events,
+            packet_hops: meta.packet_hops,
+            fingerprint: head.fingerprint.clone(),
+            wall_s: meta.wall_s,
+            blocked: Vec::new(),
+            gridlock: None,
+            stopped: head.stopped,
+            faults: head.faults.clone(),
+            estimated: head.estimated.clone(),
+            undone: 0,
+            jobs: Vec::new(),
+        }
+    }
+
     /// Half of the 95 % interval of the makespan \[s\], where it is an estimate; else 0.
     pub fn half_s(&self) -> f64 {
         self.estimated.as_ref().and_then(Estimated::estimate).map_or(0.0, Estimate::half_s)

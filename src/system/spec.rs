@@ -116,7 +116,7 @@ pub struct ProgramDataSpec {
 }
 
 /// Which of its times an execution of a block takes.
-#[spec(Copy, Eq, Default)]
+#[spec(Copy, Eq, Default, Named)]
 pub enum BlockTimes {
     /// The mean.
     Mean,
@@ -125,17 +125,6 @@ pub enum BlockTimes {
     Line,
     /// Times drawn from those that were recorded.
     Draw,
-}
-
-impl BlockTimes {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Line => "line",
-            Self::Draw => "draw",
-        }
-    }
 }
 
 /// A factor, or one for ranks each: `1.5`, `"0-7=1.5,8-15=0.8"`.

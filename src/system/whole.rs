@@ -52,36 +52,24 @@ pub(crate) struct Written {
     pub files: Vec<(Arc<str>, Arc<[u8]>)>,
 }
 
-/// The tables of a scenario, to be written.
+/// The tables of a scenario, to be written; those that are null are left out afterwards.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct File<'a> {
     seed: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     resolution: Option<Time>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     topology: Option<&'a TopologySpec>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     routing: Option<&'a RoutingSpec>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     placement: Option<&'a PlacementSpec>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     sharing: Option<&'a SharingSpec>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     transport: Option<&'a TransportSpec>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<&'a NodeSpec>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     collectives: Option<&'a CollectivesSpec>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     faults: Option<&'a FaultsSpec>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     workload: Option<&'a WorkloadSpec>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     noise: Option<&'a NoiseSpec>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     straggler: &'a [Located<StragglerSpec>],
-    #[serde(skip_serializing_if = "Option::is_none")]
     estimate: Option<Target>,
 }
 

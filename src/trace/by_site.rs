@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::{Call, Calls, Event, Item, Kind, Wrong};
+use super::calls::{Call, Calls, Event, Item, Wrong};
 use crate::base::Arrange;
 use crate::units::Time;
 
@@ -87,11 +87,7 @@ impl BySite {
     fn event(&mut self, rank: u32, event: &Event) {
         let tally = self.counted.entry((rank, event.site, event.call)).or_default();
         tally.count += 1;
-        let list: u64 = match event.call.kind() {
-            Kind::Collective | Kind::Icollective => event.counts.iter().sum(),
-            _ => 0,
-        };
-        tally.bytes = tally.bytes.saturating_add(event.bytes).saturating_add(list);
+        tally.bytes = tally.bytes.saturating_add(event.all_bytes());
         tally.time += Time::from_ps(event.end.saturating_sub(event.begin) as f64 * PS_PER_NS);
     }
 }

@@ -298,20 +298,14 @@ fn one_line(text: &str) -> String {
 
 /// `rank 2`, `ranks 0-3, 7`; of many pieces the first.
 fn named(ranks: &[u32]) -> String {
-    let mut pieces: Vec<(u32, u32)> = Vec::new();
-    for &rank in ranks {
-        match pieces.last_mut() {
-            Some((_, last)) if *last + 1 == rank => *last = rank,
-            _ => pieces.push((rank, rank)),
-        }
-    }
-    let piece = |&(first, last): &(u32, u32)| match last - first {
-        0 => first.to_string(),
-        _ => format!("{first}-{last}"),
+    let run = |run: &[u32]| match run {
+        [one] => one.to_string(),
+        run => format!("{}-{}", run[0], run[run.len() - 1]),
     };
-    let shown: Vec<String> = pieces.iter().take(6).map(piece).collect();
+    let runs: Vec<String> = ranks.chunk_by(|a, b| *a + 1 == *b).map(run).collect();
+    let (shown, rest) = runs.split_at(runs.len().min(6));
     let word = if ranks.len() == 1 { "rank" } else { "ranks" };
-    let more = if pieces.len() > 6 { " and others" } else { "" };
+    let more = if rest.is_empty() { "" } else { " and others" };
     format!("{word} {}{more}", shown.join(", "))
 }
 

@@ -18,7 +18,7 @@ use crate::reading::Input;
 const HEAD: u64 = 4096;
 
 /// A format of traces.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Named)]
 pub enum Format {
     /// Hayase's own.
     Hayase,
@@ -27,26 +27,13 @@ pub enum Format {
     /// GOAL binary.
     GoalBinary,
     /// Text traces of the NAS benchmarks.
+    #[name("npb-text")]
     Npb,
     /// SimGrid's time-independent traces.
     TimeIndependent,
 }
 
 impl Format {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Hayase, Self::Goal, Self::GoalBinary, Self::Npb, Self::TimeIndependent];
-
-    /// Its name in messages and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Hayase => "hayase",
-            Self::Goal => "goal",
-            Self::GoalBinary => "goal-binary",
-            Self::Npb => "npb-text",
-            Self::TimeIndependent => "time-independent",
-        }
-    }
-
     /// The format of what starts like this, by its content.
     pub fn of_content(head: &[u8]) -> Option<Self> {
         let signature = &hayase_trace::SIGNATURE[..3];

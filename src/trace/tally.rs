@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::calls::{Call, Calls, Clock, Event, Item, Kind, Wrong};
+use super::calls::{Call, Calls, Clock, Event, Item, Wrong};
 use crate::units::Time;
 
 /// Counts the calls of a trace.
@@ -70,11 +70,7 @@ impl Tally {
         self.events += 1;
         let tally = self.calls.entry(event.call).or_default();
         tally.count += 1;
-        let list: u64 = match event.call.kind() {
-            Kind::Collective | Kind::Icollective => event.counts.iter().sum(),
-            _ => 0,
-        };
-        tally.bytes = tally.bytes.saturating_add(event.bytes).saturating_add(list);
+        tally.bytes = tally.bytes.saturating_add(event.all_bytes());
         tally.time += Time::from_ps(event.end.saturating_sub(event.begin) as f64 * PS_PER_NS);
         let gap = match event.cpu {
             Some(cpu) => cpu.saturating_sub(state.empty_gap),

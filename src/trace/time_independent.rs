@@ -164,41 +164,9 @@ struct Replay {
     flop_rate: f64,
 }
 
-const ACTIONS: [&str; 33] = [
-    "init",
-    "finalize",
-    "compute",
-    "sleep",
-    "location",
-    "comm_size",
-    "comm_split",
-    "comm_dup",
-    "migrate",
-    "send",
-    "ssend",
-    "isend",
-    "issend",
-    "recv",
-    "irecv",
-    "sendrecv",
-    "wait",
-    "waitall",
-    "test",
-    "barrier",
-    "bcast",
-    "reduce",
-    "allreduce",
-    "alltoall",
-    "alltoallv",
-    "gather",
-    "gatherv",
-    "scatter",
-    "scatterv",
-    "allgather",
-    "allgatherv",
-    "reducescatter",
-    "scan",
-];
+const ACTIONS: &str = "init finalize compute sleep location comm_size comm_split comm_dup migrate send ssend isend \
+    issend recv irecv sendrecv wait waitall test barrier bcast reduce allreduce alltoall alltoallv gather gatherv \
+    scatter scatterv allgather allgatherv reducescatter scan";
 
 /// The words of an action after its name.
 struct Words<'a, 'l> {
@@ -356,7 +324,6 @@ impl Action<'_, '_> {
                 self.words.skip(usize::MAX);
                 return Ok(None);
             }
-            "send" | "ssend" | "isend" | "issend" | "recv" | "irecv" => self.message(&mut event)?,
             "sendrecv" => {
                 event.call = Call::Sendrecv;
                 let sent = self.words.amount("an amount of data")?;
@@ -384,21 +351,21 @@ impl Action<'_, '_> {
                 let requests = &event.requests;
                 self.rank.open.retain(|open| !requests.contains(&open.0));
             }
-            _ => self.collective(&mut event)?,
+            _ => {
+                event.call = call_named(self.name).ok_or_else(|| self.unknown())?;
+                match event.call {
+                    Call::Send | Call::Ssend | Call::Isend | Call::Issend | Call::Recv | Call::Irecv => {
+                        self.message(&mut event)?;
+                    }
+                    _ => self.collective(&mut event)?,
+                }
+            }
         }
         Ok(Some(event))
     }
 
     fn message(&mut self, event: &mut Event) -> Result<(), Diagnostic> {
-        let receives = self.name.ends_with("recv");
-        event.call = match self.name {
-            "send" => Call::Send,
-            "ssend" => Call::Ssend,
-            "isend" => Call::Isend,
-            "issend" => Call::Issend,
-            "recv" => Call::Recv,
-            _ => Call::Irecv,
-        };
+        let receives = matches!(event.call, Call::Recv | Call::Irecv);
         event.peer = self.words.rank(self.world)?;
         if event.peer < 0 {
             if !receives {
@@ -477,40 +444,24 @@ impl Action<'_, '_> {
         };
         let scaled =
             |counts: &[f64], element: u64| counts.iter().map(|&count| bytes(count, element)).collect::<Vec<_>>();
-        match self.name {
-            "barrier" | "ibarrier" => event.call = Call::Barrier,
-            "bcast" | "ibcast" => {
-                event.call = Call::Bcast;
+        event.call = event.call.blocking();
+        match event.call {
+            Call::Barrier => {}
+            Call::Bcast | Call::Reduce | Call::Allreduce | Call::Scan | Call::Exscan => {
                 let count = words.amount(DATA)?;
-                event.peer = root(words)?;
+                if event.call != Call::Bcast {
+                    self.work = words.amount(WORK)?;
+                }
+                if matches!(event.call, Call::Bcast | Call::Reduce) {
+                    event.peer = root(words)?;
+                }
                 event.bytes = bytes(count, words.element(default)?);
             }
-            "reduce" | "ireduce" => {
-                event.call = Call::Reduce;
-                let count = words.amount(DATA)?;
-                self.work = words.amount(WORK)?;
-                event.peer = root(words)?;
-                event.bytes = bytes(count, words.element(default)?);
-            }
-            "allreduce" | "iallreduce" | "scan" | "iscan" | "exscan" | "iexscan" => {
-                event.call = match self.name.trim_start_matches('i') {
-                    "scan" => Call::Scan,
-                    "exscan" => Call::Exscan,
-                    _ => Call::Allreduce,
-                };
-                let count = words.amount(DATA)?;
-                self.work = words.amount(WORK)?;
-                event.bytes = bytes(count, words.element(default)?);
-            }
-            "alltoall" | "ialltoall" | "allgather" | "iallgather" | "gather" | "igather" | "scatter" | "iscatter" => {
-                let name = self.name.trim_start_matches('i');
+            Call::Alltoall | Call::Allgather | Call::Gather | Call::Scatter => {
                 let (sent, received) = (words.amount(DATA)?, words.amount(DATA)?);
-                (event.call, event.peer) = match name {
-                    "alltoall" => (Call::Alltoall, Event::NOBODY),
-                    "allgather" => (Call::Allgather, Event::NOBODY),
-                    "gather" => (Call::Gather, root(words)?),
-                    _ => (Call::Scatter, root(words)?),
-                };
+                if matches!(event.call, Call::Gather | Call::Scatter) {
+                    event.peer = root(words)?;
+                }
                 let element = words.element(default)?;
                 event.bytes = match event.call {
                     Call::Scatter => bytes(received, words.element(element)?),
@@ -519,14 +470,13 @@ impl Action<'_, '_> {
                 // (The other type, where it was not needed.)
                 words.skip(usize::from(event.call != Call::Scatter));
             }
-            "gatherv" | "igatherv" | "allgatherv" | "iallgatherv" => {
+            Call::Gatherv | Call::Allgatherv => {
                 let own = words.amount(DATA)?;
                 let counts = each(words)?;
-                (event.call, event.peer) = match self.name.trim_start_matches('i') {
-                    "gatherv" => (Call::Gatherv, root(words)?),
-                    _ => (Call::Allgatherv, Event::NOBODY),
-                };
                 let is_all = event.call == Call::Allgatherv;
+                if !is_all {
+                    event.peer = root(words)?;
+                }
                 // Types and places of the parts are optional, each by itself.
                 let without_types = is_all && (3..=ranks as usize).contains(&words.left());
                 let element = if without_types { default } else { words.element(default)? };
@@ -540,8 +490,7 @@ impl Action<'_, '_> {
                     event.counts2 = scaled(&counts, element);
                 }
             }
-            "scatterv" | "iscatterv" => {
-                event.call = Call::Scatterv;
+            Call::Scatterv => {
                 let counts = each(words)?;
                 let own = words.amount(DATA)?;
                 event.peer = root(words)?;
@@ -552,8 +501,7 @@ impl Action<'_, '_> {
                     event.counts = scaled(&counts, element);
                 }
             }
-            "alltoallv" | "ialltoallv" => {
-                event.call = Call::Alltoallv;
+            Call::Alltoallv => {
                 words.amount(DATA)?;
                 let sent = each(words)?;
                 words.amount(DATA)?;
@@ -562,23 +510,31 @@ impl Action<'_, '_> {
                 event.counts = scaled(&sent, element);
                 event.counts2 = scaled(&received, words.element(element)?);
             }
-            "reducescatter" | "ireducescatter" => {
-                event.call = Call::ReduceScatter;
+            Call::ReduceScatter => {
                 let counts = each(words)?;
                 self.work = words.amount(WORK)?;
                 event.counts = scaled(&counts, words.element(default)?);
             }
-            unknown => {
-                let message = format!("unknown action `{unknown}`");
-                let mistake = words.line.mistake(self.name_at.clone(), "unknown-action", message);
-                return Err(match closest(unknown, ACTIONS) {
-                    Some(known) => mistake.help(format!("write `{known}`")),
-                    None => mistake,
-                });
-            }
+            _ => return Err(self.unknown()),
         }
         Ok(())
     }
+
+    /// Returns the mistake of an action that is none.
+    fn unknown(&self) -> Diagnostic {
+        let message = format!("unknown action `{}`", self.name);
+        let mistake = self.words.line.mistake(self.name_at.clone(), "unknown-action", message);
+        match closest(self.name, ACTIONS.split(' ')) {
+            Some(known) => mistake.help(format!("write `{known}`")),
+            None => mistake,
+        }
+    }
+}
+
+/// Returns the call that an action is named after: `reducescatter` is `Reduce_scatter`.
+fn call_named(action: &str) -> Option<Call> {
+    let letters = |call: Call| call.name().bytes().filter(|&byte| byte != b'_').map(|byte| byte.to_ascii_lowercase());
+    Call::ALL.iter().copied().find(|&call| letters(call).eq(action.bytes()))
 }
 
 /// So many elements, in bytes.

@@ -1,7 +1,8 @@
 //! Forms in which Hayase reads its tables and writes its reports, as attributes of types.
 //!
 //! * [`macro@spec`]: a table of a scenario, read and written;
-//! * [`macro@report`]: a part of a report, written.
+//! * [`macro@report`]: a part of a report, written;
+//! * [`macro@Named`]: choices with names.
 //!
 //! Both derive what all such types have, with the names in parentheses beside it: `#[report(Copy, Eq)]`. A field of type
 //! `Option` is left out where it has no value; `#[always]` above it writes `null` instead.
@@ -12,7 +13,7 @@ use proc_macro::TokenStream;
 use quote::quote;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Field, Ident, Meta, Token, Type, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Field, Ident, LitStr, Meta, Token, Type, parse_quote};
 
 /// Reads and writes a table of a scenario: keys are kebab-case, and unknown ones are mistakes.
 ///
@@ -45,6 +46,56 @@ pub fn report(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(JsonSchema, attributes(schemars))]
 pub fn no_schema(_: TokenStream) -> TokenStream {
     TokenStream::new()
+}
+
+/// Names the choices of an enumeration: `name()` is kebab-case, or what `#[name("...")]` above a choice says. Where none
+/// holds a value, `ALL` lists them.
+#[proc_macro_derive(Named, attributes(name))]
+pub fn named(item: TokenStream) -> TokenStream {
+    let item = syn::parse_macro_input!(item as DeriveInput);
+    let Data::Enum(data) = &item.data else {
+        return syn::Error::new_spanned(&item.ident, "only an enumeration has choices").into_compile_error().into();
+    };
+    let choices: Vec<&Ident> = data.variants.iter().map(|choice| &choice.ident).collect();
+    let said = |attributes: &[Attribute]| {
+        let name = attributes.iter().find(|attribute| attribute.path().is_ident("name"))?;
+        name.parse_args::<LitStr>().ok().map(|name| name.value())
+    };
+    let names = data.variants.iter().map(|choice| said(&choice.attrs).unwrap_or_else(|| kebab(&choice.ident)));
+    let (enumeration, count) = (&item.ident, choices.len());
+    let is_plain = data.variants.iter().all(|choice| choice.fields.is_empty());
+    let this = if is_plain { quote!(self) } else { quote!(&self) };
+    let all = is_plain.then(|| {
+        quote! {
+            /// All choices, in their order.
+            #[allow(dead_code, reason = "not all are asked for")]
+            pub const ALL: [Self; #count] = [#(Self::#choices),*];
+        }
+    });
+    quote! {
+        impl #enumeration {
+            #all
+            /// Returns its name, as it is written.
+            pub fn name(#this) -> &'static str {
+                match self {
+                    #(Self::#choices { .. } => #names,)*
+                }
+            }
+        }
+    }
+    .into()
+}
+
+/// Returns a name in kebab-case: `max-min` of `MaxMin`.
+fn kebab(name: &Ident) -> String {
+    let mut kebab = String::new();
+    for letter in name.to_string().chars() {
+        if letter.is_uppercase() && !kebab.is_empty() {
+            kebab.push('-');
+        }
+        kebab.extend(letter.to_lowercase());
+    }
+    kebab
 }
 
 /// Adds the derives of all forms, those of the arguments, the attributes of one form, and those of optional fields.

@@ -89,6 +89,15 @@ impl Event {
         }
     }
 
+    /// Bytes that a call is about; of a collective those of all members, where it lists them \[B\].
+    pub fn all_bytes(&self) -> u64 {
+        let list: u64 = match self.call.kind() {
+            Kind::Collective | Kind::Icollective => self.counts.iter().sum(),
+            _ => 0,
+        };
+        self.bytes.saturating_add(list)
+    }
+
     /// Returns the name of the call in the source: a neighbourhood collective is recorded as its messages.
     pub fn name(&self) -> &'static str {
         self.flags.neighbourhood().unwrap_or_else(|| self.call.name())

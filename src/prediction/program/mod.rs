@@ -339,18 +339,9 @@ impl ProgramData {
 
 /// A number of ranks as ranges: `0-3,7`.
 pub fn ranges(ranks: &[u32]) -> String {
-    let mut text = String::new();
-    let mut at = 0;
-    while at < ranks.len() {
-        let run = ranks[at..].windows(2).take_while(|pair| pair[1] == pair[0].wrapping_add(1)).count();
-        if !text.is_empty() {
-            text.push(',');
-        }
-        text += &ranks[at].to_string();
-        if run > 0 {
-            text += &format!("-{}", ranks[at + run]);
-        }
-        at += run + 1;
-    }
-    text
+    let run = |run: &[u32]| match run {
+        [one] => one.to_string(),
+        run => format!("{}-{}", run[0], run[run.len() - 1]),
+    };
+    ranks.chunk_by(|a, b| a.wrapping_add(1) == *b).map(run).collect::<Vec<_>>().join(",")
 }

@@ -80,16 +80,11 @@ impl Reader {
                 self.taken = vec![false; self.data.ranks as usize];
                 Ok(())
             }
-            "site" => {
-                words.number_is(self.data.sites.len() as i64 + 1)?;
+            kind @ ("site" | "region") => {
+                let names = if kind == "site" { &mut self.data.sites } else { &mut self.data.regions };
+                words.number_is(names.len() as i64 + 1)?;
                 let at = words.get(1).map_or(line.text.len(), |(at, _)| at.start);
-                self.data.sites.push(text[at..].trim_end().into());
-                Ok(())
-            }
-            "region" => {
-                words.number_is(self.data.regions.len() as i64 + 1)?;
-                let at = words.get(1).map_or(line.text.len(), |(at, _)| at.start);
-                self.data.regions.push(text[at..].trim_end().into());
+                names.push(text[at..].trim_end().into());
                 Ok(())
             }
             "comm" => {

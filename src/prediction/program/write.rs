@@ -57,20 +57,11 @@ pub(super) fn steps(body: &[Statement], around: &mut Vec<u32>, out: &mut dyn Wri
 
 /// Numbers with commas, those that are repeated with their count: `8*16,4`.
 fn list(values: &[i64]) -> String {
-    let mut text = String::new();
-    let mut at = 0;
-    while at < values.len() {
-        let run = values[at..].iter().take_while(|value| **value == values[at]).count();
-        if at > 0 {
-            text.push(',');
-        }
-        text += &values[at].to_string();
-        if run > 1 {
-            text += &format!("*{run}");
-        }
-        at += run;
-    }
-    text
+    let run = |run: &[i64]| match run {
+        [one] => one.to_string(),
+        run => format!("{}*{}", run[0], run.len()),
+    };
+    values.chunk_by(|a, b| a == b).map(run).collect::<Vec<_>>().join(",")
 }
 
 impl Number {

@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::program::between::Between;
 use crate::program::{Executions, RecordedRegion};
-use crate::trace::calls::{Call, Clock, Event, Header, Kind, Mark, Wrong};
+use crate::trace::calls::{Call, Clock, Event, Header, Mark, Wrong};
 use crate::units::Time;
 
 /// The regions of all ranks.
@@ -188,12 +188,8 @@ impl Regions {
         }
         for &region in self.executions.open(RankId(rank.me)) {
             let within = &mut self.within[region as usize];
-            let list: u64 = match event.call.kind() {
-                Kind::Collective | Kind::Icollective => event.counts.iter().sum(),
-                _ => 0,
-            };
             within.calls += 1;
-            within.bytes = within.bytes.saturating_add(event.bytes).saturating_add(list);
+            within.bytes = within.bytes.saturating_add(event.all_bytes());
             within.in_calls += ns(event.end.saturating_sub(event.begin));
         }
     }

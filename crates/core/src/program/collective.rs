@@ -44,7 +44,7 @@ impl Communicator {
 }
 
 /// What a collective does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Named)]
 pub enum CollectiveCall {
     /// Nobody goes on before everybody has come.
     Barrier,
@@ -71,21 +71,6 @@ pub enum CollectiveCall {
 }
 
 impl CollectiveCall {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::Barrier,
-        Self::Bcast,
-        Self::Reduce,
-        Self::Allreduce,
-        Self::Gather,
-        Self::Scatter,
-        Self::Allgather,
-        Self::Alltoall,
-        Self::ReduceScatter,
-        Self::Scan,
-        Self::Exscan,
-    ];
-
     /// Its name where it only starts: `ibcast`.
     pub fn background_name(self) -> &'static str {
         match self {
@@ -100,23 +85,6 @@ impl CollectiveCall {
             Self::ReduceScatter => "ireduce-scatter",
             Self::Scan => "iscan",
             Self::Exscan => "iexscan",
-        }
-    }
-
-    /// Its name, as in MPI but lowercase.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Barrier => "barrier",
-            Self::Bcast => "bcast",
-            Self::Reduce => "reduce",
-            Self::Allreduce => "allreduce",
-            Self::Gather => "gather",
-            Self::Scatter => "scatter",
-            Self::Allgather => "allgather",
-            Self::Alltoall => "alltoall",
-            Self::ReduceScatter => "reduce-scatter",
-            Self::Scan => "scan",
-            Self::Exscan => "exscan",
         }
     }
 }

@@ -72,7 +72,7 @@ use crate::program::caveats::Caveats;
 use crate::units::Time;
 
 /// What a receive takes that left open from whom, or with what tag, where it is known what came in the recorded run.
-#[spec(Copy, Eq, Default)]
+#[spec(Copy, Eq, Default, Named)]
 pub enum Wildcards {
     /// What came then. Who did what in the recorded run stays as it was, whatever the network.
     #[default]
@@ -85,14 +85,6 @@ impl Wildcards {
     /// Whether it is the default.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Recorded => "recorded",
-            Self::Arrival => "arrival",
-        }
     }
 }
 

@@ -9,7 +9,7 @@ pub const ANY_SOURCE: u32 = u32::MAX;
 pub const ANY_TAG: u32 = u32::MAX;
 
 /// What an operation is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Named)]
 #[repr(u8)]
 pub enum OpKind {
     /// Computes for a while.
@@ -41,25 +41,6 @@ pub enum OpKind {
 }
 
 impl OpKind {
-    /// What it is called in messages and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Calc => "calc",
-            Self::Send => "send",
-            Self::Isend => "isend",
-            Self::Recv => "recv",
-            Self::Irecv => "irecv",
-            Self::Wait => "wait",
-            Self::Waitall => "waitall",
-            Self::Waitany => "waitany",
-            Self::Waitsome => "waitsome",
-            Self::Test => "test",
-            Self::Probe => "probe",
-            Self::Collective => "collective",
-            Self::Icollective => "icollective",
-        }
-    }
-
     /// Whether it is a collective operation, here or from here on.
     pub fn is_collective(self) -> bool {
         matches!(self, Self::Collective | Self::Icollective)

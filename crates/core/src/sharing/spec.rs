@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
 /// The sharing policy of a scenario.
-#[spec]
+#[spec(Named)]
 pub enum SharingSpec {
     /// Each link is divided evenly; a flow gets the least of its links.
     EqualShare(EqualShareSpec),
@@ -36,7 +36,7 @@ pub struct BlockingSpec {
 }
 
 /// The queues of a link.
-#[spec(Copy, Eq)]
+#[spec(Copy, Eq, Named)]
 pub enum BlockingChannels {
     /// Two: messages change to the second one on the link that closes a ring.
     Dateline,
@@ -46,18 +46,6 @@ pub enum BlockingChannels {
     Bubble,
     /// One for each output of the switch: nothing waits for what wants another output.
     Voq,
-}
-
-impl BlockingChannels {
-    /// Their name, as it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Dateline => "dateline",
-            Self::Turn => "turn",
-            Self::Bubble => "bubble",
-            Self::Voq => "voq",
-        }
-    }
 }
 
 impl Default for BlockingSpec {
@@ -148,16 +136,6 @@ impl Default for SharingSpec {
 }
 
 impl SharingSpec {
-    /// The name of the policy as it is written in files and on the command line.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::EqualShare(_) => "equal-share",
-            Self::Redistribute(_) => "redistribute",
-            Self::MaxMin(_) => "max-min",
-            Self::Blocking(_) => "blocking",
-        }
-    }
-
     /// The policy on links of these capacities \[B/s\].
     pub fn build(&self, capacities: Vec<f64>) -> Box<dyn Sharing> {
         match self {

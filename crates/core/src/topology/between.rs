@@ -9,7 +9,7 @@ use crate::rng::Stream;
 use crate::units::count;
 
 /// Which port of a group leads to which other group.
-#[spec(Copy, Eq, Default)]
+#[spec(Copy, Eq, Default, Named)]
 pub enum Arrangement {
     /// Slot s of group G leads to group s, or s + 1 from G on.
     #[default]
@@ -22,18 +22,6 @@ pub enum Arrangement {
     Circulant,
     /// Ports of each pair of groups are drawn at random.
     Random,
-}
-
-impl Arrangement {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Absolute => "absolute",
-            Self::Relative => "relative",
-            Self::Palmtree => "palmtree",
-            Self::Circulant => "circulant",
-            Self::Random => "random",
-        }
-    }
 }
 
 /// The ports between groups.

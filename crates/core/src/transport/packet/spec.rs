@@ -54,80 +54,50 @@ impl Default for PacketSpec {
 }
 
 /// How switches queue packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[spec(Copy, Eq, Named)]
 pub enum Model {
     /// Unlimited first-in-first-out output queues, store and forward.
-    #[serde(rename = "oq")]
     Oq,
     /// Input buffers with credits, head-of-line blocking.
-    #[serde(rename = "iq")]
     Iq,
     /// Output queues that serve messages in turn.
-    #[serde(rename = "fq")]
     Fq,
 }
 
 /// Which of several waiting packets goes first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[spec(Copy, Eq)]
 pub enum Arbitration {
     /// Inputs in turn.
-    #[serde(rename = "round-robin")]
     RoundRobin,
     /// The packet that came to this switch first.
-    #[serde(rename = "arrival-order")]
     ArrivalOrder,
     /// The packet whose message was sent first.
-    #[serde(rename = "oldest-first")]
     OldestFirst,
 }
 
 /// What keeps packets from waiting for each other in a circle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[spec(Copy, Eq, Named)]
 pub enum DeadlockAvoidance {
     /// A packet enters a ring only where room for one more is left behind it.
-    #[serde(rename = "local-bubble")]
     LocalBubble,
     /// Two virtual channels: packets change to the second one where the ring closes.
-    #[serde(rename = "dateline")]
     Dateline,
     /// Two virtual channels: packets that will cross the link that closes a ring are in the second one from where they
     /// turn into it.
-    #[serde(rename = "turn")]
     Turn,
     /// Virtual channels by class: a packet changes to the next one wherever its route does not ascend in the order of
     /// links that the rule or the fabric's family has; on any fabric, under any rule.
-    #[serde(rename = "classes")]
     Classes,
     /// Nothing: packets may deadlock, which is reported.
-    #[serde(rename = "none")]
     None,
 }
 
-impl DeadlockAvoidance {
-    /// Its name, as it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::LocalBubble => "local-bubble",
-            Self::Dateline => "dateline",
-            Self::Turn => "turn",
-            Self::Classes => "classes",
-            Self::None => "none",
-        }
-    }
-}
-
 /// How input buffers are divided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[spec(Copy, Eq)]
 pub enum Queues {
     /// One queue: a packet that waits holds back all behind it.
-    #[serde(rename = "fifo")]
     Fifo,
     /// A queue for each output, which share the buffer.
-    #[serde(rename = "virtual-output")]
     VirtualOutput,
 }
 
@@ -138,17 +108,6 @@ pub enum Buffer {
     Packets(u32),
     /// As many as come.
     Unlimited,
-}
-
-impl Model {
-    /// The word that is written for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Oq => "oq",
-            Self::Iq => "iq",
-            Self::Fq => "fq",
-        }
-    }
 }
 
 impl fmt::Display for Model {
