@@ -1,6 +1,6 @@
 //! Axes: linear from 0 or within a window, or logarithmic where values differ too much for that.
 
-use super::canvas::{Anchor, Canvas, FAINT, INK, MARGIN, Point, text_width};
+use super::canvas::{Anchor, Canvas, FAINT, INK, Point, text_width};
 use super::scale::round_step;
 use hayase::base::Arrange;
 
@@ -128,11 +128,29 @@ impl Axis {
         axis
     }
 
+    /// The linear axis of ranks: each has its number in the middle of its column.
+    pub(super) fn ranks(count: usize) -> Self {
+        let mut axis = Self::counts(count.max(1));
+        axis.ticks.retain(|tick| tick.0 < axis.end);
+        axis.ticks.iter_mut().for_each(|tick| tick.0 += 0.5);
+        axis
+    }
+
     /// The axis of what stands at these places, from 0 to 1.
     pub(super) fn of_places(mut places: Vec<(f64, String)>) -> Self {
         places.arrange_by(|a, b| a.0.total_cmp(&b.0));
         places.dedup();
-        Self { start: 0.0, end: 1.0, unit: "", ticks: places, logarithmic: None }
+        Self::linear(0.0, 1.0, "", places)
+    }
+
+    /// The linear axis with these ticks.
+    pub(super) const fn linear(start: f64, end: f64, unit: &'static str, ticks: Vec<(f64, String)>) -> Self {
+        Self { start, end, unit, ticks, logarithmic: None }
+    }
+
+    /// Places of the ticks, from 0 to 1, and their texts.
+    pub(super) fn places(&self) -> Vec<(f64, String)> {
+        self.ticks.iter().map(|(value, text)| (self.place(*value), text.clone())).collect()
     }
 
     /// Whether places go by logarithms.
@@ -196,7 +214,7 @@ impl Axis {
         if what.is_empty() {
             return;
         }
-        let (turn_x, turn_y) = (MARGIN + 8.0, (top + bottom) / 2.0);
+        let (turn_x, turn_y) = (x - 56.0, (top + bottom) / 2.0);
         let turned = format!(r#"transform="rotate(-90 {turn_x:.1} {turn_y:.1})""#);
         canvas.text(turn_x, turn_y, 11.0, Anchor::Middle, &self.caption(what), &turned);
     }

@@ -1,16 +1,16 @@
 //! Measured times and what the parameters found say of them, over the length of the message.
 
 use super::axis::{Axis, SECONDS};
-use super::canvas::{Anchor, Canvas, FAINT, INK, MARGIN, Point};
-use super::chart::{Chart, LIMIT, Mark, Pen};
+use super::canvas::INK;
+use super::chart::{Chart, Series as Drawn};
+use super::picture::Picture;
 use super::scale::percent;
+use super::sign::{LIMIT, Mark, Pen, Sign};
 use hayase::base::Arrange;
 use hayase::node::calibrate::{Calibration, Measured, Point as Measurement};
 
-const WIDTH: f64 = 860.0;
-const CHART: (f64, f64) = (730.0, 380.0);
-const RESIDUALS: f64 = 120.0;
-const LABELS: f64 = 58.0;
+/// Width of the charts [px].
+const WIDTH: f64 = 730.0;
 /// Residuals of more than so many times the median are not drawn to scale.
 const FAR: f64 = 20.0;
 
@@ -45,35 +45,37 @@ const SERIES: [(&str, Pen, Belongs); 4] = [
 /// Draws measurements as marks and the fitted times as lines, and below them how far each measurement is off.
 pub fn calibration(found: &Calibration, title: &str) -> String {
     let series = series(found);
-    let mut canvas = Canvas::new();
     let subtitle = format!(
         "marks: measured; lines: LogGPS with the parameters found; off by {} (median), {} at most",
         percent(found.median_residual),
         percent(found.largest_residual)
     );
-    let mut y = canvas.heading(title, &subtitle, WIDTH);
-    for entry in &series {
-        entry.pen.key(&mut canvas, MARGIN, y + 4.0, entry.name);
-        y += 16.0;
-    }
+    let all = || series.iter().flat_map(|entry| &entry.points);
+    let remark = match all().filter(|point| point.1 <= 0.0).count() {
+        0 => None,
+        1 => Some("1 round trip is".to_owned()),
+        below => Some(format!("{below} round trips are")),
+    };
+    let remark =
+        remark.map(|what| format!("{what} no longer than the work in it: at the foot, where there is no logarithm."));
+    let sizes = Axis::lengths(all().map(|point| point.0.bytes).max().unwrap_or(0));
+    Picture::new(title, subtitle)
+        .legend(series.iter().map(|entry| (Sign::Line(entry.pen), entry.name)))
+        .remarks(remark)
+        .with(times(found, &series, sizes.clone()))
+        .with(residuals(&series, sizes))
+        .draw()
+}
+
+/// Returns measured and fitted times over the length, with the lengths at which one protocol ends.
+fn times(found: &Calibration, series: &[Series], sizes: Axis) -> Chart {
     let all = || series.iter().flat_map(|entry| &entry.points);
     let times = || all().flat_map(|point| [point.1, point.2]).filter(|&time| time > 0.0);
-    let below = all().filter(|point| point.1 <= 0.0).count();
-    if below > 0 {
-        let what = if below == 1 { "1 round trip is" } else { &format!("{below} round trips are") };
-        let text = format!("{what} no longer than the work in it: at the foot, where there is no logarithm.");
-        y = canvas.remarks(&[text], y - 10.0, WIDTH) + 8.0;
-    }
-    y += Chart::room_above(2);
-    let sizes = Axis::lengths(all().map(|point| point.0.bytes).max().unwrap_or(0));
     let time = Axis::logarithmic(times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max), SECONDS);
-    let (left, (width, height)) = (MARGIN + LABELS, CHART);
-    let chart = Chart { left, top: y, width, height, across: sizes, up: time };
-    chart.axes(&mut canvas, "length of the message", "time");
-    thresholds(&mut canvas, found, &chart);
     let limits = [found.s, found.sync].map(|threshold| threshold.map_or(u64::MAX, |threshold| threshold.bytes));
     let piece = |bytes: u64| limits.map(|limit| bytes > limit);
-    for entry in &series {
+    let mut drawn = Vec::new();
+    for entry in series {
         // One line through lengths that were measured with several times of work: what the longest of them leaves.
         let lengths = entry.points.chunk_by(|a, b| a.0.bytes == b.0.bytes);
         let line: Vec<(u64, f64)> = lengths
@@ -82,14 +84,20 @@ pub fn calibration(found: &Calibration, title: &str) -> String {
             .collect();
         // A line for each protocol: between them times may jump.
         for points in line.chunk_by(|a, b| piece(a.0) == piece(b.0)) {
-            let line: Vec<Point> = straight(points).map(|(bytes, time)| chart.at(bytes as f64, time)).collect();
-            entry.pen.trace(&mut canvas, &line);
+            let line = straight(points).map(|(bytes, time)| (bytes as f64, time)).collect();
+            drawn.push(Drawn::Line(entry.pen.marked(Mark::None), line));
         }
-        entry.pen.marks(&mut canvas, entry.points.iter().map(|point| chart.at(point.0.bytes as f64, point.1)));
+        let points = entry.points.iter().map(|point| (point.0.bytes as f64, point.1));
+        drawn.push(Drawn::Marks(entry.pen, points.collect()));
     }
-    let top = chart.bottom() + 58.0;
-    residuals(&mut canvas, &series, left, top, |bytes| chart.x(bytes as f64));
-    canvas.finish(WIDTH, top + RESIDUALS + 30.0, title)
+    let same = found.s.map(|s| s.bytes) == found.sync.map(|sync| sync.bytes);
+    let named = [(if same { "s = S" } else { "S" }, found.sync), ("s", found.s.filter(|_| !same))];
+    let uprights = named.into_iter().filter_map(|(name, threshold)| {
+        let bytes = threshold?.bytes;
+        Some((bytes as f64, format!("{name} = {bytes} B"), LIMIT))
+    });
+    let chart = Chart::new((WIDTH, 380.0), (sizes, "length of the message"), (time, "time"), drawn);
+    Chart { uprights: uprights.collect(), ..chart }
 }
 
 fn series(found: &Calibration) -> Vec<Series> {
@@ -116,19 +124,8 @@ fn straight(points: &[(u64, f64)]) -> impl Iterator<Item = (u64, f64)> + '_ {
     points.windows(2).flat_map(between).chain(points.last().copied())
 }
 
-/// Upright lines where one protocol ends.
-fn thresholds(canvas: &mut Canvas, found: &Calibration, chart: &Chart) {
-    let same = found.s.map(|s| s.bytes) == found.sync.map(|sync| sync.bytes);
-    let named = [(if same { "s = S" } else { "S" }, found.sync), ("s", found.s.filter(|_| !same))];
-    for (row, (name, threshold)) in named.into_iter().enumerate() {
-        if let Some(threshold) = threshold {
-            chart.upright(canvas, threshold.bytes as f64, &format!("{name} = {} B", threshold.bytes), row, LIMIT);
-        }
-    }
-}
-
-/// How far each measurement is off, around a line at 0.
-fn residuals(canvas: &mut Canvas, series: &[Series], left: f64, top: f64, x: impl Fn(u64) -> f64) {
+/// Returns how far each measurement is off, around a line at 0.
+fn residuals(series: &[Series], across: Axis) -> Chart {
     let mut sizes: Vec<f64> =
         series.iter().flat_map(|entry| &entry.points).map(|point| point.0.residual().abs()).collect();
     sizes.arrange_by(f64::total_cmp);
@@ -136,25 +133,16 @@ fn residuals(canvas: &mut Canvas, series: &[Series], left: f64, top: f64, x: imp
     // A few that are far off must not make all others one line.
     let limit = if median > 0.0 { largest.min(FAR * median) } else { largest }.max(1e-4);
     let beyond = sizes.iter().filter(|&&size| size > limit).count();
-    let middle = top + RESIDUALS / 2.0;
-    for part in [-1.0, 0.0, 1.0] {
-        let y = middle - part * RESIDUALS / 2.0;
-        let colour = if part == 0.0 { INK } else { FAINT };
-        canvas.line(
-            Point::new(left, y),
-            Point::new(left + CHART.0, y),
-            &format!(r#"stroke="{colour}" stroke-width="0.8""#),
-        );
-        let sign = if part < 0.0 { "-" } else { "+" };
-        let text = if part == 0.0 { "0".to_owned() } else { format!("{sign}{}", percent(limit)) };
-        canvas.text(left - 6.0, y + 3.5, 10.0, Anchor::End, &text, "");
-    }
     let beyond = if beyond > 0 { format!("; {beyond} further off: at the edge") } else { String::new() };
-    let caption = format!("measured over fitted, less 1 (over the same lengths){beyond}");
-    canvas.text(left, top - 8.0, 11.0, Anchor::Start, &caption, "");
-    for entry in series {
-        let y = |off: f64| middle - (off / limit).clamp(-1.0, 1.0) * RESIDUALS / 2.0;
-        let points = entry.points.iter().map(|point| Point::new(x(point.0.bytes), y(point.0.residual())));
-        entry.pen.marks(canvas, points);
-    }
+    let ticks =
+        [(-limit, format!("-{}", percent(limit))), (0.0, "0".to_owned()), (limit, format!("+{}", percent(limit)))];
+    let up = Axis::linear(-limit, limit, "", ticks.into());
+    let marks = |entry: &Series| {
+        let points = entry.points.iter().map(|point| (point.0.bytes as f64, point.0.residual()));
+        Drawn::Marks(entry.pen, points.collect())
+    };
+    let series = series.iter().map(marks).collect();
+    let chart = Chart::new((WIDTH, 120.0), (across, "length of the message"), (up, ""), series);
+    let name = format!("measured over fitted, less 1{beyond}");
+    Chart { name, levels: vec![(0.0, String::new(), Pen::new(INK, 0.8))], ..chart }
 }

@@ -1,193 +1,226 @@
-//! A line chart: two axes, lines with marks, limits with their names, a legend. Each picture fills it.
+//! Charts as data: two axes, series of values, and limits with their names.
+
+use std::collections::BTreeSet;
 
 use super::axis::Axis;
-use super::canvas::{Anchor, Canvas, GREY, INK, Point};
+use super::canvas::{Anchor, Canvas, INK, Point, text_width, wrap};
+use super::picture::Part;
+use super::sign::{Fill, Pen};
 use hayase::base::Arrange;
 
-/// The form of the points of a line: forms are told apart without colour.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Mark {
-    None,
-    Disc,
-    Ring,
-    Square,
-    Triangle,
+/// Bar of a chart, between two values of each axis.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Column {
+    pub across: (f64, f64),
+    pub up: (f64, f64),
+    /// Text that is shown when the bar is pointed at; empty where there is none.
+    pub tooltip: String,
 }
 
-/// How a line and its points are drawn.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Pen {
-    pub colour: &'static str,
-    pub width: f64,
-    /// Lengths of dashes and gaps; empty: none.
-    pub dashes: &'static str,
-    pub mark: Mark,
+/// Values that are drawn alike, as (across, up).
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Series {
+    /// A line through points, with the marks of its pen.
+    Line(Pen, Vec<(f64, f64)>),
+    /// Marks alone; marks on each other are one.
+    Marks(Pen, Vec<(f64, f64)>),
+    /// Intervals upwards: across, from, to.
+    Intervals(Pen, Vec<(f64, f64, f64)>),
+    /// An outline that is filled.
+    Area(&'static str, Vec<(f64, f64)>),
+    /// Bars.
+    Columns(Fill, Vec<Column>),
+    /// Texts above points, at most one at a place.
+    Texts(Vec<(f64, f64, String)>),
 }
 
-/// Length of a line in a legend [px].
-const SAMPLE: f64 = 28.0;
-/// Room above a chart for each row of names of limits [px].
-const ROW_ABOVE: f64 = 13.0;
+/// Limit of a chart: its value, its name and its pen.
+pub(super) type Limit = (f64, String, Pen);
 
-impl Pen {
-    /// A line without dashes and marks.
-    pub(super) const fn new(colour: &'static str, width: f64) -> Self {
-        Self { colour, width, dashes: "", mark: Mark::None }
-    }
-
-    /// The same in dashes.
-    pub(super) const fn dashed(self, dashes: &'static str) -> Self {
-        Self { dashes, ..self }
-    }
-
-    /// The same with a mark at each point.
-    pub(super) const fn marked(self, mark: Mark) -> Self {
-        Self { mark, ..self }
-    }
-
-    fn stroke(&self) -> String {
-        let Self { colour, width, dashes, .. } = self;
-        let dashes = if dashes.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dashes}""#) };
-        format!(r#"stroke="{colour}" stroke-width="{width}"{dashes}"#)
-    }
-
-    /// A straight line.
-    pub(super) fn line(&self, canvas: &mut Canvas, from: Point, to: Point) {
-        canvas.line(from, to, &self.stroke());
-    }
-
-    /// A line through these points, without their marks.
-    pub(super) fn trace(&self, canvas: &mut Canvas, points: &[Point]) {
-        canvas.polyline(points, &format!(r#"fill="none" {}"#, self.stroke()));
-    }
-
-    /// The marks of these points.
-    pub(super) fn marks(&self, canvas: &mut Canvas, points: impl IntoIterator<Item = Point>) {
-        let colour = self.colour;
-        let full = format!(r#"fill="{colour}""#);
-        for at in points {
-            match self.mark {
-                Mark::None => {}
-                Mark::Disc => canvas.circle(at, 3.0, &full),
-                Mark::Ring => {
-                    canvas.circle(at, 3.0, &format!(r##"fill="#ffffff" stroke="{colour}" stroke-width="1.3""##));
-                }
-                Mark::Square => canvas.rect(at.x - 2.8, at.y - 2.8, 5.6, 5.6, &full),
-                Mark::Triangle => canvas.polygon(&[at.plus(0.0, -4.0), at.plus(3.7, 2.9), at.plus(-3.7, 2.9)], &full),
-            }
-        }
-    }
-
-    /// A line through these points, with their marks.
-    pub(super) fn curve(&self, canvas: &mut Canvas, points: &[Point]) {
-        self.trace(canvas, points);
-        self.marks(canvas, points.iter().copied());
-    }
-
-    /// An entry of a legend, 16 px high; `y` is the base line of its text.
-    pub(super) fn key(&self, canvas: &mut Canvas, x: f64, y: f64, text: &str) {
-        let middle = y - 4.0;
-        self.line(canvas, Point::new(x, middle), Point::new(x + SAMPLE, middle));
-        self.marks(canvas, [Point::new(x + SAMPLE / 2.0, middle)]);
-        canvas.text(x + SAMPLE + 8.0, y, 11.0, Anchor::Start, text, "");
-    }
-}
-
-/// Draws ranks below a chart from `left` on, `width` wide: each has its number in the middle of its column.
-pub(super) fn ranks_below(canvas: &mut Canvas, ranks: usize, (left, width): (f64, f64), bottom: f64, what: &str) {
-    let column = width / ranks.max(1) as f64;
-    for (rank, text) in Axis::counts(ranks.max(1)).ticks.iter().filter(|(rank, _)| *rank < ranks as f64) {
-        let at = left + (rank + 0.5) * column;
-        canvas.line(Point::new(at, bottom), Point::new(at, bottom + 4.0), &format!(r#"stroke="{GREY}""#));
-        canvas.text(at, bottom + 16.0, 10.0, Anchor::Middle, text, "");
-    }
-    canvas.line(Point::new(left, bottom), Point::new(left + width, bottom), &format!(r#"stroke="{INK}""#));
-    canvas.text(left + width / 2.0, bottom + 32.0, 11.0, Anchor::Middle, what, "");
-}
-
-/// Where a chart is, and its axes.
+/// Chart as data.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Chart {
-    pub left: f64,
-    pub top: f64,
-    pub width: f64,
-    pub height: f64,
-    /// Of the values from left to right.
-    pub across: Axis,
-    /// Of the values upwards.
-    pub up: Axis,
+    /// The name, above the chart; empty where the title says it.
+    pub name: String,
+    /// Width and height between the axes [px].
+    pub inside: (f64, f64),
+    /// The axis of values from left to right, and what they are.
+    pub across: (Axis, String),
+    /// The axis of values upwards, and what they are.
+    pub up: (Axis, String),
+    pub series: Vec<Series>,
+    /// Limits of the values across: upright lines with their names above.
+    pub uprights: Vec<Limit>,
+    /// Limits of the values upwards: level lines with their names on the right.
+    pub levels: Vec<Limit>,
 }
 
+/// Room left of a chart for its axis, and below it [px].
+const LEFT: f64 = 68.0;
+const BELOW: f64 = 36.0;
+/// Height of a line of the name, and of the name of a limit [px].
+const LINE: f64 = 14.0;
+/// Least distance of marks, where points are too many for one each [px].
+const APART: f64 = 7.0;
+/// Points from which on a line is thinned.
+const DENSE: usize = 2000;
+
 impl Chart {
-    /// Room above a chart for so many rows of names of limits [px].
-    pub(super) fn room_above(rows: usize) -> f64 {
-        4.0 + ROW_ABOVE * rows as f64
+    /// Creates a chart without limits.
+    pub(super) fn new(inside: (f64, f64), across: (Axis, &str), up: (Axis, &str), series: Vec<Series>) -> Self {
+        let named = |(axis, name): (Axis, &str)| (axis, name.to_owned());
+        let (across, up) = (named(across), named(up));
+        Self { name: String::new(), inside, across, up, series, uprights: Vec::new(), levels: Vec::new() }
     }
 
-    pub(super) fn bottom(&self) -> f64 {
-        self.top + self.height
+    fn name_lines(&self) -> Vec<String> {
+        wrap(&self.name, 11.0, self.inside.0)
     }
 
-    pub(super) fn right(&self) -> f64 {
-        self.left + self.width
-    }
-
-    pub(super) fn x(&self, value: f64) -> f64 {
-        self.left + self.width * self.across.place(value)
-    }
-
-    pub(super) fn y(&self, value: f64) -> f64 {
-        self.bottom() - self.height * self.up.place(value)
-    }
-
-    /// Where two values meet.
-    pub(super) fn at(&self, across: f64, up: f64) -> Point {
-        Point::new(self.x(across), self.y(up))
-    }
-
-    /// Draws the axes with what their values are: up to 34 px below the chart, up to the margin left of it.
-    pub(super) fn axes(&self, canvas: &mut Canvas, across: &str, up: &str) {
-        self.across.draw(canvas, self.left, self.width, self.top, self.bottom(), across);
-        self.up.draw_left(canvas, self.left, self.width, self.top, self.bottom(), up);
-        // Over the grid lines where these begin.
-        let (top, corner) = (Point::new(self.left, self.top), Point::new(self.left, self.bottom()));
-        for end in [top, Point::new(self.right(), self.bottom())] {
-            Pen::new(INK, 1.0).line(canvas, corner, end);
-        }
-    }
-
-    /// Draws a limit upright, with its name above the chart in a row of its own, from 0 below.
-    pub(super) fn upright(&self, canvas: &mut Canvas, value: f64, name: &str, row: usize, pen: Pen) {
-        let (x, base) = (self.x(value), self.top - 4.0 - ROW_ABOVE * row as f64);
-        pen.line(canvas, Point::new(x, base - 8.0), Point::new(x, self.bottom()));
-        let ends = x > self.left + self.width / 2.0;
-        let (anchor, aside) = if ends { (Anchor::End, -4.0) } else { (Anchor::Start, 4.0) };
-        canvas.text(x + aside, base, 11.0, anchor, name, "");
+    fn above(&self) -> f64 {
+        let rows = self.name_lines().len() + self.uprights.len().min(2);
+        6.0 + LINE * rows as f64
     }
 
     /// Draws limits across, with their names right of the chart where these do not touch.
-    pub(super) fn levels(&self, canvas: &mut Canvas, mut levels: Vec<(f64, String, Pen)>) {
+    fn draw_levels(&self, canvas: &mut Canvas, corner: Point) {
+        let mut levels: Vec<&Limit> = self.levels.iter().collect();
         levels.arrange_by(|a, b| b.0.total_cmp(&a.0));
-        let mut free = f64::NEG_INFINITY;
+        let (right, mut free) = (corner.x + self.inside.0, f64::NEG_INFINITY);
         for (value, name, pen) in levels {
-            let y = self.y(value);
-            pen.line(canvas, Point::new(self.left, y), Point::new(self.right(), y));
+            let y = corner.y - self.inside.1 * self.up.0.place(*value);
+            pen.line(canvas, Point::new(corner.x, y), Point::new(right, y));
+            if name.is_empty() {
+                continue;
+            }
             let base = (y + 3.5).max(free);
-            let to = Point::new(self.right() + 10.0, base - 3.5);
-            pen.line(canvas, Point::new(self.right(), y), to);
-            canvas.text(to.x + 4.0, base, 10.0, Anchor::Start, &name, "");
+            pen.line(canvas, Point::new(right, y), Point::new(right + 10.0, base - 3.5));
+            canvas.text(right + 14.0, base, 10.0, Anchor::Start, name, "");
             free = base + 12.0;
         }
     }
+}
 
-    /// Fills what lies below these points.
-    pub(super) fn area(&self, canvas: &mut Canvas, points: &[Point], fill: &str) {
-        let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
-        let feet = [Point::new(last.x, self.bottom()), Point::new(first.x, self.bottom())];
-        let outline: Vec<Point> = points.iter().copied().chain(feet).collect();
-        canvas.polygon(&outline, fill);
+impl Part for Chart {
+    fn size(&self) -> (f64, f64) {
+        let names = self.levels.iter().map(|level| text_width(&level.1, 10.0) + 14.0).fold(12.0, f64::max);
+        (LEFT + self.inside.0 + names, self.above() + self.inside.1 + BELOW)
+    }
+
+    fn draw(&self, canvas: &mut Canvas, at: Point) {
+        let (width, height) = self.inside;
+        let (left, top) = (at.x + LEFT, at.y + self.above());
+        let bottom = top + height;
+        for (line, text) in self.name_lines().iter().enumerate() {
+            canvas.text(left, at.y + 10.0 + LINE * line as f64, 11.0, Anchor::Start, text, r#"font-weight="bold""#);
+        }
+        self.across.0.draw(canvas, left, width, top, bottom, &self.across.1);
+        self.up.0.draw_left(canvas, left, width, top, bottom, &self.up.1);
+        // Over the grid lines where these begin.
+        for (from, to) in [((left, top), (left, bottom)), ((left, bottom), (left + width, bottom))] {
+            Pen::new(INK, 1.0).line(canvas, Point::new(from.0, from.1), Point::new(to.0, to.1));
+        }
+        self.draw_levels(canvas, Point::new(left, bottom));
+        for (row, limit) in self.uprights.iter().enumerate() {
+            let x = left + width * self.across.0.place(limit.0);
+            upright(canvas, limit, x, (top, bottom), (row % 2, x > left + width / 2.0));
+        }
+        let place = |(across, up): (f64, f64)| {
+            Point::new(left + width * self.across.0.place(across), bottom - height * self.up.0.place(up))
+        };
+        for series in &self.series {
+            series.draw(canvas, place, width);
+        }
     }
 }
 
-/// What is drawn in ink: limits that are no data.
-pub(super) const LIMIT: Pen = Pen::new(INK, 1.0).dashed("1 3");
+impl Series {
+    fn draw(&self, canvas: &mut Canvas, place: impl Fn((f64, f64)) -> Point, width: f64) {
+        let points = |points: &[(f64, f64)]| -> Vec<Point> { points.iter().copied().map(&place).collect() };
+        match self {
+            Self::Line(pen, values) => {
+                let points = points(values);
+                pen.trace(canvas, &thinned(&points));
+                let kept = apart(&points, width, |at| at.x);
+                pen.marks(canvas, kept);
+            }
+            Self::Marks(pen, values) => {
+                let mut drawn = BTreeSet::new();
+                let at = points(values).into_iter();
+                pen.marks(canvas, at.filter(|at| drawn.insert((at.x.round() as i64, at.y.round() as i64))));
+            }
+            Self::Intervals(pen, values) => {
+                let ends: Vec<(Point, Point)> =
+                    values.iter().map(|&(at, low, high)| (place((at, low)), place((at, high)))).collect();
+                for (low, high) in apart(&ends, width, |ends| ends.0.x) {
+                    pen.whisker(canvas, low, high);
+                }
+            }
+            Self::Area(fill, values) => canvas.polygon(&points(values), fill),
+            Self::Columns(fill, columns) => {
+                for Column { across, up, tooltip } in columns {
+                    let (low, high) = (place((across.0, up.0)), place((across.1, up.1)));
+                    if !tooltip.is_empty() {
+                        canvas.open(tooltip);
+                    }
+                    canvas.rect(low.x, high.y, high.x - low.x, low.y - high.y, &fill.attributes());
+                    if !tooltip.is_empty() {
+                        canvas.close();
+                    }
+                }
+            }
+            Self::Texts(texts) => {
+                let mut named: Option<Point> = None;
+                for (across, up, text) in texts {
+                    let at = place((*across, *up));
+                    // A text on another one is none.
+                    if named.is_none_or(|last| (at.x - last.x).abs() > 14.0 || (at.y - last.y).abs() > 11.0) {
+                        canvas.text(at.x + 5.0, at.y - 6.0, 10.0, Anchor::Start, text, r#"font-weight="bold""#);
+                        named = Some(at);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Draws an upright limit with its name above in a row of its own, from 0 below; to its left where that is said.
+pub(super) fn upright(
+    canvas: &mut Canvas,
+    (_, name, pen): &Limit,
+    x: f64,
+    (top, bottom): (f64, f64),
+    (row, is_left): (usize, bool),
+) {
+    let base = top - 4.0 - LINE * row as f64;
+    pen.line(canvas, Point::new(x, if name.is_empty() { top } else { base - 8.0 }), Point::new(x, bottom));
+    let (anchor, aside) = if is_left { (Anchor::End, -4.0) } else { (Anchor::Start, 4.0) };
+    canvas.text(x + aside, base, 11.0, anchor, name, "");
+}
+
+/// Returns all items, or of too many those that are far enough from the one before.
+fn apart<T: Copy>(items: &[T], width: f64, x: impl Fn(&T) -> f64) -> Vec<T> {
+    let is_crowded = APART * items.len() as f64 > width;
+    let mut last = f64::NEG_INFINITY;
+    let mut kept = items.to_vec();
+    kept.retain(|item| {
+        let is_apart = !is_crowded || x(item) > last + APART;
+        last = if is_apart { x(item) } else { last };
+        is_apart
+    });
+    kept
+}
+
+/// Returns a line of very many points as it looks: within half a pixel the first, the highest, the lowest and the last.
+fn thinned(points: &[Point]) -> Vec<Point> {
+    if points.len() <= DENSE {
+        return points.to_vec();
+    }
+    let mut kept = Vec::new();
+    for column in points.chunk_by(|a, b| (a.x * 2.0).floor() == (b.x * 2.0).floor()) {
+        let by_height = |a: &&Point, b: &&Point| a.y.total_cmp(&b.y);
+        let ends = [column.first(), column.iter().min_by(by_height), column.iter().max_by(by_height), column.last()];
+        kept.extend(ends.into_iter().flatten().copied());
+    }
+    kept
+}

@@ -1,8 +1,9 @@
 //! A fabric as a picture: nodes, switches and cables.
 
-use super::canvas::{Anchor, BOLD, Canvas, GREY, INK, MARGIN, Point, text_width, wrap};
+use super::canvas::{Anchor, BOLD, Canvas, GREY, INK, MARGIN, Point, wrap};
 use super::failed::{self, State};
 use super::layout::{Cable, Caption, Layout, Mark};
+use super::sign::{Fill, Legend, Pen, Sign, cross, crossbar, legend, one_way};
 use super::small::small_member;
 use hayase::base::Arrange;
 use hayase::fabric::{Fabric, LinkRole};
@@ -72,13 +73,13 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
     }
     for cable in &layout.cables {
         let state = State::of(drawn, cable);
-        let attributes = state.line().map_or_else(|| classes.line(drawn, cable), str::to_owned);
+        let pen = state.line().unwrap_or_else(|| classes.line(drawn, cable));
         canvas.open(&tooltip(drawn, cable));
         for run in &cable.runs {
             let points: Vec<Point> = run.iter().map(|point| point.plus(offset.x, offset.y)).collect();
-            canvas.polyline(&points, &attributes);
-            if let Some(backwards) = one_way(drawn, cable) {
-                arrow(&mut canvas, &points, backwards, GREY);
+            pen.trace(&mut canvas, &points);
+            if let Some(backwards) = direction(drawn, cable) {
+                one_way(&mut canvas, &points, backwards);
             }
             let parallel = cable.forward.len().max(cable.back.len());
             let marked = parallel > 1 && (layout.cells.is_empty() || !classes.dense);
@@ -93,15 +94,15 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
                 // Beside the arrow of the direction that is left.
                 let part = if state == State::Partly { 0.4 } else { 0.5 };
                 let at = Point::new(first.x + (last.x - first.x) * part, first.y + (last.y - first.y) * part);
-                failed::cross(&mut canvas, at, half);
+                cross(&mut canvas, at, half);
             }
         }
         canvas.close();
     }
     vertices(&mut canvas, drawn, &layout, offset);
     let y = y + layout.height;
-    let y = classes.legend(&mut canvas, drawn, y + 10.0, width);
-    let y = failed::legend(&mut canvas, drawn, y);
+    let legends: Legend = classes.legend(drawn).into_iter().chain(failed::legend(drawn)).collect();
+    let y = legend(&mut canvas, &legends, y + 20.0, width) - 12.0;
     let y = canvas.remarks(&layout.remarks, y, width);
     Drawing { svg: canvas.finish(width, y + MARGIN, &title), note }
 }
@@ -142,21 +143,14 @@ pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, of
         let at = moved(placed.at);
         match placed.mark {
             Mark::Dot(radius) => canvas.circle(at, radius, r##"fill="#2f6f8f" stroke="#ffffff" stroke-width="0.6""##),
-            Mark::Box(w, h) => canvas.rect(
-                at.x - w,
-                at.y - h,
-                2.0 * w,
-                2.0 * h,
-                r##"fill="#ffffff" stroke="#1b1f24" stroke-width="1.1" rx="2""##,
-            ),
+            Mark::Box(w, h) => canvas.rect(at.x - w, at.y - h, 2.0 * w, 2.0 * h, &SWITCH.attributes()),
             Mark::Bar(to) => {
-                canvas.line(at, moved(to), r##"stroke="#1b1f24" stroke-width="6" stroke-linecap="round""##);
-                canvas.line(at, moved(to), r##"stroke="#ffffff" stroke-width="3.6" stroke-linecap="round""##);
+                crossbar(canvas, at, moved(to));
             }
             Mark::Hidden => {}
         }
         if fabric.is_isolated(VertexId::from_index(i)) {
-            failed::cross(canvas, at, if matches!(placed.mark, Mark::Dot(_)) { 4.0 } else { 6.0 });
+            cross(canvas, at, if matches!(placed.mark, Mark::Dot(_)) { 4.0 } else { 6.0 });
         }
         canvas.close();
     }
@@ -174,29 +168,13 @@ pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, of
 
 /// Whether messages go from the second end of a cable to the first alone, or the other way; `None` where they go both
 /// ways, or none.
-fn one_way(fabric: &Fabric, cable: &Cable) -> Option<bool> {
+fn direction(fabric: &Fabric, cable: &Cable) -> Option<bool> {
     let goes = |links: &[LinkId]| links.iter().any(|&link| !fabric.has_failed(link));
     match (goes(&cable.forward), goes(&cable.back)) {
         (true, false) => Some(false),
         (false, true) => Some(true),
         _ => None,
     }
-}
-
-/// The head of an arrow in the middle of a line.
-pub(super) fn arrow(canvas: &mut Canvas, points: &[Point], backwards: bool, fill: &str) {
-    let Some(&[from, to]) = points.windows(2).nth((points.len().saturating_sub(1)) / 2) else { return };
-    let (from, to) = if backwards { (to, from) } else { (from, to) };
-    let (dx, dy) = (to.x - from.x, to.y - from.y);
-    let length = (dx * dx + dy * dy).sqrt();
-    if length < 8.0 {
-        return;
-    }
-    let (dx, dy) = (dx / length, dy / length);
-    let tip = Point::new((from.x + to.x) / 2.0 + dx * 4.0, (from.y + to.y) / 2.0 + dy * 4.0);
-    let back = tip.plus(-dx * 8.0, -dy * 8.0);
-    let head = [tip, back.plus(-dy * 3.2, dx * 3.2), back.plus(dy * 3.2, -dx * 3.2)];
-    canvas.polygon(&head, &format!(r#"fill="{fill}""#));
 }
 
 /// What is shown when a cable is pointed at.
@@ -224,6 +202,9 @@ struct Classes {
     crossbars: bool,
 }
 
+/// Most bandwidths in a legend.
+const MOST_CLASSES: usize = 8;
+const SWITCH: Fill = Fill("#ffffff", r##"stroke="#1b1f24" stroke-width="1.1" rx="2""##);
 const DASHES: [&str; 4] = ["", "7 3", "2.5 2.5", "9 3 2 3"];
 const LINES: [&str; 4] = ["#4a5563", "#75808f", "#8d6f48", "#7a5c8a"];
 
@@ -237,68 +218,43 @@ impl Classes {
         }
         capacities.arrange_by(|a, b| b.total_cmp(a));
         capacities.dedup();
-        let any_one_way = cables.iter().any(|cable| one_way(fabric, cable).is_some());
+        let any_one_way = cables.iter().any(|cable| direction(fabric, cable).is_some());
         let crossbars = layout.vertices.iter().any(|placed| matches!(placed.mark, Mark::Bar(_)));
         Self { capacities, any_one_way, dense: cables.len() > 400, crossbars }
     }
 
-    fn style(&self, class: usize) -> String {
+    fn pen(&self, class: usize) -> Pen {
         let kind = class.min(DASHES.len() - 1);
         let width = (2.2 - 0.5 * class as f64).max(0.8);
         let width = if self.capacities.len() == 1 { 1.1 } else { width };
-        let width = if self.dense { width * 0.55 } else { width };
-        let dashes = DASHES[kind];
-        let dashes = if dashes.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dashes}""#) };
-        format!(r#"fill="none" stroke="{}" stroke-width="{width}"{dashes}"#, LINES[kind])
+        Pen::new(LINES[kind], if self.dense { width * 0.55 } else { width }).dashed(DASHES[kind])
     }
 
-    fn line(&self, fabric: &Fabric, cable: &Cable) -> String {
+    fn line(&self, fabric: &Fabric, cable: &Cable) -> Pen {
         let capacity = capacity(fabric, cable);
-        self.style(self.capacities.iter().position(|&other| other == capacity).unwrap_or(0))
+        self.pen(self.capacities.iter().position(|&other| other == capacity).unwrap_or(0))
     }
 
-    /// Draws the legend; returns where it ends.
-    fn legend(&self, canvas: &mut Canvas, fabric: &Fabric, y: f64, width: f64) -> f64 {
-        let mut y = y + 14.0;
-        let mut x = MARGIN;
-        canvas.circle(Point::new(x + 6.0, y - 4.0), 4.5, r##"fill="#2f6f8f""##);
-        canvas.text(x + 16.0, y, 11.0, Anchor::Start, "node", "");
-        x += 16.0 + text_width("node", 11.0) + 18.0;
-        let boxes = fabric.switches() > 0;
-        if boxes {
-            canvas.rect(x, y - 10.0, 14.0, 12.0, r##"fill="#ffffff" stroke="#1b1f24" rx="2""##);
-            let text = if self.crossbars { "router" } else { "switch" };
-            canvas.text(x + 20.0, y, 11.0, Anchor::Start, text, "");
-            x += 20.0 + text_width(text, 11.0) + 18.0;
+    /// Returns the meanings of signs and lines.
+    fn legend(&self, fabric: &Fabric) -> Legend {
+        let switch = if self.crossbars { "router" } else { "switch" };
+        let entries = [
+            (true, Sign::Node, "node"),
+            (fabric.switches() > 0, Sign::Box(SWITCH, 0.0, 1.0), switch),
+            (self.crossbars, Sign::Crossbar, "crossbar"),
+            (self.any_one_way, Sign::OneWay, "one direction only"),
+        ];
+        let mut legend: Legend =
+            entries.into_iter().filter(|entry| entry.0).map(|(_, sign, text)| (sign, text.to_owned())).collect();
+        for (class, &capacity) in self.capacities.iter().enumerate().take(MOST_CLASSES) {
+            let more = self.capacities.len() - MOST_CLASSES.min(self.capacities.len());
+            let more = match more {
+                more if more > 0 && class + 1 == MOST_CLASSES => format!("; and {more} more bandwidths"),
+                _ => String::new(),
+            };
+            legend.push((Sign::Line(self.pen(class)), self.describe(fabric, capacity) + &more));
         }
-        if self.crossbars {
-            let (from, to) = (Point::new(x, y - 4.0), Point::new(x + 28.0, y - 4.0));
-            canvas.line(from, to, r##"stroke="#1b1f24" stroke-width="6" stroke-linecap="round""##);
-            canvas.line(from, to, r##"stroke="#ffffff" stroke-width="3.6" stroke-linecap="round""##);
-            canvas.text(x + 38.0, y, 11.0, Anchor::Start, "crossbar", "");
-            x += 38.0 + text_width("crossbar", 11.0) + 18.0;
-        }
-        if self.any_one_way {
-            let points = [Point::new(x, y - 4.0), Point::new(x + 28.0, y - 4.0)];
-            canvas.polyline(&points, &format!(r#"stroke="{GREY}" fill="none""#));
-            arrow(canvas, &points, false, GREY);
-            canvas.text(x + 34.0, y, 11.0, Anchor::Start, "one direction only", "");
-        }
-        for (class, &capacity) in self.capacities.iter().enumerate() {
-            y += 17.0;
-            if class == 8 {
-                let more = format!("and {} more bandwidths", self.capacities.len() - class);
-                canvas.text(MARGIN, y, 11.0, Anchor::Start, &more, "");
-                break;
-            }
-            canvas.line(Point::new(MARGIN, y - 4.0), Point::new(MARGIN + 40.0, y - 4.0), &self.style(class));
-            let lines = wrap(&self.describe(fabric, capacity), 11.0, width - 2.0 * MARGIN - 48.0);
-            for (i, line) in lines.iter().enumerate() {
-                y += if i > 0 { 14.0 } else { 0.0 };
-                canvas.text(MARGIN + 48.0, y, 11.0, Anchor::Start, line, "");
-            }
-        }
-        y + 4.0
+        legend
     }
 
     /// `1 GB/s each way, latency 0 ps: 32 links to and from nodes, 64 links along x`.

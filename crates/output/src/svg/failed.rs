@@ -1,17 +1,16 @@
 //! What has failed, and what carries another bandwidth than it was built for, in a picture of a fabric.
 
-use super::canvas::{Anchor, Canvas, MARGIN, Point};
+use super::canvas::{Canvas, Point};
 use super::layout::Cable;
+use super::sign::{FAILED, Legend, Pen, Sign};
 use crate::table::count;
 use hayase::fabric::Fabric;
 use hayase::ids::{LinkId, VertexId};
 
-/// Colour of what has failed.
-const FAILED: &str = "#c0182b";
 /// A cable of which nothing is left.
-const FAILED_LINE: &str = r##"fill="none" stroke="#c0182b" stroke-width="1.4" stroke-dasharray="1.5 3""##;
+const FAILED_LINE: Pen = Pen::new(FAILED, 1.4).dashed("1.5 3");
 /// A cable that carries another bandwidth.
-const DEGRADED_LINE: &str = r##"fill="none" stroke="#d97706" stroke-width="2.6" stroke-dasharray="8 3""##;
+const DEGRADED_LINE: Pen = Pen::new("#d97706", 2.6).dashed("8 3");
 
 /// What has become of a cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +38,7 @@ impl State {
     }
 
     /// How its line is drawn, where not as that of a whole one.
-    pub(super) fn line(self) -> Option<&'static str> {
+    pub(super) fn line(self) -> Option<Pen> {
         match self {
             Self::Whole | Self::Partly => None,
             Self::Degraded => Some(DEGRADED_LINE),
@@ -57,18 +56,6 @@ impl State {
 pub(super) fn of_link(fabric: &Fabric, link: LinkId) -> Option<String> {
     let built = || Some(format!("{} of {}", fabric.link(link).capacity, fabric.built_for(link)?));
     if fabric.has_failed(link) { Some("failed".to_owned()) } else { built() }
-}
-
-/// A cross.
-pub(super) fn cross(canvas: &mut Canvas, at: Point, half: f64) {
-    for (dx, dy) in [(half, half), (half, -half)] {
-        let line = |canvas: &mut Canvas, stroke: &str, width: f64| {
-            let attributes = format!(r#"stroke="{stroke}" stroke-width="{width}" stroke-linecap="round""#);
-            canvas.line(at.plus(-dx, -dy), at.plus(dx, dy), &attributes);
-        };
-        line(canvas, "#ffffff", 4.0);
-        line(canvas, FAILED, 2.0);
-    }
 }
 
 /// A stroke through a cell of a matrix or a map.
@@ -102,31 +89,19 @@ pub(super) fn words(fabric: &Fabric) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The lines of a legend that say how to read what is marked; returns where they end.
-pub(super) fn legend(canvas: &mut Canvas, fabric: &Fabric, y: f64) -> f64 {
-    let mut y = y;
+/// Returns how to read what is marked.
+pub(super) fn legend(fabric: &Fabric) -> Legend {
     let [failed, degraded] = counts(fabric);
-    let (from, text) = (MARGIN, MARGIN + 48.0);
-    let mut entry = |line: Option<&str>, is_crossed: bool, what: String| {
-        y += 17.0;
-        if let Some(line) = line {
-            canvas.line(Point::new(from, y - 4.0), Point::new(from + 40.0, y - 4.0), line);
-        }
-        if is_crossed {
-            cross(canvas, Point::new(from + 20.0, y - 4.0), 4.0);
-        }
-        canvas.text(text, y, 11.0, Anchor::Start, &what, "");
-    };
-    if failed > 0 {
-        entry(Some(FAILED_LINE), true, format!("{} failed, each in one direction", count(failed, "link", "links")));
-    }
-    if degraded > 0 {
-        let links = count(degraded, "link", "links");
-        entry(Some(DEGRADED_LINE), false, format!("{links} with another bandwidth than built for"));
-    }
-    let vertices = (0..fabric.nodes() + fabric.switches()).map(VertexId);
-    if failed > 0 && vertices.into_iter().any(|vertex| fabric.is_isolated(vertex)) {
-        entry(None, true, "on a node or a switch: all of its links have failed".to_owned());
-    }
-    y
+    let mut vertices = (0..fabric.nodes() + fabric.switches()).map(VertexId);
+    let links = |number: u64, what: &str| format!("{} {what}", count(number, "link", "links"));
+    let entries = [
+        (failed > 0, Sign::Cross(Some(FAILED_LINE)), links(failed, "failed, each in one direction")),
+        (degraded > 0, Sign::Line(DEGRADED_LINE), links(degraded, "with another bandwidth than built for")),
+        (
+            failed > 0 && vertices.any(|vertex| fabric.is_isolated(vertex)),
+            Sign::Cross(None),
+            "on a node or a switch: all of its links have failed".to_owned(),
+        ),
+    ];
+    entries.into_iter().filter(|entry| entry.0).map(|(_, sign, text)| (sign, text)).collect()
 }

@@ -1,21 +1,20 @@
 //! Master/slave programs: time and efficiency over the number of workers, and what each worker did when.
 
 use super::axis::{Axis, SECONDS};
-use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
-use super::chart::{Chart, Mark, Pen};
+use super::canvas::{GREY, INK};
+use super::chart::{Chart, Series};
+use super::lanes::{Lane, Lanes, Span};
+use super::picture::Picture;
 use super::scale::percent;
-use crate::table::count;
+use super::sign::{Fill, Mark, Pen, Sign};
+use crate::table::{count, seconds};
 use hayase::base::Arrange;
 use hayase::farm::Turn;
 use hayase::report::{FarmReport, Prediction};
 
-const LEFT: f64 = 64.0;
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 300.0;
+const INSIDE: (f64, f64) = (760.0, 300.0);
 /// Parts of the time.
 const PERCENT: &[(&str, f64)] = &[("%", 0.01)];
-/// Room below a chart for ticks and caption.
-const BELOW: f64 = 44.0;
 
 /// Series: told apart by the form of their marks too.
 const SERIES: [Pen; 6] = [
@@ -35,53 +34,40 @@ const BOUNDS: [(&str, Pen, Value); 4] = [
     ("bound: longest task", Pen::new(GREY, 1.3).dashed("1 5"), |row| row.bounds.longest_s),
     ("bound: network", Pen::new(GREY, 1.3).dashed("8 3 2 3"), |row| row.bounds.network_s.unwrap_or(0.0)),
 ];
-/// How the time of the master is told from that of the workers.
+/// Dashes of the time of the master, which tell it from that of the workers.
 const MASTER: &str = "3 3";
 
 /// Draws time and efficiency of predictions over the number of workers, or over what is varied with one number of them.
 pub fn farm(report: &FarmReport) -> String {
     let rows = &report.predictions;
-    let width = MARGIN * 2.0 + LEFT + WIDTH + 170.0;
-    let mut canvas = Canvas::new();
-    let subtitle = format!(
-        "{}; {}, work {}",
-        report.setting,
-        count(report.task_count, "task", "tasks"),
-        hayase::units::Time::from_seconds(report.work_s)
-    );
-    let y = canvas.heading(&report.tasks, &subtitle, width);
+    let subtitle =
+        format!("{}; {}, work {}", report.setting, count(report.task_count, "task", "tasks"), seconds(report.work_s));
     let by_value = report.varied.is_some() && rows.iter().all(|row| row.workers == rows[0].workers);
-    let (x_caption, places) = positions(report, by_value);
-    let names: Vec<Option<String>> = if by_value {
-        vec![None]
-    } else {
-        let mut names: Vec<Option<String>> = rows.iter().map(|row| row.value.clone()).collect();
-        names.dedup();
-        names
-    };
-    let left = MARGIN + LEFT;
-    let longest = rows.iter().map(|row| row.time_s).fold(0.0, f64::max);
-    let shortest = rows.iter().map(|row| row.time_s).fold(f64::INFINITY, f64::min);
-    let time = Axis::fitting(shortest, longest, 6, SECONDS);
-    let chart = |top: f64, up: Axis| Chart {
-        left,
-        top,
-        width: WIDTH,
-        height: HEIGHT,
-        across: Axis::of_places(places.clone()),
-        up,
-    };
-    let times = chart(y + Chart::room_above(1), time);
-    times.axes(&mut canvas, &x_caption, "predicted time");
-    let series = |name: &Option<String>| -> Vec<usize> {
-        (0..rows.len()).filter(|&i| by_value || rows[i].value == *name).collect()
-    };
+    let (across, places) = positions(report, by_value);
+    let mut names: Vec<Option<String>> =
+        if by_value { vec![None] } else { rows.iter().map(|row| row.value.clone()).collect() };
+    names.dedup();
+    let (mut times, mut parts, mut legend) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, pen) in names.iter().zip(SERIES.into_iter().cycle()) {
+        let points = |value: Value| -> Vec<(f64, f64)> {
+            let own = (0..rows.len()).filter(|&i| by_value || rows[i].value == *name);
+            own.map(|i| (places[i].0, value(&rows[i]))).collect()
+        };
+        times.push(Series::Line(pen, points(|row| row.time_s)));
+        parts.push(Series::Line(pen, points(|row| row.efficiency)));
+        parts.push(Series::Line(Pen::new(pen.colour, 1.6).dashed(MASTER), points(|row| row.master_utilisation)));
+        let text = match (report.varied.as_deref(), name) {
+            (Some(varied), Some(name)) => format!("{varied} {name}"),
+            _ => "predicted time".to_owned(),
+        };
+        legend.push((Sign::Line(pen), text));
+    }
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.arrange_by(|&a, &b| places[a].0.total_cmp(&places[b].0));
     // The least of all series: what none of them can beat.
-    for (_, pen, value) in BOUNDS {
+    for (name, pen, value) in BOUNDS {
         let mut points: Vec<(f64, f64)> = Vec::new();
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.arrange_by(|&a, &b| places[a].0.total_cmp(&places[b].0));
-        for i in order {
+        for &i in &order {
             let bound = value(&rows[i]);
             match points.last_mut() {
                 Some((place, least)) if *place == places[i].0 => *least = least.min(bound),
@@ -89,31 +75,30 @@ pub fn farm(report: &FarmReport) -> String {
             }
         }
         points.retain(|point| point.1 > 0.0);
-        pen.trace(&mut canvas, &points.into_iter().map(|(place, bound)| times.at(place, bound)).collect::<Vec<_>>());
+        if !points.is_empty() {
+            legend.push((Sign::Line(pen), name.to_owned()));
+            times.push(Series::Line(pen, points));
+        }
     }
+    legend.push((Sign::Line(Pen::new(INK, 1.6)), "efficiency (below)".to_owned()));
+    legend.push((Sign::Line(Pen::new(INK, 1.6).dashed(MASTER)), "master busy".to_owned()));
     let saturated = report.saturation_workers.filter(|_| !by_value);
-    if let Some(i) = saturated.and_then(|workers| rows.iter().position(|row| row.workers == workers)) {
+    let saturated = saturated.and_then(|workers| rows.iter().position(|row| row.workers == workers));
+    let uprights = saturated.map(|i| {
         let name = format!("saturated from {} workers on", rows[i].workers);
-        times.upright(&mut canvas, places[i].0, &name, 0, Pen::new(INK, 1.0).dashed("4 3"));
-    }
-    let second = times.bottom() + BELOW + 22.0;
-    let parts = chart(second, Axis::new(1.0, 5, PERCENT));
-    parts.axes(&mut canvas, &x_caption, "part of the time");
-    for (name, pen) in names.iter().zip(SERIES.iter().cycle()) {
-        let of = series(name);
-        let points = |chart: &Chart, value: Value| -> Vec<Point> {
-            of.iter().map(|&i| chart.at(places[i].0, value(&rows[i]))).collect()
-        };
-        pen.curve(&mut canvas, &points(&times, |row| row.time_s));
-        pen.curve(&mut canvas, &points(&parts, |row| row.efficiency));
-        let master = Pen::new(pen.colour, 1.6).dashed(MASTER);
-        master.trace(&mut canvas, &points(&parts, |row| row.master_utilisation));
-    }
-    let right = times.right() + 18.0;
-    legend(&mut canvas, right, times.top + 10.0, &names, report);
-    Pen::new(INK, 1.6).key(&mut canvas, right, second + 10.0, "efficiency");
-    Pen::new(INK, 1.6).dashed(MASTER).key(&mut canvas, right, second + 28.0, "master busy");
-    canvas.finish(width, second + HEIGHT + BELOW + MARGIN, &report.tasks)
+        (places[i].0, name, Pen::new(INK, 1.0).dashed("4 3"))
+    });
+    let longest = rows.iter().map(|row| row.time_s).fold(0.0, f64::max);
+    let shortest = rows.iter().map(|row| row.time_s).fold(f64::INFINITY, f64::min);
+    let chart = |up: Axis, name: &str, series: Vec<Series>| {
+        Chart::new(INSIDE, (Axis::of_places(places.clone()), &across), (up, name), series)
+    };
+    let times = chart(Axis::fitting(shortest, longest, 6, SECONDS), "predicted time", times);
+    Picture::new(&report.tasks, subtitle)
+        .legend(legend)
+        .with(Chart { uprights: uprights.into_iter().collect(), ..times })
+        .with(chart(Axis::new(1.0, 5, PERCENT), "part of the time", parts))
+        .draw()
 }
 
 /// Where each prediction stands along the axis, from 0 to 1, and its label.
@@ -131,35 +116,19 @@ fn positions(report: &FarmReport, by_value: bool) -> (String, Vec<(f64, String)>
     ("workers".to_owned(), rows.iter().map(place).collect())
 }
 
-fn legend(canvas: &mut Canvas, x: f64, y: f64, names: &[Option<String>], report: &FarmReport) {
-    let mut y = y;
-    for (name, pen) in names.iter().zip(SERIES.iter().cycle()) {
-        let text = match (report.varied.as_deref(), name) {
-            (Some(varied), Some(name)) => format!("{varied} {name}"),
-            _ => "predicted time".to_owned(),
-        };
-        pen.key(canvas, x, y, &fit(&text, 11.0, 125.0));
-        y += 18.0;
-    }
-    let is_drawn = |value: &Value| report.predictions.iter().any(|row| value(row) > 0.0);
-    for (text, pen, _) in BOUNDS.iter().filter(|(_, _, value)| is_drawn(value)) {
-        pen.key(canvas, x, y, text);
-        y += 18.0;
-    }
-}
-
 /// Most workers and turns of a Gantt picture.
 const MOST_WORKERS: usize = 64;
 const MOST_TURNS: usize = 4000;
-const TONES: [&str; 2] = ["#2f6f8f", "#5b9ab8"];
+const TONES: [Fill; 2] = [Fill("#2f6f8f", ""), Fill("#5b9ab8", "")];
+/// Computation that a worker did not finish.
+const LOST: Fill = Fill("#ffffff", r##"stroke="#a3252c" stroke-width="1.2" stroke-dasharray="3 2""##);
+/// The time from the master's message to the result's arrival.
+const EXCHANGE: Pen = Pen::new(GREY, 0.8);
 
 /// Draws what each worker computed when; what a lost worker did not finish is hatched out.
 ///
 /// Up to 64 workers and 4,000 messages; of a larger run the first, which the picture says.
 pub fn gantt(turns: &[Turn], workers: usize, time_s: f64, title: &str) -> String {
-    let width = MARGIN * 2.0 + LEFT + 1080.0 + 20.0;
-    let (left, chart) = (MARGIN + LEFT, 1080.0);
-    let mut canvas = Canvas::new();
     let busy: f64 = turns.iter().map(|turn| (turn.end - turn.start).seconds()).sum();
     let part = if time_s > 0.0 { busy / (time_s * workers.max(1) as f64) } else { 0.0 };
     let subtitle = format!(
@@ -168,7 +137,6 @@ pub fn gantt(turns: &[Turn], workers: usize, time_s: f64, title: &str) -> String
         count(workers as u64, "worker", "workers"),
         percent(part)
     );
-    let y = canvas.heading(title, &subtitle, width);
     let shown = workers.min(MOST_WORKERS);
     let mut drawn: Vec<&Turn> = turns.iter().filter(|turn| (turn.worker as usize) < shown).collect();
     drawn.arrange_by(|a, b| a.given.cmp(&b.given).then(a.worker.cmp(&b.worker)));
@@ -182,61 +150,31 @@ pub fn gantt(turns: &[Turn], workers: usize, time_s: f64, title: &str) -> String
         drawn.truncate(MOST_TURNS);
         remarks.push(format!("Only the first {MOST_TURNS} messages of them are drawn."));
     }
-    let y = canvas.remarks(&remarks, y - 10.0, width) + 14.0;
     let axis = Axis::new(end, 10, SECONDS);
-    let row = (760.0 / shown.max(1) as f64).clamp(11.0, 34.0);
-    let bottom = y + row * shown as f64;
-    axis.draw(&mut canvas, left, chart, y, bottom, "simulated time");
-    let x = |time: f64| left + chart * (time / axis.end).clamp(0.0, 1.0);
-    for worker in 0..shown {
-        let top = y + row * worker as f64;
-        canvas.text(left - 8.0, top + row / 2.0 + 3.5, 10.0, Anchor::End, &format!("worker {worker}"), "");
-        canvas.line(Point::new(left, top), Point::new(left + chart, top), &format!(r#"stroke="{FAINT}""#));
-    }
-    let mut seen = vec![0usize; shown];
+    let height = (760.0 / shown.max(1) as f64).clamp(11.0, 34.0);
+    let lane = |worker: usize| Lane { name: format!("worker {worker}"), height, ..Lane::default() };
+    let mut lanes: Vec<Lane> = (0..shown).map(lane).collect();
     for turn in drawn {
-        let worker = turn.worker as usize;
-        let top = y + row * worker as f64 + 1.5;
-        let high = row - 3.0;
+        let spans = &mut lanes[turn.worker as usize].spans;
+        let is_lost = !turn.back.is_finite();
+        let back = if is_lost { turn.end } else { turn.back };
         // From when the master sends to when the result is back: a thin line; the computation: a bar.
-        let back = if turn.back.is_finite() { turn.back } else { turn.end };
-        let middle = top + high / 2.0;
-        let (from, to) = (x(turn.given.seconds()), x(back.seconds()));
-        canvas.line(
-            Point::new(from, middle),
-            Point::new(to, middle),
-            &format!(r#"stroke="{GREY}" stroke-width="0.8""#),
-        );
-        let (from, to) = (x(turn.start.seconds()), x(turn.end.seconds()));
-        let tone = TONES[seen[worker] % 2];
-        seen[worker] += 1;
-        let style = if turn.back.is_finite() {
-            format!(r#"fill="{tone}""#)
-        } else {
-            r##"fill="#ffffff" stroke="#a3252c" stroke-width="1.2" stroke-dasharray="3 2""##.to_owned()
-        };
-        canvas.rect(from, top, (to - from).max(0.4), high, &style);
-        let label = if turn.tasks == 1 { turn.first.to_string() } else { format!("{} x{}", turn.first, turn.tasks) };
-        let size = (high * 0.7).min(9.0);
-        if size >= 6.5 && text_width(&label, size) + 3.0 < to - from {
-            let ink = if turn.back.is_finite() && tone == TONES[0] { "#ffffff" } else { INK };
-            let centre = (from + to) / 2.0;
-            canvas.text(centre, middle + size * 0.36, size, Anchor::Middle, &label, &format!(r#"fill="{ink}""#));
-        }
+        spans.push(Span::new(turn.given.seconds(), back.seconds(), Sign::Line(EXCHANGE)));
+        let fill = if is_lost { LOST } else { TONES[spans.len() / 2 % 2] };
+        let text = if turn.tasks == 1 { turn.first.to_string() } else { format!("{} x{}", turn.first, turn.tasks) };
+        spans.push(Span { text, ..Span::bar(turn.start.seconds(), turn.end.seconds(), fill, (0.0, 1.0)) });
     }
-    if time_s > 0.0 && time_s <= axis.end {
-        let at = x(time_s);
-        canvas.line(
-            Point::new(at, y - 6.0),
-            Point::new(at, bottom),
-            &format!(r#"stroke="{INK}" stroke-dasharray="5 3""#),
-        );
-        let anchor = if at > left + chart * 0.85 { Anchor::End } else { Anchor::Start };
-        let text = format!("predicted time {}", hayase::units::Time::from_seconds(time_s));
-        canvas.text(at, y - 9.0, 10.0, anchor, &text, "");
-    }
-    let legend = "bars: computing (numbers: first task, how many); lines: from the master's message to the result's arrival; \
-                  dashed: lost with its worker";
-    canvas.text(MARGIN, bottom + 48.0, 11.0, Anchor::Start, legend, &format!(r#"fill="{GREY}""#));
-    canvas.finish(width, bottom + 48.0 + MARGIN, title)
+    let makespan = (time_s > 0.0 && time_s <= axis.end)
+        .then(|| (time_s, format!("predicted time {}", seconds(time_s)), Pen::new(INK, 1.0).dashed("5 3")));
+    let legend = [
+        (Sign::Box(TONES[0], 0.0, 1.0), "computing (numbers: first task, how many)"),
+        (Sign::Line(EXCHANGE), "from the master's message to the result's arrival"),
+        (Sign::Box(LOST, 0.0, 1.0), "lost with its worker"),
+    ];
+    let lanes = Lanes::new(axis, "simulated time", 1080.0, lanes);
+    Picture::new(title, subtitle)
+        .legend(legend)
+        .remarks(remarks)
+        .with(Lanes { is_ruled: true, uprights: makespan.into_iter().collect(), ..lanes })
+        .draw()
 }

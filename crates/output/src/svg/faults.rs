@@ -1,19 +1,13 @@
 //! How many times as long runs take over the part that failed: a line for each of what is compared, with its interval.
 
 use super::axis::Axis;
-use super::canvas::{Canvas, INK, MARGIN, Point, fit};
-use super::chart::{Chart, Mark, Pen};
+use super::chart::{Chart, Series as Drawn};
+use super::picture::Picture;
+use super::sign::{LIMIT, Mark, Pen, Sign};
 use crate::table::count;
 use hayase::base::Arrange;
 use hayase::faults::part;
 use hayase::report::{Comparison, ComparisonRow, FAULTS, varying};
-
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 330.0;
-/// Room for the names of lines.
-const NAMES: f64 = 330.0;
-/// An entry of the legend.
-const KEY: f64 = 18.0;
 
 /// Lines told apart by colour, dashes and marks.
 const PENS: [Pen; 8] = [
@@ -46,14 +40,10 @@ struct Series<'a> {
 /// Draws the slowdown of a comparison over the part that failed; where names failed instead, they stand side by side.
 pub fn faults(comparison: &Comparison) -> String {
     let series = series(&comparison.rows);
-    let (left, width) = (MARGIN + 64.0, MARGIN + 64.0 + WIDTH + 24.0 + NAMES + MARGIN);
-    let mut canvas = Canvas::new();
-    let y = canvas.heading(&comparison.title, &subtitle(comparison), width);
     let points = || series.iter().flat_map(|series| &series.rows);
-    let most =
-        points().filter_map(|(_, row)| Some(row.slowdown?.high)).filter(|high| high.is_finite()).fold(1.0, f64::max);
-    let least =
-        points().filter_map(|(_, row)| Some(row.slowdown?.low)).filter(|low| low.is_finite()).fold(1.0, f64::min);
+    let ends = || points().filter_map(|(_, row)| row.slowdown.as_ref());
+    let most = ends().map(|slowdown| slowdown.high).filter(|high| high.is_finite()).fold(1.0, f64::max);
+    let least = ends().map(|slowdown| slowdown.low).filter(|low| low.is_finite()).fold(1.0, f64::min);
     let up = Axis::between(least.max(0.0) - 0.02 * (most - least), most.max(least + 0.01), 6, &[("", 1.0)]);
     let widest = points().map(|(percent, _)| *percent).fold(0.0, f64::max).max(1e-9);
     let place = |percent: f64| 0.03 + 0.94 * percent / widest;
@@ -64,37 +54,21 @@ pub fn faults(comparison: &Comparison) -> String {
             ticks.push((place(*percent), label));
         }
     }
-    let chart = Chart { left, top: y + 12.0, width: WIDTH, height: HEIGHT, across: Axis::of_places(ticks), up };
-    chart.axes(&mut canvas, "cables that failed", "times as long as with none");
-    Pen::new(INK, 1.0).dashed("1 3").line(
-        &mut canvas,
-        Point::new(chart.left, chart.y(1.0)),
-        Point::new(chart.right(), chart.y(1.0)),
-    );
-    let names = chart.right() + 24.0;
+    let (mut drawn, mut legend) = (Vec::new(), Vec::new());
     for (number, Series { name, rows }) in series.iter().enumerate() {
-        let pen = pen(number);
         // Lines side by side, so that intervals of the same part do not cover each other.
-        let aside = (number as f64 - (series.len() as f64 - 1.0) / 2.0) * 3.0;
-        let mut curve = Vec::new();
-        for (percent, row) in rows {
-            let Some(slowdown) = row.slowdown else { continue };
-            let at = chart.at(place(*percent), slowdown.mean).plus(aside, 0.0);
-            if slowdown.seeds > 1 {
-                let [low, high] = [slowdown.low, slowdown.high].map(|value| Point::new(at.x, chart.y(value)));
-                let whisker = Pen::new(pen.colour, 1.2);
-                whisker.line(&mut canvas, low, high);
-                for end in [low, high] {
-                    whisker.line(&mut canvas, end.plus(-4.0, 0.0), end.plus(4.0, 0.0));
-                }
-            }
-            curve.push(at);
-        }
-        pen.curve(&mut canvas, &curve);
-        pen.key(&mut canvas, names, chart.top + 10.0 + KEY * number as f64, &fit(name, 11.0, NAMES - 40.0));
+        let aside = (number as f64 - (series.len() as f64 - 1.0) / 2.0) * 0.004;
+        let known = || rows.iter().filter_map(|(percent, row)| Some((place(*percent) + aside, row.slowdown?)));
+        let intervals = known().filter(|(_, slowdown)| slowdown.seeds > 1);
+        let intervals = intervals.map(|(at, slowdown)| (at, slowdown.low, slowdown.high)).collect();
+        drawn.push(Drawn::Intervals(Pen::new(pen(number).colour, 1.2), intervals));
+        drawn.push(Drawn::Line(pen(number), known().map(|(at, slowdown)| (at, slowdown.mean)).collect()));
+        legend.push((Sign::Line(pen(number)), name.clone()));
     }
-    let below = chart.top + 10.0 + KEY * series.len() as f64;
-    canvas.finish(width, (chart.bottom() + 40.0).max(below) + MARGIN, &comparison.title)
+    let across = (Axis::of_places(ticks), "cables that failed");
+    let chart = Chart::new((760.0, 330.0), across, (up, "times as long as with none"), drawn);
+    let levels = vec![(1.0, String::new(), LIMIT)];
+    Picture::new(&comparison.title, subtitle(comparison)).legend(legend).with(Chart { levels, ..chart }).draw()
 }
 
 fn subtitle(comparison: &Comparison) -> String {

@@ -3,12 +3,15 @@
 //! Every picture is a text of its own: a title that says what it shows, units wherever there are numbers, a legend.
 //! Nothing is told by hue alone: what is busy is also darker and wider, what differs in kind differs in form. The same
 //! input gives the same bytes. All is written by a small writer of our own.
+//!
+//! A report becomes a `Picture`: charts, lanes and cells as data, each with one renderer.
 
 mod accuracy;
 mod axis;
 mod breakdown;
 mod calibration;
 mod canvas;
+mod cells;
 mod chart;
 mod communication;
 mod compared_jobs;
@@ -20,13 +23,16 @@ mod farm;
 mod faults;
 mod interference;
 mod jobs;
+mod lanes;
 mod layout;
 mod link_loads;
 mod matrix;
 mod noise;
+mod picture;
 mod rates;
 mod replay;
 mod scale;
+mod sign;
 mod small;
 mod sweep;
 mod timeline;

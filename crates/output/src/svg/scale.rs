@@ -1,7 +1,5 @@
 //! Scales: utilisation as a colour and a width, percentages, round steps.
 
-use super::canvas::{Anchor, Canvas, GREY, Point};
-
 /// From idle to busy; each step is darker than the one before, so that the order survives without colour.
 const COLOURS: [(u8, u8, u8); 7] = [
     (0xee, 0xf1, 0xf4),
@@ -34,12 +32,7 @@ impl LoadScale {
 
     /// The colour of a value, in 64 steps.
     pub(super) fn colour(self, value: f64) -> String {
-        let position = (self.position(value) * 64.0).round() / 64.0 * (COLOURS.len() - 1) as f64;
-        let below = (position as usize).min(COLOURS.len() - 2);
-        let part = position - below as f64;
-        let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
-        let (a, b) = (COLOURS[below], COLOURS[below + 1]);
-        format!("#{:02x}{:02x}{:02x}", mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
+        mixed(&COLOURS, (self.position(value) * 64.0).round() / 64.0)
     }
 
     /// The width of a line for a value [px].
@@ -47,24 +40,20 @@ impl LoadScale {
         1.2 + 3.3 * self.position(value)
     }
 
-    /// Draws the scale with its numbers, 44 px high; returns its width.
-    pub(super) fn draw(self, canvas: &mut Canvas, x: f64, y: f64, caption: &str) -> f64 {
-        let width = 320.0;
-        canvas.text(x, y + 10.0, 11.0, Anchor::Start, caption, "");
-        for step in 0..64 {
-            let value = self.limit * (f64::from(step) + 0.5) / 64.0;
-            let fill = format!(r#"fill="{}""#, self.colour(value));
-            canvas.rect(x + width * f64::from(step) / 64.0, y + 16.0, width / 64.0 + 0.3, 12.0, &fill);
-        }
-        canvas.rect(x, y + 16.0, width, 12.0, &format!(r#"fill="none" stroke="{GREY}" stroke-width="0.7""#));
-        for tick in 0..=4 {
-            let fraction = f64::from(tick) / 4.0;
-            let at = x + width * fraction;
-            canvas.line(Point::new(at, y + 28.0), Point::new(at, y + 32.0), &format!(r#"stroke="{GREY}""#));
-            canvas.text(at, y + 42.0, 10.0, Anchor::Middle, &percent(self.limit * fraction), "");
-        }
-        width
+    /// Returns places on the scale and their values as percentages.
+    pub(super) fn ticks(self) -> Vec<(f64, String)> {
+        [0.0, 0.25, 0.5, 0.75, 1.0].map(|place| (place, percent(self.limit * place))).to_vec()
     }
+}
+
+/// Returns the colour at a place from 0 to 1 on a ramp of colours.
+pub(super) fn mixed(colours: &[(u8, u8, u8)], place: f64) -> String {
+    let position = place * (colours.len() - 1) as f64;
+    let below = (position as usize).min(colours.len() - 2);
+    let part = position - below as f64;
+    let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
+    let (a, b) = (colours[below], colours[below + 1]);
+    format!("#{:02x}{:02x}{:02x}", mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
 
 /// A fraction as a percentage with as many digits as mean something: `3.5 %`.

@@ -1,11 +1,12 @@
 //! Sweeps: makespans over a parameter, as a field of two, and against what they cost.
 
-use std::collections::BTreeSet;
-
 use super::axis::{Axis, BYTES, BYTES_PER_SECOND, SECONDS};
-use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width, wrap};
-use super::chart::{Chart, Mark, Pen};
+use super::canvas::INK;
+use super::cells::{Cell, Cells, Ramp};
+use super::chart::{Chart, Series};
+use super::picture::{Picture, Tiles};
 use super::scale::LoadScale;
+use super::sign::{Mark, Pen, Sign};
 use hayase::base::Arrange;
 use hayase::plan::{Crossing, MeanRow, Means, VariedKey};
 use hayase::units::{Time, grouped};
@@ -23,21 +24,13 @@ const PENS: [Pen; 8] = [
 ];
 /// Charts beside and above each other at most.
 const MOST_PANELS: usize = 24;
-/// Points of a line from which on they are not drawn one by one.
-const DENSE: usize = 200;
 /// Points of a front that are named at most.
 const MOST_NAMED: usize = 20;
 const NOTHING: &str = "no point has a makespan yet";
 /// Charts in a row.
 const COLUMNS: usize = 2;
-/// Width and height of a chart.
+/// Width and height of a chart [px].
 const CHART: (f64, f64) = (440.0, 270.0);
-const LEFT: f64 = 62.0;
-/// Room above each chart for its name, and below it for ticks and caption.
-const ABOVE: f64 = 40.0;
-const BELOW: f64 = 46.0;
-/// Height of a line of such a name.
-const LINE: f64 = 13.0;
 
 /// Why a picture cannot be drawn of a plan.
 pub type Undrawn = String;
@@ -78,7 +71,6 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
         return Err(too_many(&means.keys[of], PENS.len()));
     }
     let panels = panels(means, keys)?;
-    let mut page = Page::new(means, keys, &panels, &subtitle(means, true));
     let lows = means.rows.iter().map(|row| (row.mean_s - row.half_s).max(row.mean_s / 2.0)).filter(|low| *low > 0.0);
     let highs = means.rows.iter().map(|row| row.mean_s + row.half_s);
     let across = number_axis(numbers, means.keys[over].unit);
@@ -87,64 +79,40 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
         true => Axis::logarithmic(least, most, SECONDS).with_zero(means.rows.iter().map(|row| row.mean_s)),
         false => Axis::fitting(least, most, 6, SECONDS),
     };
-    if several {
-        page.y = legend(&mut page.canvas, &means.keys[of], page.y);
-    }
     let mut columns = numbers.clone();
     columns.arrange_by(f64::total_cmp);
     columns.dedup();
-    for (i, (rest, rows)) in panels.iter().enumerate() {
-        let named = means.rest(keys, rest);
-        let chart = page.chart(i, across.clone(), up.clone());
-        // Said once in a row of charts.
-        let caption = if i % COLUMNS == 0 { "mean makespan" } else { "" };
-        chart.axes(&mut page.canvas, &means.keys[over].name, caption);
-        for choice in 0..if several { means.keys[of].values.len() } else { 1 } {
+    let column = |point: &(f64, &MeanRow)| columns.partition_point(|number| *number < point.0);
+    let choices = if several { means.keys[of].values.len() } else { 1 };
+    let panel = |(rest, rows): &(Vec<usize>, Vec<&MeanRow>)| {
+        let mut series = Vec::new();
+        for (choice, pen) in (0..choices).zip(PENS) {
             let own = rows.iter().filter(|row| !several || row.choice[of] == choice);
             let mut own: Vec<(f64, &MeanRow)> = own.map(|row| (numbers[row.choice[over]], *row)).collect();
             own.arrange_by(|a, b| a.0.total_cmp(&b.0));
-            let pen = PENS[choice % PENS.len()];
-            let bar = Pen::new(pen.colour, 1.0);
-            let mut last = f64::NEG_INFINITY;
-            for (at, row) in own.iter().filter(|(_, row)| row.half_s > 0.0) {
-                // Where a line is known densely, its bars would be a field.
-                let x = chart.at(*at, row.mean_s).x;
-                if x < last + 7.0 && own.len() > DENSE {
-                    continue;
-                }
-                last = x;
-                let (low, high) = (row.mean_s - row.half_s, row.mean_s + row.half_s);
-                bar.line(&mut page.canvas, chart.at(*at, low), chart.at(*at, high));
-                for end in [low, high] {
-                    let end = chart.at(*at, end);
-                    bar.line(&mut page.canvas, end.plus(-3.0, 0.0), end.plus(3.0, 0.0));
-                }
-            }
-            let points: Vec<Point> = own.iter().map(|(at, row)| chart.at(*at, row.mean_s)).collect();
+            let uncertain = own.iter().filter(|(_, row)| row.half_s > 0.0);
+            let intervals = uncertain.map(|(at, row)| (*at, row.mean_s - row.half_s, row.mean_s + row.half_s));
+            series.push(Series::Intervals(Pen::new(pen.colour, 1.0), intervals.collect()));
             // A line ends where a point is left out or missing.
-            let column = |point: &(f64, &MeanRow)| columns.partition_point(|number| *number < point.0);
-            let mut begin = 0;
             for line in own.chunk_by(|a, b| column(b) <= column(a) + 1) {
-                pen.trace(&mut page.canvas, &thinned(&points[begin..begin + line.len()]));
-                begin += line.len();
+                series.push(Series::Line(pen, line.iter().map(|(at, row)| (*at, row.mean_s)).collect()));
             }
-            // Marks of a line that is known densely would be a band.
-            let mut last = f64::NEG_INFINITY;
-            let apart = points.iter().copied().filter(|at| {
-                let is_apart = at.x > last + 7.0;
-                last = if is_apart { at.x } else { last };
-                is_apart
-            });
-            pen.marks(&mut page.canvas, apart.collect::<Vec<_>>());
         }
-        let own: Vec<&Crossing> = crossings.iter().filter(|crossing| crossing.rest == named).collect();
-        for (row, crossing) in own.iter().enumerate() {
+        let named = means.rest(keys, rest);
+        let own = crossings.iter().filter(|crossing| crossing.rest == named);
+        let uprights = own.map(|crossing| {
             let middle = (crossing.between[0] * crossing.between[1]).sqrt();
-            let name = number(middle, means.keys[over].unit);
-            chart.upright(&mut page.canvas, middle, &name, row % 2, Pen::new(INK, 1.0).dashed("4 3"));
-        }
-    }
-    Ok(page.finish())
+            (middle, number(middle, means.keys[over].unit), Pen::new(INK, 1.0).dashed("4 3"))
+        });
+        let (across, up) = ((across.clone(), &*means.keys[over].name), (up.clone(), "mean makespan"));
+        let (name, uprights) = (panel_name(means, keys, rest), uprights.collect());
+        Chart { name, uprights, ..Chart::new(CHART, across, up, series) }
+    };
+    let key = &means.keys[of];
+    let entries = key.values.iter().zip(PENS).filter(|_| several);
+    let legend = entries.map(|(value, pen)| (Sign::Line(pen), format!("{} {value}", key.name)));
+    let charts = Tiles(panels.iter().map(panel).collect(), COLUMNS);
+    Ok(Picture::new(&means.plan, subtitle(means, true)).legend(legend).with(charts).draw())
 }
 
 /// Draws mean makespans as a field of two keys: the darker, the longer; a field for each combination of the others.
@@ -171,19 +139,6 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
         true => ((mean / least).ln() / (most / least).ln()).max(0.0),
         false => 0.5,
     };
-    let scale = LoadScale::up_to(1.0);
-    let mut page = Page::new(means, keys, &panels, &subtitle(means, false));
-    let y = page.y;
-    page.canvas.text(MARGIN, y + 10.0, 11.0, Anchor::Start, "mean makespan, logarithmic", "");
-    for step in 0..64 {
-        let fill = format!(r#"fill="{}""#, scale.colour(f64::from(step) / 63.0));
-        page.canvas.rect(MARGIN + 5.0 * f64::from(step), y + 16.0, 5.3, 12.0, &fill);
-    }
-    for (at, text) in [(0.0, least), (0.5, (least * most).sqrt()), (1.0, most)] {
-        let anchor = [Anchor::Start, Anchor::Middle, Anchor::End][(at * 2.0) as usize];
-        page.canvas.text(MARGIN + 320.0 * at, y + 42.0, 10.0, anchor, &time(text), "");
-    }
-    page.y += 54.0;
     // Numbers in their order, words in that of the plan.
     let order = |key: &VariedKey| -> Vec<usize> {
         let mut order: Vec<usize> = (0..key.values.len()).collect();
@@ -192,50 +147,41 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
         }
         order
     };
-    let (columns, lines) = (order(&means.keys[over]), order(&means.keys[of]));
-    let names_of_lines = told_apart(&means.keys[of].values, 9.0, LEFT + 4.0);
-    let (wide, high) = (CHART.0 / columns.len() as f64, CHART.1 / lines.len() as f64);
-    for (i, (_, rows)) in panels.iter().enumerate() {
-        let Corner { left, top } = page.corner(i);
-        let label = left - 6.0;
+    let (columns, mut lines) = (order(&means.keys[over]), order(&means.keys[of]));
+    lines.reverse();
+    let names = |key: usize, order: &[usize]| order.iter().map(|&i| means.keys[key].values[i].clone()).collect();
+    let panel = |(rest, rows): &(Vec<usize>, Vec<&MeanRow>)| {
         let best = rows.iter().map(|row| row.mean_s).fold(f64::INFINITY, f64::min);
-        for row in rows {
-            let column = columns.iter().position(|choice| *choice == row.choice[over]).unwrap_or(0);
-            let line = lines.iter().position(|choice| *choice == row.choice[of]).unwrap_or(0);
-            let (x, y) = (left + wide * column as f64, top + high * (lines.len() - 1 - line) as f64);
-            let part = part(row.mean_s);
-            page.canvas.rect(x, y, wide + 0.3, high + 0.3, &format!(r#"fill="{}""#, scale.colour(part)));
-            let text = time(row.mean_s);
-            let ink = if part > 0.55 { "#ffffff" } else { INK };
-            let weight = if row.mean_s == best { r#" font-weight="bold""# } else { "" };
-            if text_width(&text, 9.0) + 4.0 < wide && high > 11.0 {
-                let attributes = format!(r#"fill="{ink}"{weight}"#);
-                page.canvas.text(x + wide / 2.0, y + high / 2.0 + 3.0, 9.0, Anchor::Middle, &text, &attributes);
+        let cell = |row: &&MeanRow| {
+            let place = |order: &[usize], key: usize| order.iter().position(|i| *i == row.choice[key]).unwrap_or(0);
+            Cell {
+                row: place(&lines, of),
+                column: place(&columns, over),
+                colour: heat(part(row.mean_s)),
+                is_dark: part(row.mean_s) > 0.55,
+                text: time(row.mean_s),
+                is_strong: row.mean_s == best,
+                tooltip: String::new(),
             }
+        };
+        Cells {
+            name: panel_name(means, keys, rest),
+            rows: names(of, &lines),
+            columns: names(over, &columns),
+            captions: (means.keys[of].name.clone(), means.keys[over].name.clone()),
+            cell: (CHART.0 / columns.len() as f64, (CHART.1 / lines.len() as f64).min(60.0)),
+            cells: rows.iter().map(cell).collect(),
+            ..Cells::default()
         }
-        // Each, or every second, third ...: as many as have room.
-        let widest = means.keys[over].values.iter().map(|value| text_width(value, 9.0)).fold(0.0, f64::max);
-        let every = (((widest + 4.0) / wide).ceil() as usize).max(1);
-        for (column, &choice) in columns.iter().enumerate().step_by(every) {
-            let (at, text) = (left + wide * (column as f64 + 0.5), &means.keys[over].values[choice]);
-            page.canvas.text(at, top + CHART.1 + 12.0, 9.0, Anchor::Middle, text, "");
-        }
-        for (line, &choice) in lines.iter().enumerate().filter(|(line, _)| high > 9.0 || line % 2 == 0) {
-            let mut name = wrap(&names_of_lines[choice], 9.0, LEFT + 4.0);
-            if 10.0 * name.len() as f64 > high {
-                name = vec![fit(&names_of_lines[choice], 9.0, LEFT + 4.0)];
-            }
-            let y =
-                top + high * ((lines.len() - 1 - line) as f64 + 0.5) + 3.0 - 5.0 * name.len().saturating_sub(1) as f64;
-            for (line, text) in name.iter().enumerate() {
-                page.canvas.text(label, y + 10.0 * line as f64, 9.0, Anchor::End, text, "");
-            }
-        }
-        let grey = format!(r#"fill="{GREY}""#);
-        let caption = format!("{}; upwards: {}", means.keys[over].name, means.keys[of].name);
-        page.canvas.text(left + CHART.0 / 2.0, top + CHART.1 + 28.0, 11.0, Anchor::Middle, &caption, &grey);
-    }
-    Ok(page.finish())
+    };
+    let ticks = [(0.0, least), (0.5, (least * most).sqrt()), (1.0, most)].map(|(at, value)| (at, time(value)));
+    let ramp = Ramp { caption: "mean makespan, logarithmic".to_owned(), colour: heat, ticks: ticks.into() };
+    let fields = Tiles(panels.iter().map(panel).collect(), COLUMNS);
+    Ok(Picture::new(&means.plan, subtitle(means, false)).with(ramp).with(fields).draw())
+}
+
+fn heat(part: f64) -> String {
+    LoadScale::up_to(1.0).colour(part)
 }
 
 /// Draws mean makespans against a cost, a key with numbers or a figure that the plan keeps. What nothing beats in both is
@@ -260,81 +206,62 @@ pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
     }
     let unit = key.map_or("", |key| means.keys[key].unit);
     let costs: Vec<f64> = points.iter().map(|point| point.0).collect();
-    let times = || points.iter().map(|point| point.1.mean_s);
-    let up = Axis::of(times(), 7, SECONDS);
-    let width = MARGIN * 2.0 + LEFT + 820.0;
-    let mut canvas = Canvas::new();
-    let y = canvas.heading(&format!("{}: time against {cost}", means.plan), &subtitle(means, false), width);
-    let (left, top) = (MARGIN + LEFT, y + 6.0);
-    let chart = Chart { left, top, width: 800.0, height: 460.0, across: number_axis(&costs, unit), up };
-    chart.axes(&mut canvas, cost, "mean makespan");
-    let dot = Pen::new("#8fa7b3", 1.0).marked(Mark::Disc);
-    // Dots on each other are one.
-    let mut drawn = BTreeSet::new();
-    let places = points.iter().map(|(cost, row)| chart.at(*cost, row.mean_s));
-    dot.marks(&mut canvas, places.filter(|at| drawn.insert((at.x.round() as i64, at.y.round() as i64))));
+    let places = |points: &[(f64, &MeanRow)]| points.iter().map(|(cost, row)| (*cost, row.mean_s)).collect::<Vec<_>>();
+    let up = Axis::of(points.iter().map(|point| point.1.mean_s), 7, SECONDS);
     let mut front = points.clone();
     front.arrange_by(|a, b| a.0.total_cmp(&b.0).then(a.1.mean_s.total_cmp(&b.1.mean_s)));
     let mut least = f64::INFINITY;
     front.retain(|(_, row)| {
-        row.mean_s < least && {
-            least = row.mean_s;
-            true
-        }
+        let is_better = row.mean_s < least;
+        least = least.min(row.mean_s);
+        is_better
     });
-    let mut steps: Vec<Point> = Vec::new();
-    for (cost, row) in &front {
-        let at = chart.at(*cost, row.mean_s);
-        if let Some(last) = steps.last().copied() {
-            steps.push(Point::new(at.x, last.y));
-        }
-        steps.push(at);
+    let mut steps: Vec<(f64, f64)> = Vec::new();
+    for (cost, time) in places(&front) {
+        steps.extend(steps.last().map(|last| (cost, last.1)));
+        steps.push((cost, time));
     }
-    let pen = Pen::new("#b3541e", 1.8).marked(Mark::Square);
-    pen.trace(&mut canvas, &steps);
-    pen.marks(&mut canvas, front.iter().map(|(cost, row)| chart.at(*cost, row.mean_s)));
-    let mut below = chart.bottom() + BELOW + 12.0;
     let several: Vec<(usize, &VariedKey)> =
         means.keys.iter().enumerate().filter(|(_, key)| key.values.len() > 1).collect();
-    let mut named: Option<Point> = None;
+    let (mut notes, mut numbers) = (Vec::new(), Vec::new());
     for (i, (cost, row)) in front.iter().enumerate().take(MOST_NAMED) {
-        let at = chart.at(*cost, row.mean_s);
-        // A number on another one is none.
-        if named.is_none_or(|last| (at.x - last.x).abs() > 14.0 || (at.y - last.y).abs() > 11.0) {
-            canvas.text(at.x + 5.0, at.y - 6.0, 10.0, Anchor::Start, &(i + 1).to_string(), r#"font-weight="bold""#);
-            named = Some(at);
-        }
+        numbers.push((*cost, row.mean_s, (i + 1).to_string()));
         let names: Vec<String> =
             several.iter().map(|(k, key)| format!("{} {}", key.name, means.value(row, *k))).collect();
         let own = match key {
             Some(_) => String::new(),
             None => format!("{of_what} {}, ", number(*cost, unit), of_what = means.kept[kept.unwrap_or(0)]),
         };
-        let text = format!("{}: {}, {own}{}", i + 1, time(row.mean_s), names.join(", "));
-        canvas.text(MARGIN, below, 11.0, Anchor::Start, &fit(&text, 11.0, width - 2.0 * MARGIN), "");
-        below += 15.0;
+        notes.push(format!("{}: {}, {own}{}", i + 1, time(row.mean_s), names.join(", ")));
     }
     if front.len() > MOST_NAMED {
-        let text = format!("and {} more that nothing beats in both", grouped((front.len() - MOST_NAMED) as u64));
-        canvas.text(MARGIN, below, 11.0, Anchor::Start, &text, "");
-        below += 15.0;
+        notes.push(format!("and {} more that nothing beats in both", grouped((front.len() - MOST_NAMED) as u64)));
     }
+    let pen = Pen::new("#b3541e", 1.8);
+    let series = vec![
+        Series::Marks(Pen::new("#8fa7b3", 1.0).marked(Mark::Disc), places(&points)),
+        Series::Line(pen, steps),
+        Series::Marks(pen.marked(Mark::Square), places(&front)),
+        Series::Texts(numbers),
+    ];
+    let chart = Chart::new((800.0, 460.0), (number_axis(&costs, unit), cost), (up, "mean makespan"), series);
     let title = format!("{}: time against {cost}", means.plan);
-    Ok(canvas.finish(width, below + MARGIN - 8.0, &title))
+    Ok(Picture::new(title, subtitle(means, false)).with(chart).notes(notes).draw())
+}
+
+/// Returns the values of the keys that a panel stands for.
+fn panel_name(means: &Means, keys: [usize; 2], rest: &[usize]) -> String {
+    let names = means.rest(keys, rest).into_iter().map(|(key, value)| format!("{key} {value}"));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// `3 of 4 points`, and what intervals are of.
 fn subtitle(means: &Means, bars: bool) -> String {
     let bars = if bars { ", bars: 95 % intervals" } else { "" };
-    let seeds = means.rows.iter().map(|row| row.seeds);
-    let (least, most) = (seeds.clone().min().unwrap_or(0), seeds.max().unwrap_or(0));
-    let seeds = match (least, most) {
-        (_, 0 | 1) => "one run each".to_owned(),
-        (least, most) if least == most => format!("means of {most} seeds{bars}"),
-        (least, most) => format!("means of {least} to {most} seeds{bars}"),
-    };
+    let seeds = means_of(means.rows.iter().map(|row| row.seeds as usize));
+    let bars = if seeds.starts_with("means") { bars } else { "" };
     let counts = &means.counts;
-    let mut text = format!("{} configurations, {seeds}", means.rows.len());
+    let mut text = format!("{} configurations, {seeds}{bars}", means.rows.len());
     if means.are_estimates() {
         text += ", by estimate";
     }
@@ -345,6 +272,15 @@ fn subtitle(means: &Means, bars: bool) -> String {
         text += &format!("; {} points failed", counts.failed);
     }
     text
+}
+
+/// Returns how many seeds means are of: `means of 3 seeds`.
+pub(super) fn means_of(seeds: impl Iterator<Item = usize> + Clone) -> String {
+    match (seeds.clone().min().unwrap_or(0), seeds.max().unwrap_or(0)) {
+        (_, 0 | 1) => "one run each".to_owned(),
+        (least, most) if least == most => format!("means of {most} seeds"),
+        (least, most) => format!("means of {least} to {most} seeds"),
+    }
 }
 
 fn too_many(key: &VariedKey, most: usize) -> Undrawn {
@@ -365,101 +301,6 @@ fn panels(means: &Means, keys: [usize; 2]) -> Result<Panels<'_>, Undrawn> {
         )),
         _ => Ok(panels),
     }
-}
-
-/// Charts in rows of two.
-struct Page {
-    canvas: Canvas,
-    width: f64,
-    y: f64,
-    /// The lines of the name of each chart, and the room for the most of them.
-    names: Vec<Vec<String>>,
-    above: f64,
-    title: String,
-}
-
-struct Corner {
-    left: f64,
-    top: f64,
-}
-
-impl Page {
-    fn new(means: &Means, keys: [usize; 2], panels: &Panels<'_>, subtitle: &str) -> Self {
-        let name = |rest: &[usize]| -> Vec<String> {
-            let names = means.rest(keys, rest).into_iter().map(|(key, value)| format!("{key} {value}"));
-            wrap(&names.collect::<Vec<_>>().join(", "), 11.0, CHART.0)
-        };
-        let names: Vec<Vec<String>> = panels.iter().map(|(rest, _)| name(rest)).collect();
-        let most = names.iter().map(Vec::len).max().unwrap_or(0);
-        let above = ABOVE + LINE * most.saturating_sub(1) as f64;
-        let columns = panels.len().clamp(1, COLUMNS);
-        let width = MARGIN * 2.0 + (LEFT + CHART.0 + 24.0) * columns as f64;
-        let mut canvas = Canvas::new();
-        let y = canvas.heading(&means.plan, subtitle, width);
-        Self { canvas, width, y, names, above, title: means.plan.clone() }
-    }
-
-    /// Where the chart of this number has its upper left corner; its name is drawn above.
-    fn corner(&mut self, i: usize) -> Corner {
-        let (row, column) = (i / COLUMNS, i % COLUMNS);
-        let left = MARGIN + LEFT + (LEFT + CHART.0 + 24.0) * column as f64;
-        let top = self.y + self.above + (self.above + CHART.1 + BELOW) * row as f64;
-        for (line, text) in self.names[i].iter().rev().enumerate() {
-            let y = top - 28.0 - LINE * line as f64;
-            self.canvas.text(left, y, 11.0, Anchor::Start, text, r#"font-weight="bold""#);
-        }
-        Corner { left, top }
-    }
-
-    fn chart(&mut self, i: usize, across: Axis, up: Axis) -> Chart {
-        let Corner { left, top } = self.corner(i);
-        Chart { left, top, width: CHART.0, height: CHART.1, across, up }
-    }
-
-    fn finish(self) -> String {
-        let rows = self.names.len().div_ceil(COLUMNS);
-        let height = self.y + (self.above + CHART.1 + BELOW) * rows as f64 + MARGIN;
-        self.canvas.finish(self.width, height, &self.title)
-    }
-}
-
-/// What the lines are; where the charts may begin.
-fn legend(canvas: &mut Canvas, key: &VariedKey, y: f64) -> f64 {
-    canvas.text(MARGIN, y + 4.0, 11.0, Anchor::Start, &key.name, &format!(r#"fill="{GREY}""#));
-    let mut y = y + 20.0;
-    for (value, pen) in key.values.iter().zip(PENS) {
-        pen.key(canvas, MARGIN, y, &fit(value, 11.0, 400.0));
-        y += 16.0;
-    }
-    y
-}
-
-/// Returns names without the words that all of them begin with, where they have no room.
-fn told_apart(names: &[String], size: f64, room: f64) -> Vec<String> {
-    let common = names.iter().skip(1).fold(names.first().map_or("", String::as_str), |common, name| {
-        let same = common.char_indices().zip(name.chars()).find(|((_, a), b)| a != b);
-        let end = same.map_or(common.len().min(name.len()), |((at, _), _)| at);
-        &common[..end]
-    });
-    let words = common.trim_end_matches(char::is_alphanumeric).len();
-    if names.len() < 2 || words == 0 || names.iter().all(|name| text_width(name, size) <= room) {
-        return names.to_vec();
-    }
-    names.iter().map(|name| format!("..{}", &name[words..])).collect()
-}
-
-/// A line of very many points as it looks: within half a pixel the first, the highest, the lowest and the last.
-fn thinned(points: &[Point]) -> Vec<Point> {
-    if points.len() <= DENSE * 10 {
-        return points.to_vec();
-    }
-    let mut kept = Vec::new();
-    for column in points.chunk_by(|a, b| (a.x * 2.0).floor() == (b.x * 2.0).floor()) {
-        let by_height = |a: &&Point, b: &&Point| a.y.total_cmp(&b.y);
-        let ends = [column.first(), column.iter().min_by(by_height), column.iter().max_by(by_height), column.last()];
-        kept.extend(ends.into_iter().flatten().copied());
-    }
-    kept
 }
 
 fn number_axis(numbers: &[f64], unit: &str) -> Axis {

@@ -1,7 +1,15 @@
 //! A part of a run's time: what a timeline shows.
 
 use super::axis::{Axis, SECONDS};
+use super::canvas::INK;
+use super::chart::Limit;
+use super::sign::Pen;
+use hayase::ids::RankId;
+use hayase::record::{PathKind, PathStep};
 use hayase::units::Time;
+
+/// Most changes of rank of a critical path that is drawn.
+const MOST_CHANGES: usize = 200;
 
 /// From when to when a timeline is drawn \[s\].
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -61,4 +69,70 @@ impl Span {
     pub(super) fn shows(&self, time_s: f64) -> bool {
         time_s >= self.from_s && time_s <= self.to_s * (1.0 + 1e-9)
     }
+
+    /// Returns the limit that the makespan is, where it is shown.
+    pub(super) fn makespan(&self, makespan_s: f64) -> Vec<Limit> {
+        let limit =
+            (makespan_s, format!("makespan {}", Time::from_seconds(makespan_s)), Pen::new(INK, 1.2).dashed("5 3"));
+        let is_shown = makespan_s.is_finite() && makespan_s > 0.0 && self.shows(makespan_s);
+        is_shown.then_some(limit).into_iter().collect()
+    }
+
+    /// Returns the part in the window of a straight way from one time and lane to another.
+    pub(super) fn within(&self, from: (f64, f64), to: (f64, f64)) -> [(f64, f64); 2] {
+        if to.0 <= from.0 {
+            return [from, to];
+        }
+        let at = |time_s: f64| {
+            let part = ((time_s - from.0) / (to.0 - from.0)).clamp(0.0, 1.0);
+            (time_s, from.1 + (to.1 - from.1) * part)
+        };
+        [at(from.0.max(self.from_s)), at(to.0.min(self.to_s))]
+    }
+
+    /// Returns the part of a critical path in the window as lines through times and lanes. A rank without a lane
+    /// interrupts it; a path that changes the rank too often is left out, with a remark.
+    pub(super) fn critical_path(
+        &self,
+        path: &[PathStep],
+        lane: impl Fn(RankId) -> Option<f64>,
+        remarks: &mut Vec<String>,
+    ) -> Vec<Vec<(f64, f64)>> {
+        let is_inside = |step: &&PathStep| self.has(step.begin.seconds(), step.end.seconds());
+        let path: Vec<&PathStep> = path.iter().filter(is_inside).collect();
+        let changes = path.windows(2).filter(|pair| pair[0].rank != pair[1].rank).count();
+        if changes > MOST_CHANGES {
+            remarks.push(format!("The critical path changes the rank {changes} times, too often to be drawn."));
+            return Vec::new();
+        }
+        let mut lines: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
+        for step in path {
+            let begin = match (step.kind, step.peer) {
+                (PathKind::Network, Some(sender)) => sender,
+                _ => step.rank,
+            };
+            let (Some(from), Some(to)) = (lane(begin), lane(step.rank)) else {
+                lines.push(Vec::new());
+                continue;
+            };
+            for point in self.within((step.begin.seconds(), from), (step.end.seconds(), to)) {
+                match lines.last_mut().map(|line| (line.len(), line)) {
+                    // Straight on.
+                    Some((2.., line)) if line[line.len() - 2..].iter().all(|before| before.1 == point.1) => {
+                        line.pop();
+                        line.push(point);
+                    }
+                    Some((_, line)) => line.push(point),
+                    None => {}
+                }
+            }
+        }
+        lines.retain(|line| line.len() > 1);
+        lines
+    }
+}
+
+/// Returns ranks at even distances, of so many.
+pub(super) fn evenly(count: u32, ranks: u32) -> Vec<u32> {
+    (0..count).map(|i| (u64::from(i) * u64::from(ranks) / u64::from(count.max(1))) as u32).collect()
 }

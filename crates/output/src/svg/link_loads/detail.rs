@@ -2,10 +2,11 @@
 
 use super::Loads;
 use crate::svg::canvas::{Anchor, Canvas, GREY, Point};
-use crate::svg::fabric::{arrow, vertices};
+use crate::svg::fabric::vertices;
 use crate::svg::failed;
 use crate::svg::layout::{Cable, Layout};
 use crate::svg::scale::percent;
+use crate::svg::sign::{cross, one_way};
 use hayase::base::Arrange;
 use hayase::ids::LinkId;
 use hayase::units::Bytes;
@@ -26,7 +27,7 @@ pub(super) fn legend(canvas: &mut Canvas, x: f64, y: f64) {
     for (offset, backwards) in [(20.0, true), (26.0, false)] {
         let points = [Point::new(x, y + offset), Point::new(x + 90.0, y + offset)];
         canvas.line(points[0], points[1], &format!(r#"stroke="{GREY}" stroke-width="2""#));
-        arrow(canvas, &points, backwards, GREY);
+        one_way(canvas, &points, backwards);
     }
 }
 
@@ -64,7 +65,7 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
                 // Each direction nearer to where it begins, so that both can be told.
                 let at = if aside < 0.0 { 0.58 } else { 0.42 };
                 let at = Point::new(first.x + (last.x - first.x) * at, first.y + (last.y - first.y) * at);
-                failed::cross(canvas, at, 3.0);
+                cross(canvas, at, 3.0);
             }
         }
         canvas.close();

@@ -2,6 +2,7 @@
 
 use super::Loads;
 use super::groups::groups;
+use super::strips::cells;
 use crate::svg::canvas::{Anchor, Canvas, GREY, MARGIN, Point, text_width};
 use crate::svg::failed;
 use crate::svg::scale::percent;
@@ -152,18 +153,8 @@ impl Maps<'_> {
         };
         for row in 0..rows {
             let top = y + height - self.cell * (row + 1) as f64;
-            let mut start = 0;
-            while start < columns {
-                let this = colour(row, start);
-                let mut end = start + 1;
-                while end < columns && colour(row, end) == this {
-                    end += 1;
-                }
-                let left = x + self.cell * start as f64;
-                let wide = self.cell * (end - start) as f64 + 0.15;
-                canvas.rect(left, top, wide, self.cell + 0.15, &format!(r#"fill="{this}""#));
-                start = end;
-            }
+            let colours: Vec<String> = (0..columns).map(|column| colour(row, column)).collect();
+            cells(canvas, &colours, Point::new(x, top), (width, self.cell + 0.15));
             for column in 0..columns {
                 let link = at.get(row * columns + column).copied().flatten();
                 if link.is_some_and(|link| loads.fabric.has_failed(link)) {

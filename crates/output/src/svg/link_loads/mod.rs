@@ -9,11 +9,15 @@ mod groups;
 mod maps;
 mod strips;
 
-use super::canvas::{Anchor, Canvas, FAINT, GREY, MARGIN, Point, fit};
+use super::canvas::{Canvas, MARGIN, Point};
+use super::cells::{RAMP, Ramp};
 use super::fabric::LEAST_WIDTH;
 use super::failed;
+use super::lanes::{Lane, Lanes, Span};
 use super::layout::Layout;
+use super::picture::Part;
 use super::scale::{LoadScale, percent};
+use super::sign::PALE;
 use super::small::small_member;
 use crate::table::seconds;
 use hayase::base::Arrange;
@@ -94,9 +98,11 @@ pub fn link_loads(fabric: &Fabric, loads: &[LinkLoad], title: &str, subtitle: &s
     let subtitle = marked.unwrap_or_else(|| subtitle.to_owned());
     let mut y = canvas.heading(title, &subtitle, width);
     let caption = "utilisation of a link: bytes carried / (bandwidth × makespan)";
-    let after = loads.scale.draw(&mut canvas, MARGIN, y, caption);
+    let (caption, ticks) = (caption.to_owned(), loads.scale.ticks());
+    let ramp = Ramp { caption, colour: |place| LoadScale::up_to(1.0).colour(place), ticks };
+    ramp.draw(&mut canvas, Point::new(MARGIN, y));
     if layout.is_some() {
-        detail::legend(&mut canvas, MARGIN + after + 50.0, y);
+        detail::legend(&mut canvas, MARGIN + RAMP + 50.0, y);
     }
     y += 62.0;
     if let Some(layout) = &layout {
@@ -109,50 +115,35 @@ pub fn link_loads(fabric: &Fabric, loads: &[LinkLoad], title: &str, subtitle: &s
     } else {
         y = strips::draw(&mut canvas, &loads, y);
     }
-    y = busiest(&mut canvas, &loads, y + 12.0);
+    let (list, notes) = busiest(&loads);
+    list.draw(&mut canvas, Point::new(MARGIN, y + 18.0));
+    y = canvas.remarks(&notes, y + 18.0 + list.size().1, width);
     canvas.finish(width, y + MARGIN, title)
 }
 
-/// The list of the busiest links; returns where it ends.
-fn busiest(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
+/// Returns the list of the busiest links, and a note on those that are left out.
+fn busiest(loads: &Loads<'_>) -> (Lanes, Vec<String>) {
     let mut order: Vec<LinkId> = loads.fabric.links().ids().filter(|&link| loads.of(link) > 0.0).collect();
     let lost = |link: LinkId| loads.loads.get(link.index()).map_or(0.0, |load| load.delay_s);
     let delays = order.iter().any(|&link| lost(link) > 0.0);
     order.arrange_by(|&a, &b| lost(b).total_cmp(&lost(a)).then(loads.of(b).total_cmp(&loads.of(a))).then(a.cmp(&b)));
-    let (bar, name, share, bytes, capacity) = (MARGIN, MARGIN + 130.0, MARGIN + 510.0, MARGIN + 610.0, MARGIN + 720.0);
-    let delay = if delays { capacity + 110.0 } else { capacity };
-    let mut y = y + 14.0;
-    if order.is_empty() {
-        canvas.text(MARGIN, y, 12.0, Anchor::Start, "No link carried anything.", "");
-        return y;
-    }
-    let heading = r#"font-weight="bold""#;
-    let what = if delays { "links on which messages lost most time" } else { "busiest links" };
-    canvas.text(bar, y, 11.0, Anchor::Start, what, heading);
-    canvas.text(share, y, 11.0, Anchor::End, "utilisation [%]", heading);
-    canvas.text(bytes, y, 11.0, Anchor::End, "carried", heading);
-    canvas.text(capacity, y, 11.0, Anchor::End, "bandwidth", heading);
-    if delays {
-        canvas.text(delay, y, 11.0, Anchor::End, "time lost here", heading);
-    }
-    canvas.line(Point::new(bar, y + 5.0), Point::new(delay, y + 5.0), &format!(r#"stroke="{FAINT}""#));
-    let most = order.iter().map(|&link| loads.of(link)).fold(0.0, f64::max);
-    for &link in order.iter().take(LISTED) {
-        y += 17.0;
+    let lane = |&link: &LinkId| {
         let value = loads.of(link);
-        let fill = format!(r#"fill="{}" stroke="{GREY}" stroke-width="0.5""#, loads.scale.colour(value));
-        canvas.rect(bar, y - 9.0, 115.0 * value / most, 10.0, &fill);
-        if delays {
-            canvas.text(delay, y, 11.0, Anchor::End, &seconds(lost(link)), "");
-        }
-        canvas.text(name, y, 11.0, Anchor::Start, &fit(&loads.fabric.link_name(link), 11.0, 290.0), "");
-        canvas.text(share, y, 11.0, Anchor::End, &percent(value), "");
         let carried = loads.loads.get(link.index()).map_or(0, |load| load.bytes);
-        canvas.text(bytes, y, 11.0, Anchor::End, &Bytes(carried).to_string(), "");
-        canvas.text(capacity, y, 11.0, Anchor::End, &loads.fabric.link(link).capacity.to_string(), "");
+        let capacity = loads.fabric.link(link).capacity;
+        Lane {
+            name: loads.fabric.link_name(link),
+            height: 17.0,
+            spans: vec![Span::bar(0.0, value, PALE, (0.1, 0.9))],
+            figures: vec![percent(value), Bytes(carried).to_string(), capacity.to_string(), seconds(lost(link))],
+            ..Lane::default()
+        }
+    };
+    let mut notes = Vec::new();
+    if order.is_empty() {
+        notes.push("No link carried anything.".to_owned());
     }
     if order.len() > LISTED {
-        y += 16.0;
         let last = loads.of(order[LISTED - 1]);
         let ties = order[LISTED..].iter().take_while(|&&link| loads.of(link) >= last * (1.0 - 1e-9)).count();
         let ties = if ties > 0 && !delays {
@@ -160,8 +151,19 @@ fn busiest(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
         } else {
             String::new()
         };
-        let text = format!("and {} more links that carried something{ties}", order.len() - LISTED);
-        canvas.text(name, y, 11.0, Anchor::Start, &text, &format!(r#"fill="{GREY}""#));
+        notes.push(format!("and {} more links that carried something{ties}", order.len() - LISTED));
     }
-    y
+    let columns = [("utilisation [%]", 110.0), ("carried", 90.0), ("bandwidth", 90.0), ("time lost here", 100.0)];
+    let columns = match (order.is_empty(), delays) {
+        (true, _) => &[],
+        (_, true) => &columns[..],
+        _ => &columns[..3],
+    };
+    let name = match (order.is_empty(), delays) {
+        (true, _) => "",
+        (_, true) => "links on which messages lost most time",
+        _ => "busiest links",
+    };
+    let most = order.iter().map(|&link| loads.of(link)).fold(0.0, f64::max);
+    (Lanes::list(name, most, order.iter().take(LISTED).map(lane).collect(), columns), notes)
 }

@@ -70,10 +70,11 @@ fn row(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], x: f64, y: f64)
         summaries.iter().map(|summary| loads.scale.colour(pick(summary))).collect()
     };
     if links.len() > BINS {
-        cells(canvas, &colours(|summary| summary.1), x, y, HEIGHT / 2.0);
-        cells(canvas, &colours(|summary| summary.0), x, y + HEIGHT / 2.0, HEIGHT / 2.0);
+        let half = (STRIP, HEIGHT / 2.0);
+        cells(canvas, &colours(|summary| summary.1), Point::new(x, y), half);
+        cells(canvas, &colours(|summary| summary.0), Point::new(x, y + half.1), half);
     } else {
-        cells(canvas, &colours(|summary| summary.1), x, y, HEIGHT);
+        cells(canvas, &colours(|summary| summary.1), Point::new(x, y), (STRIP, HEIGHT));
     }
     canvas.rect(x, y, STRIP, HEIGHT, &format!(r#"fill="none" stroke="{GREY}" stroke-width="0.7""#));
     let width = STRIP / links.len().max(1) as f64;
@@ -88,13 +89,13 @@ fn row(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], x: f64, y: f64)
     }
 }
 
-/// Cells side by side; neighbours of one colour share a rectangle.
-fn cells(canvas: &mut Canvas, colours: &[String], x: f64, y: f64, height: f64) {
-    let at = |cell: usize| x + STRIP * cell as f64 / colours.len() as f64;
+/// Draws cells side by side; neighbours of one colour share a rectangle.
+pub(super) fn cells(canvas: &mut Canvas, colours: &[String], corner: Point, (width, height): (f64, f64)) {
+    let at = |cell: usize| corner.x + width * cell as f64 / colours.len() as f64;
     let mut start = 0;
     for run in colours.chunk_by(|a, b| a == b) {
         let end = start + run.len();
-        canvas.rect(at(start), y, at(end) - at(start) + 0.2, height, &format!(r#"fill="{}""#, run[0]));
+        canvas.rect(at(start), corner.y, at(end) - at(start) + 0.2, height, &format!(r#"fill="{}""#, run[0]));
         start = end;
     }
 }
