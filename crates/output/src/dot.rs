@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use hayase::fabric::{Fabric, Link};
-use hayase::ids::{Id, LinkId, VertexId};
+use hayase::ids::{LinkId, VertexId};
 
 /// Writes a fabric as a Graphviz digraph: nodes as ellipses, switches as boxes, edges labelled with their bandwidth
 /// (and latency, where there is one).
@@ -20,26 +20,23 @@ pub fn write(fabric: &Fabric) -> String {
         let failed = if fabric.is_isolated(vertex) { ", color=red, style=dotted" } else { "" };
         let _ = writeln!(dot, "  v{vertex} [shape={shape}, label={}{failed}];", quote(&fabric.vertex_name(vertex)));
     }
-    let mut waiting: BTreeMap<(VertexId, VertexId), Vec<LinkId>> = BTreeMap::new();
+    // By their ends, the edges that still have one direction.
+    let mut waiting: BTreeMap<(VertexId, VertexId), Vec<usize>> = BTreeMap::new();
     let mut edges: Vec<(LinkId, bool)> = Vec::new();
-    let mut merged = vec![false; fabric.links().len()];
     for (id, link) in fabric.links().iter_ids() {
         let Some((from, to)) = link.ends else { continue };
         let reverse = waiting.get_mut(&(to, from)).filter(|_| from != to);
         let partner = reverse.and_then(|list| {
-            let at = list.iter().position(|&other| alike(fabric, other, id))?;
+            let at = list.iter().position(|&edge| alike(fabric, edges[edge].0, id))?;
             Some(list.remove(at))
         });
         match partner {
-            Some(partner) => merged[partner.index()] = true,
+            Some(edge) => edges[edge].1 = true,
             None => {
-                waiting.entry((from, to)).or_default().push(id);
+                waiting.entry((from, to)).or_default().push(edges.len());
                 edges.push((id, false));
             }
         }
-    }
-    for (id, both) in &mut edges {
-        *both = merged[id.index()];
     }
     for (id, both) in edges {
         let link = fabric.link(id);

@@ -6,7 +6,7 @@ use super::chart::{Chart, Series};
 use super::lanes::{Lane, Lanes, Span};
 use super::picture::Picture;
 use super::scale::percent;
-use super::sign::{Fill, Mark, Pen, Sign};
+use super::sign::{Fill, Pen, Sign, pen};
 use crate::table::{count, seconds};
 use hayase::base::Arrange;
 use hayase::farm::Turn;
@@ -16,15 +16,6 @@ const INSIDE: (f64, f64) = (760.0, 300.0);
 /// Parts of the time.
 const PERCENT: &[(&str, f64)] = &[("%", 0.01)];
 
-/// Series: told apart by the form of their marks too.
-const SERIES: [Pen; 6] = [
-    Pen::new("#2f6f8f", 2.0).marked(Mark::Disc),
-    Pen::new("#b3541e", 2.0).marked(Mark::Square),
-    Pen::new("#4d7c3a", 2.0).marked(Mark::Triangle),
-    Pen::new("#6d4a8c", 2.0).marked(Mark::Disc),
-    Pen::new("#8c7a1f", 2.0).marked(Mark::Square),
-    Pen::new("#444b55", 2.0).marked(Mark::Triangle),
-];
 /// What is drawn of a prediction.
 type Value = fn(&Prediction) -> f64;
 /// Bounds: what each says.
@@ -48,7 +39,7 @@ pub fn farm(report: &FarmReport) -> String {
         if by_value { vec![None] } else { rows.iter().map(|row| row.value.clone()).collect() };
     names.dedup();
     let (mut times, mut parts, mut legend) = (Vec::new(), Vec::new(), Vec::new());
-    for (name, pen) in names.iter().zip(SERIES.into_iter().cycle()) {
+    for (name, pen) in names.iter().zip((0..).map(pen)) {
         let points = |value: Value| -> Vec<(f64, f64)> {
             let own = (0..rows.len()).filter(|&i| by_value || rows[i].value == *name);
             own.map(|i| (places[i].0, value(&rows[i]))).collect()

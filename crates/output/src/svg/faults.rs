@@ -3,33 +3,11 @@
 use super::axis::Axis;
 use super::chart::{Chart, Series as Drawn};
 use super::picture::Picture;
-use super::sign::{LIMIT, Mark, Pen, Sign};
+use super::sign::{LIMIT, Pen, Sign, pen};
 use crate::table::count;
 use hayase::base::Arrange;
 use hayase::faults::part;
 use hayase::report::{Comparison, ComparisonRow, FAULTS, varying};
-
-/// Lines told apart by colour, dashes and marks.
-const PENS: [Pen; 8] = [
-    Pen::new("#2f6f8f", 2.0).marked(Mark::Disc),
-    Pen::new("#b3541e", 2.0).dashed("7 3").marked(Mark::Square),
-    Pen::new("#4a7a2c", 2.0).dashed("2 3").marked(Mark::Triangle),
-    Pen::new("#7a4b8f", 2.0).marked(Mark::Ring),
-    Pen::new("#1b1f24", 1.6).dashed("7 3 2 3").marked(Mark::Disc),
-    Pen::new("#8a6d00", 1.6).marked(Mark::Square),
-    Pen::new("#9a3050", 1.6).dashed("4 2").marked(Mark::Triangle),
-    Pen::new("#5a6270", 1.6).dashed("1 3").marked(Mark::Ring),
-];
-
-/// The pen of a line; of more than there are, the marks are others.
-fn pen(number: usize) -> Pen {
-    let marks = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Ring];
-    let pen = PENS[number % PENS.len()];
-    match number / PENS.len() {
-        0 => pen,
-        turn => pen.marked(marks[(number + turn) % marks.len()]),
-    }
-}
 
 /// A line: its name, and its rows with the part that failed, in order of that.
 struct Series<'a> {

@@ -84,6 +84,28 @@ impl Pen {
     }
 }
 
+/// Pens of lines, told apart by their marks and dashes too.
+pub(super) const PENS: [Pen; 8] = [
+    Pen::new("#2f6f8f", 1.8).marked(Mark::Disc),
+    Pen::new("#b3541e", 1.8).marked(Mark::Square),
+    Pen::new("#4d7c3a", 1.8).marked(Mark::Triangle),
+    Pen::new("#6d4a8c", 1.8).marked(Mark::Ring),
+    Pen::new("#8c7a1f", 1.8).dashed("7 3").marked(Mark::Disc),
+    Pen::new("#a3252c", 1.8).dashed("7 3").marked(Mark::Square),
+    Pen::new("#444b55", 1.8).dashed("2 3").marked(Mark::Triangle),
+    Pen::new("#1b7a74", 1.8).dashed("2 3").marked(Mark::Ring),
+];
+
+/// Returns the pen of a line by its number; of more lines than there are pens, the marks are others.
+pub(super) fn pen(number: usize) -> Pen {
+    let marks = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Ring];
+    let pen = PENS[number % PENS.len()];
+    match number / PENS.len() {
+        0 => pen,
+        turn => pen.marked(marks[(number + turn) % marks.len()]),
+    }
+}
+
 /// Fill of a box and the attributes of its edge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fill(pub &'static str, pub &'static str);

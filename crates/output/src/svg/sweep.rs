@@ -6,22 +6,11 @@ use super::cells::{Cell, Cells, Ramp};
 use super::chart::{Chart, Series};
 use super::picture::{Picture, Tiles};
 use super::scale::LoadScale;
-use super::sign::{Mark, Pen, Sign};
+use super::sign::{Mark, PENS, Pen, Sign};
 use hayase::base::Arrange;
 use hayase::plan::{Crossing, MeanRow, Means, VariedKey};
 use hayase::units::{Time, grouped};
 
-/// Lines, told apart by their marks and dashes too.
-const PENS: [Pen; 8] = [
-    Pen::new("#2f6f8f", 1.8).marked(Mark::Disc),
-    Pen::new("#b3541e", 1.8).marked(Mark::Square),
-    Pen::new("#4d7c3a", 1.8).marked(Mark::Triangle),
-    Pen::new("#6d4a8c", 1.8).marked(Mark::Ring),
-    Pen::new("#8c7a1f", 1.8).dashed("7 3").marked(Mark::Disc),
-    Pen::new("#a3252c", 1.8).dashed("7 3").marked(Mark::Square),
-    Pen::new("#444b55", 1.8).dashed("2 3").marked(Mark::Triangle),
-    Pen::new("#1b7a74", 1.8).dashed("2 3").marked(Mark::Ring),
-];
 /// Charts beside and above each other at most.
 const MOST_PANELS: usize = 24;
 /// Points of a front that are named at most.
