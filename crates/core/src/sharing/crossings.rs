@@ -1,25 +1,30 @@
-//! Which flows take which part of their rate on which links: what policies for split flows work on.
+//! Flows that take parts of their rate on links, with weights and limits.
 //!
 //! The lists of [`Incidence`](super::incidence::Incidence) hold flows alone; here each entry also has its part, and
 //! each side knows where the other one is, so that a flow comes and goes in O(h) for h links whatever else is on them.
 
+use std::fmt::Debug;
+
+use super::flow_table::{Coming, FlowTable, Part};
+use super::policy::Terms;
+
 /// A flow on a link.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seat {
-    pub(super) flow: u32,
+struct Seat {
+    flow: u32,
     /// Which of the flow's hops this is.
     hop: u32,
     /// What the flow takes here at level 1.
-    pub(super) part: f64,
+    part: f64,
 }
 
 /// A link of a flow.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hop {
-    pub(super) link: u32,
+struct Hop {
+    link: u32,
     /// Where in the link's list the flow sits.
     seat: u32,
-    pub(super) part: f64,
+    part: f64,
 }
 
 /// A link: what the policy keeps of it, and who is on it.
@@ -29,58 +34,110 @@ struct Row<S> {
     seats: Vec<Seat>,
 }
 
+/// Flows on a link, with the levels of all flows.
+#[derive(Clone, Copy, Debug)]
+pub struct OnLink<'a> {
+    seats: &'a [Seat],
+    levels: &'a [f64],
+}
+
+impl<'a> OnLink<'a> {
+    /// Returns part and level of each flow.
+    pub(super) fn parts(self) -> impl Iterator<Item = (f64, f64)> + 'a {
+        self.seats.iter().map(move |seat| (seat.part, self.levels[seat.flow as usize]))
+    }
+}
+
+impl Part for f64 {
+    type Sum = f64;
+    type Around<'a> = OnLink<'a>;
+
+    #[inline]
+    fn times(self, level: f64) -> f64 {
+        self * level
+    }
+
+    #[inline]
+    fn add_to(self, sum: &mut f64) {
+        *sum += self;
+    }
+
+    fn total(around: OnLink<'_>) -> f64 {
+        // (Not `sum`, which begins with -0, and nothing shares an empty link.)
+        around.seats.iter().fold(0.0, |total, seat| total + seat.part)
+    }
+}
+
 /// Flows on links, with a state of type `S` for each link and a level for each flow.
 #[derive(Clone, Debug)]
-pub(super) struct Crossings<S> {
+pub struct Crossings<S> {
     rows: Vec<Row<S>>,
+    /// Number of links that are given; those behind them are limits, by flow.
+    given: usize,
     /// By flow.
     hops: Vec<Vec<Hop>>,
     /// By flow: rate / weight.
     levels: Vec<f64>,
+    /// By flow.
+    terms: Vec<Terms>,
 }
 
 impl<S> Crossings<S> {
-    pub(super) fn new(states: impl Iterator<Item = S>) -> Self {
-        let rows = states.map(|state| Row { state, seats: Vec::new() }).collect();
-        Self { rows, hops: Vec::new(), levels: Vec::new() }
+    fn row(&self, link: u32) -> OnLink<'_> {
+        OnLink { seats: &self.rows[link as usize].seats, levels: &self.levels }
+    }
+}
+
+impl<S: Debug> FlowTable for Crossings<S> {
+    type State = S;
+    type Part = f64;
+
+    const TAKES_TERMS: bool = true;
+
+    fn new(links: usize, state: impl Fn(usize) -> S + Send + Sync) -> Self {
+        let rows = (0..links).map(|link| Row { state: state(link), seats: Vec::new() }).collect();
+        Self { rows, given: links, hops: Vec::new(), levels: Vec::new(), terms: Vec::new() }
     }
 
-    /// Number of links.
-    pub(super) fn links(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Adds a link.
-    pub(super) fn push_link(&mut self, state: S) {
-        self.rows.push(Row { state, seats: Vec::new() });
-    }
-
-    /// Puts a flow at this level on its links, each with its part; `visit` is called with each link and its state.
-    pub(super) fn add(
-        &mut self,
-        flow: u32,
-        level: f64,
-        crossed: impl Iterator<Item = (u32, f64)>,
-        mut visit: impl FnMut(u32, &mut S, f64),
-    ) {
+    /// # Panics
+    /// Where a flow crosses nothing, or takes no part, or one that is no number, of its rate on a link.
+    fn add(&mut self, coming: Coming<'_>, level: f64, mut visit: impl FnMut(u32, &mut S, f64)) {
+        let Coming { flow, links, parts, own, terms } = coming;
         let needed = flow as usize + 1;
         if needed > self.hops.len() {
             self.hops.resize_with(needed, Vec::new);
             self.levels.resize(needed, 0.0);
+            self.terms.resize(needed, Terms::default());
         }
         self.levels[flow as usize] = level;
+        self.terms[flow as usize] = terms;
         let hops = &mut self.hops[flow as usize];
-        for (link, part) in crossed {
-            let row = &mut self.rows[link as usize];
+        assert!(!links.is_empty(), "a flow crosses at least one link");
+        assert!(parts.is_empty() || parts.len() == links.len(), "a flow has a part on each of its links");
+        let crossed = links.iter().enumerate().map(|(hop, &link)| {
+            let part = parts.get(hop).copied().unwrap_or(1.0);
+            assert!(part > 0.0 && part < f64::INFINITY, "a flow takes {part} of its rate on link {link}");
+            (link, part)
+        });
+        for (link, part) in crossed.chain(own) {
+            let (row, part) = (&mut self.rows[link as usize], part * terms.weight);
             row.seats.push(Seat { flow, hop: hops.len() as u32, part });
             hops.push(Hop { link, seat: row.seats.len() as u32 - 1, part });
             visit(link, &mut row.state, part);
         }
     }
 
-    /// Takes a flow off its links; `visit` is called with each link, its state, the flow's part, and whether it was the
-    /// last one there.
-    pub(super) fn remove(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, f64, bool)) {
+    fn add_picking<T>(
+        &mut self,
+        coming: Coming<'_>,
+        _picked: &mut Vec<u32>,
+        _visit: impl FnMut(&mut S, u32) -> T,
+        mut crowded: impl FnMut(u32, &mut S),
+    ) {
+        self.add(coming, 0.0, |link, state, _| crowded(link, state));
+    }
+
+    fn remove(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, f64, bool)) {
         let mut hops = std::mem::take(&mut self.hops[flow as usize]);
         for Hop { link, seat, part } in hops.drain(..) {
             let row = &mut self.rows[link as usize];
@@ -94,65 +151,90 @@ impl<S> Crossings<S> {
         self.levels[flow as usize] = 0.0;
     }
 
-    /// The links of a flow.
-    pub(super) fn hops(&self, flow: u32) -> &[Hop] {
-        &self.hops[flow as usize]
+    fn remove_picking<T>(
+        &mut self,
+        flow: u32,
+        _picked: &mut Vec<u32>,
+        _visit: impl FnMut(&mut S, u32) -> T,
+        mut crowded: impl FnMut(u32, &mut S),
+    ) {
+        self.remove(flow, |link, state, _, _| crowded(link, state));
     }
 
-    /// Calls `visit` with each link of a flow: its id, its state, the flow's part, who is on it, and the levels of all.
+    fn own_link(&mut self, flow: u32, state: impl Fn() -> S) -> u32 {
+        let link = self.given + flow as usize;
+        let needed = self.rows.len().max(link + 1);
+        self.rows.resize_with(needed, || Row { state: state(), seats: Vec::new() });
+        link as u32
+    }
+
+    fn is_own(&self, link: u32) -> bool {
+        link as usize >= self.given
+    }
+
+    fn links_of(&self, flow: u32) -> impl Iterator<Item = u32> {
+        self.hops[flow as usize].iter().map(|hop| hop.link)
+    }
+
     #[inline]
-    pub(super) fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, f64, &[Seat], &[f64])) {
+    fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, f64, OnLink<'_>)) {
         for &Hop { link, part, .. } in &self.hops[flow as usize] {
             let Row { state, seats } = &mut self.rows[link as usize];
-            visit(link, state, part, seats, &self.levels);
+            visit(link, state, part, OnLink { seats, levels: &self.levels });
         }
     }
 
-    /// Who is on a link.
     #[inline]
-    pub(super) fn seats(&self, link: u32) -> &[Seat] {
-        &self.rows[link as usize].seats
+    fn any_link(&self, flow: u32, mut test: impl FnMut(&S) -> bool) -> bool {
+        self.hops[flow as usize].iter().any(|hop| test(self.state(hop.link)))
     }
 
-    /// What the policy keeps of a link.
     #[inline]
-    pub(super) fn state(&self, link: u32) -> &S {
+    fn count(&self, link: u32) -> u32 {
+        self.rows[link as usize].seats.len() as u32
+    }
+
+    #[inline]
+    fn flow_at(&self, link: u32, place: u32) -> (u32, f64) {
+        let Seat { flow, part, .. } = self.rows[link as usize].seats[place as usize];
+        (flow, part)
+    }
+
+    fn parts(&self, link: u32) -> impl Iterator<Item = (f64, f64)> {
+        self.row(link).parts()
+    }
+
+    fn pick(&self, link: u32, picked: &mut Vec<u32>, test: impl Fn(f64) -> bool) {
+        let OnLink { seats, levels } = self.row(link);
+        picked.extend(seats.iter().map(|seat| seat.flow).filter(|&flow| test(levels[flow as usize])));
+    }
+
+    #[inline]
+    fn state(&self, link: u32) -> &S {
         &self.rows[link as usize].state
     }
 
-    /// What the policy keeps of a link, who is on it, and the levels of all flows.
     #[inline]
-    pub(super) fn link_mut(&mut self, link: u32) -> (&mut S, &[Seat], &[f64]) {
+    fn link_mut(&mut self, link: u32) -> (&mut S, OnLink<'_>) {
         let Row { state, seats } = &mut self.rows[link as usize];
-        (state, seats, &self.levels)
+        (state, OnLink { seats, levels: &self.levels })
     }
 
-    /// What the policy keeps of every link.
-    pub(super) fn states_mut(&mut self) -> impl Iterator<Item = &mut S> {
+    fn states_mut(&mut self) -> impl Iterator<Item = &mut S> {
         self.rows.iter_mut().map(|row| &mut row.state)
     }
 
-    /// The level of a flow that has been added at some time, or 0.
     #[inline]
-    pub(super) fn level(&self, flow: u32) -> f64 {
+    fn level(&self, flow: u32) -> f64 {
         self.levels[flow as usize]
     }
 
-    /// Sets the level of a flow and returns the one before.
     #[inline]
-    pub(super) fn set_level(&mut self, flow: u32, level: f64) -> f64 {
+    fn set_level(&mut self, flow: u32, level: f64) -> f64 {
         std::mem::replace(&mut self.levels[flow as usize], level)
     }
-}
 
-/// The links of a flow with its parts, checked.
-///
-/// # Panics
-/// Where a flow crosses nothing, or takes no part, or one that is no number, of its rate on a link.
-pub(super) fn checked<'a>(links: &'a [u32], parts: &'a [f64]) -> impl Iterator<Item = (u32, f64)> + 'a {
-    assert!(!links.is_empty(), "a flow crosses at least one link");
-    assert_eq!(links.len(), parts.len(), "a flow has a part on each of its links");
-    links.iter().copied().zip(parts.iter().copied()).inspect(|&(link, part)| {
-        assert!(part > 0.0 && part < f64::INFINITY, "a flow takes {part} of its rate on link {link}");
-    })
+    fn terms(&self, flow: u32) -> Terms {
+        self.terms[flow as usize]
+    }
 }

@@ -1,7 +1,15 @@
 //! Equal share: each link is divided evenly among its flows.
 
+use super::crossings::Crossings;
+use super::flow_table::{Coming, FlowTable, Part};
 use super::incidence::Incidence;
-use super::policy::{Change, Sharing};
+use super::policy::{Change, Sharing, Terms};
+
+/// Equal share of flows on one path each, without weights or limits; see [`EvenDivision`].
+pub type EqualShare = EvenDivision<Incidence<LinkShare>>;
+
+/// Equal share of flows on several paths, with weights and limits; see [`EvenDivision`].
+pub type WeightedEqualShare = EvenDivision<Crossings<LinkShare>>;
 
 /// Equal share: `rate(f) = min over the links l of f of c(l) / n(l)`, with n(l) flows on a link of capacity c(l).
 ///
@@ -20,11 +28,21 @@ use super::policy::{Change, Sharing};
 /// whether up (it *was* the link's share) or down (it is faster than the new one). Links with more flows than
 /// fit in a cache line are noted instead, and their flows looked at once a solve: thousands may come to one at once.
 ///
+/// # Parts and weights
+///
+/// A flow may take the part a(f,l) of its rate on link l, have the weight w(f) and a limit m(f):
+/// ```text
+/// share(l) = c(l) / (sum over flows f on l of a(f,l) w(f))
+/// r(f) = min of m(f) and of w(f) share(l) over links l of f
+/// ```
+/// So the flows of a link have rates in proportion to their weights there, and fill it if it is the slowest link of
+/// each. Then all links are noted and looked at once a solve, and what is said of rates holds of levels, `rate / weight`.
+///
 /// Cost: O(h·m) for a flow that comes or goes, with h links of m flows each, and O(t·h) for a solve with t flows noted.
 #[derive(Clone, Debug)]
-pub struct EqualShare {
-    /// The rate of a flow that came since the last solve is 0.
-    incidence: Incidence<LinkState>,
+pub struct EvenDivision<T> {
+    /// The level of a flow that came since the last solve is 0.
+    table: T,
     /// Links whose share is to be worked out anew, each once.
     changed: Vec<u32>,
     /// Flows that take the least share of their route anew, some of them several times.
@@ -33,8 +51,8 @@ pub struct EqualShare {
 
 /// What is kept of a link.
 #[derive(Clone, Debug)]
-struct LinkState {
-    /// c / n \[B/s\]; infinite for a link without flows.
+pub struct LinkShare {
+    /// Level of its flows, c / n; infinite for a link without flows.
     share: f64,
     /// \[B/s\].
     capacity: f64,
@@ -43,121 +61,148 @@ struct LinkState {
 }
 
 impl EqualShare {
-    /// No flows on links of these capacities \[B/s\].
-    pub fn new(capacities: Vec<f64>) -> Self {
-        let state = |link| LinkState { share: f64::INFINITY, capacity: capacities[link], is_changed: false };
-        Self { incidence: Incidence::new(capacities.len(), state), changed: Vec::new(), touched: Vec::new() }
-    }
-
     /// The flows on a link.
     pub(super) fn flows_on(&self, link: u32) -> &[u32] {
-        self.incidence.flows_on(link)
+        self.table.flows_on(link)
     }
 
     /// The links of a flow.
     pub(super) fn links(&self, flow: u32) -> &[u32] {
-        self.incidence.links(flow)
+        self.table.links(flow)
     }
 
     /// Number of flow places there have ever been: flow ids are below it.
     pub(super) fn flows(&self) -> usize {
-        self.incidence.flows()
+        self.table.flows()
+    }
+}
+
+impl<T: FlowTable<State = LinkShare>> EvenDivision<T> {
+    /// No flows on links of these capacities \[B/s\].
+    pub fn new(capacities: Vec<f64>) -> Self {
+        let state = |link| LinkShare { share: f64::INFINITY, capacity: capacities[link], is_changed: false };
+        Self { table: T::new(capacities.len(), state), changed: Vec::new(), touched: Vec::new() }
     }
 
     #[inline(always)]
-    fn mark(changed: &mut Vec<u32>, link: u32, state: &mut LinkState) {
+    fn mark(changed: &mut Vec<u32>, link: u32, state: &mut LinkShare) {
         if !std::mem::replace(&mut state.is_changed, true) {
             changed.push(link);
         }
     }
-}
 
-impl Sharing for EqualShare {
-    fn add(&mut self, flow: u32, links: &[u32]) {
-        let Self { incidence, changed, touched } = self;
-        let fewer_for_each = |state: &mut LinkState, count: u32| {
+    /// Adds a flow.
+    #[inline(always)]
+    fn put(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
+        let Self { table, changed, touched } = self;
+        let fewer_for_each = |state: &mut LinkShare, count: u32| {
             state.share = state.capacity / f64::from(count);
             let new = state.share;
             move |rate: f64| rate > new
         };
-        incidence.add_picking(flow, links, touched, fewer_for_each, |link, state| Self::mark(changed, link, state));
+        let coming = Coming { flow, links, parts, own: None, terms: terms.checked() };
+        table.add_picking(coming, touched, fewer_for_each, |link, state| Self::mark(changed, link, state));
         touched.push(flow);
-        if incidence.is_large() {
-            incidence.fetch_flows(links);
+        if table.is_large() {
+            table.fetch_flows(links);
         }
     }
 
-    fn remove(&mut self, flow: u32) {
-        let Self { incidence, changed, touched } = self;
-        if incidence.is_large() {
-            incidence.fetch_flows(incidence.links(flow));
+    /// Works out the share of a link, and notes the flows that this touches.
+    #[inline]
+    fn divide(table: &mut T, link: u32, touched: &mut Vec<u32>) {
+        let (state, around) = table.link_mut(link);
+        let new = state.capacity / T::Part::total(around); // infinite without flows
+        let old = std::mem::replace(&mut state.share, new);
+        if new != old {
+            table.pick(link, touched, |level| (level > new) | (level == old));
         }
-        let more_for_each = |state: &mut LinkState, count: u32| {
+    }
+}
+
+impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
+    fn add(&mut self, flow: u32, links: &[u32]) {
+        self.put(flow, links, &[], Terms::default());
+    }
+
+    fn takes_terms(&self) -> bool {
+        T::TAKES_TERMS
+    }
+
+    fn add_on_terms(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
+        self.put(flow, links, parts, terms);
+    }
+
+    fn remove(&mut self, flow: u32) {
+        let Self { table, changed, touched } = self;
+        if table.is_large() {
+            table.fetch_beside(flow);
+        }
+        let more_for_each = |state: &mut LinkShare, count: u32| {
             // (Infinite without flows.)
             let old = std::mem::replace(&mut state.share, state.capacity / f64::from(count)).to_bits();
             // (Both are above 0: equal if their bits are, which is quicker to see.)
             move |rate: f64| rate.to_bits() == old
         };
-        incidence.remove_picking(flow, touched, more_for_each, |link, state| Self::mark(changed, link, state));
+        table.remove_picking(flow, touched, more_for_each, |link, state| Self::mark(changed, link, state));
     }
 
     fn expect(&self, next: u32, later: u32) {
-        self.incidence.fetch_links(next);
-        self.incidence.fetch_words(later);
+        self.table.fetch_links(next);
+        self.table.fetch_words(later);
     }
 
     fn expect_on(&self, links: &[u32]) {
-        self.incidence.fetch_lines(links);
+        self.table.fetch_lines(links);
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
-        let Self { incidence, touched, .. } = self;
-        let (state, count) = incidence.state_mut(link);
-        state.capacity = capacity;
-        let new = capacity / f64::from(count);
-        let old = std::mem::replace(&mut state.share, new);
-        incidence.pick(link, touched, |rate| (rate > new) | (rate == old));
+        self.table.link_mut(link).0.capacity = capacity;
+        Self::divide(&mut self.table, link, &mut self.touched);
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        let Self { incidence, changed, touched } = self;
+        let Self { table, changed, touched } = self;
         for &link in &*changed {
-            let (state, count) = incidence.state_mut(link);
-            state.is_changed = false;
-            let new = state.capacity / f64::from(count); // infinite without flows
-            let old = std::mem::replace(&mut state.share, new);
-            if new != old {
-                incidence.pick(link, touched, |rate| (rate > new) | (rate == old));
-            }
+            table.link_mut(link).0.is_changed = false;
+            Self::divide(table, link, touched);
         }
         changed.clear();
-        if incidence.is_large() {
-            touched.iter().for_each(|&flow| incidence.fetch_links(flow));
+        if table.is_large() {
+            touched.iter().for_each(|&flow| table.fetch_links(flow));
         }
         for &flow in &*touched {
             let mut least = f64::INFINITY;
-            incidence.visit_links(flow, |_, state, _| least = if least < state.share { least } else { state.share });
-            let old = incidence.known_rate(flow);
+            table.visit_links(flow, |_, state, _, _| least = if least < state.share { least } else { state.share });
+            let old = table.known_level(flow);
             // (Infinite: it came and went since the last solve. Equal: it was touched twice.)
             if least != old && least < f64::INFINITY {
-                incidence.set_rate(flow, least);
-                changes.push(Change { flow, old, new: least });
+                table.set_level(flow, least);
+                let [old, new] = [old, least].map(|level| table.rate_at(flow, level));
+                // (Equal: it is at its limit.)
+                if new != old {
+                    changes.push(Change { flow, old, new });
+                }
             }
         }
         touched.clear();
     }
 
     fn rate(&self, flow: u32) -> f64 {
-        self.incidence.rate(flow)
+        self.table.rate_at(flow, self.table.level(flow))
     }
 
     fn bottleneck(&self, flow: u32) -> Option<u32> {
-        let rate = self.incidence.rate(flow);
-        self.incidence.links(flow).iter().copied().find(|&link| self.incidence.state(link).share == rate)
+        let (level, Terms { weight, limit }) = (self.table.level(flow), self.table.terms(flow));
+        self.table.links_of(flow).find(|&link| self.table.state(link).share == level && level * weight <= limit)
     }
 
     #[inline]
     fn holds_back(&self, flow: u32, link: u32) -> bool {
-        self.incidence.state(link).share == self.incidence.rate(flow)
+        !T::TAKES_TERMS && self.table.state(link).share == self.table.level(flow)
+    }
+
+    fn gives_even_flows_even_shares(&self) -> bool {
+        !T::TAKES_TERMS
     }
 }

@@ -5,6 +5,10 @@
 //! link, and is searched linearly; a longer list (an incast) moves to a vector of its own, in which each entry's place
 //! is remembered, so that a flow is taken out in constant time however many share the link.
 
+use std::fmt::Debug;
+
+use super::flow_table::{Coming, FlowTable, Whole};
+use super::policy::Terms;
 use crate::base::prefetch::fetch;
 use crate::base::threads;
 
@@ -51,7 +55,7 @@ impl<S> Link<S> {
 
 /// Flows on links, with a state of type `S` for each link and a rate for each flow.
 #[derive(Clone, Debug)]
-pub(super) struct Incidence<S> {
+pub struct Incidence<S> {
     links: Vec<Link<S>>,
     spills: Spills,
     /// Words for each flow: the number of its links, then the links.
@@ -141,23 +145,6 @@ fn check<S>(links: &[u32], all: &[Link<S>]) {
 }
 
 impl<S> Incidence<S> {
-    /// No flows on so many links; `state` says by number what is kept of each.
-    pub(super) fn new(links: usize, state: impl Fn(usize) -> S + Send + Sync) -> Self
-    where
-        S: Send,
-    {
-        let links: Vec<Link<S>> =
-            threads::collect(links, |link| Link { state: state(link), count: 0, inline: [0; INLINE] });
-        Self {
-            is_large: links.len() >= MANY_LINKS,
-            links,
-            spills: Spills::default(),
-            stride: 4,
-            words: Vec::new(),
-            rates: Vec::new(),
-        }
-    }
-
     /// Number of flow places there have ever been: flow ids are below it.
     pub(super) fn flows(&self) -> usize {
         self.rates.len()
@@ -197,34 +184,71 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// Puts a flow on its links (each at most once); `visit` is called with each link: its id, its state and the number
-    /// of its flows with this one.
-    ///
-    /// # Panics
-    /// If one of the links is not there: everything else relies on that.
-    #[inline]
-    pub(super) fn add(&mut self, flow: u32, links: &[u32], mut visit: impl FnMut(u32, &mut S, u32)) {
+    /// Puts a flow at this level on its links; `each` is called with each link that has it, and the levels of all flows.
+    #[inline(always)]
+    fn put(&mut self, coming: Coming<'_>, level: f64, mut each: impl FnMut(u32, &mut Link<S>, &[f64])) {
+        let Coming { flow, links, .. } = coming;
         check(links, &self.links);
         self.reserve(flow, links.len());
         let base = flow as usize * self.stride;
-        let words = &mut self.words[base..][..=links.len()];
+        let Self { links: all, words, rates, .. } = self;
+        let (all, rates) = (all.as_mut_slice(), rates.as_mut_slice());
+        rates[flow as usize] = level;
+        let words = &mut words[base..][..=links.len()];
         words[0] = links.len() as u32;
         let mut is_spilled = false;
         for (word, &id) in words[1..].iter_mut().zip(links) {
             *word = id;
-            let link = &mut self.links[id as usize];
-            let count = link.count as usize;
+            let link = &mut all[id as usize];
+            let others = link.count as usize;
             link.count += 1;
-            match link.inline.get_mut(count) {
+            match link.inline.get_mut(others) {
                 Some(place) => *place = flow,
                 None => is_spilled = true,
             }
-            visit(id, &mut link.state, link.count);
+            each(id, link, rates);
         }
         if is_spilled {
             for (hop, &id) in links.iter().enumerate() {
                 if self.links[id as usize].is_spilled() {
                     self.add_spilled(flow, id, base + 1 + hop);
+                }
+            }
+        }
+    }
+
+    /// Takes a flow off its links, whose level is 0 then; `each` is called with each link, without it unless its list is
+    /// spilled, and the levels of all flows.
+    #[inline(always)]
+    fn take_off(&mut self, flow: u32, mut each: impl FnMut(u32, &mut Link<S>, &[f64])) {
+        let base = flow as usize * self.stride;
+        let Self { links: all, words, rates, .. } = self;
+        let (all, rates) = (all.as_mut_slice(), rates.as_mut_slice());
+        rates[flow as usize] = 0.0;
+        let words = &mut words[base..];
+        let count = std::mem::take(&mut words[0]) as usize;
+        let mut is_spilled = false;
+        for &id in &words[1..=count] {
+            let link = &mut all[id as usize];
+            if link.is_spilled() {
+                is_spilled = true;
+            } else {
+                link.count -= 1;
+                match link.count {
+                    0 => {}
+                    others if others as usize <= FEW => link.take_out::<{ FEW + 1 }>(flow, others),
+                    others => link.take_out::<INLINE>(flow, others),
+                }
+            }
+            each(id, link, rates);
+        }
+        if is_spilled {
+            for word in base + 1..base + 1 + count {
+                let id = self.words[word];
+                // (Of the links that were inline none has as many flows now.)
+                if self.links[id as usize].is_spilled() {
+                    self.links[id as usize].count -= 1;
+                    self.remove_spilled(flow, id, word);
                 }
             }
         }
@@ -252,127 +276,6 @@ impl<S> Incidence<S> {
         list.push(flow);
     }
 
-    /// Takes a flow off its links; `visit` is called with each link: its id, its state and the number of its flows that
-    /// are left.
-    #[inline]
-    pub(super) fn remove(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, u32)) {
-        let base = flow as usize * self.stride;
-        let end = base + 1 + self.words[base] as usize;
-        for word in base + 1..end {
-            let id = self.words[word];
-            let link = &mut self.links[id as usize];
-            if link.is_spilled() {
-                link.count -= 1;
-                visit(id, &mut link.state, link.count);
-                self.remove_spilled(flow, id, word);
-                continue;
-            }
-            link.count -= 1;
-            let count = link.count as usize;
-            visit(id, &mut link.state, link.count);
-            let list = &mut link.inline[..=count];
-            let place = list.iter().position(|&f| f == flow).expect("a flow is in the list of its link");
-            list[place] = list[count];
-        }
-        self.words[base] = 0;
-    }
-
-    /// [`Incidence::add`] of a flow whose rate is 0 so far, for a policy that looks at the flows of a link when their number
-    /// changes: `visit` is called with each link's state and the number of its flows with this one, and gives a test;
-    /// flows of the link whose rate passes it are appended. Of links with so many flows that looking at them each time
-    /// would take long, the others are left alone: `crowded` is called with them and their state instead.
-    #[inline]
-    pub(super) fn add_picking<T: Fn(f64) -> bool>(
-        &mut self,
-        flow: u32,
-        links: &[u32],
-        picked: &mut Vec<u32>,
-        mut visit: impl FnMut(&mut S, u32) -> T,
-        mut crowded: impl FnMut(u32, &mut S),
-    ) {
-        check(links, &self.links);
-        self.reserve(flow, links.len());
-        let base = flow as usize * self.stride;
-        let Self { links: all, words, rates, .. } = self;
-        let (all, rates) = (all.as_mut_slice(), rates.as_mut_slice());
-        rates[flow as usize] = 0.0;
-        let words = &mut words[base..][..=links.len()];
-        words[0] = links.len() as u32;
-        let mut is_spilled = false;
-        for (word, &id) in words[1..].iter_mut().zip(links) {
-            *word = id;
-            let link = &mut all[id as usize];
-            let others = link.count;
-            link.count += 1;
-            let Some(place) = link.inline.get_mut(others as usize) else {
-                is_spilled = true;
-                crowded(id, &mut link.state);
-                continue;
-            };
-            *place = flow;
-            let test = visit(&mut link.state, link.count);
-            if others > 0 {
-                take(&link.inline, others, picked, |flow| test(rate_of(rates, flow)));
-            }
-        }
-        if is_spilled {
-            for (hop, &id) in links.iter().enumerate() {
-                if self.links[id as usize].is_spilled() {
-                    self.add_spilled(flow, id, base + 1 + hop);
-                }
-            }
-        }
-    }
-
-    /// [`Incidence::remove`], after which the rate of the flow is 0, for such a policy: `visit` is called with each link's
-    /// state and the number of its flows that are left.
-    #[inline]
-    pub(super) fn remove_picking<T: Fn(f64) -> bool>(
-        &mut self,
-        flow: u32,
-        picked: &mut Vec<u32>,
-        mut visit: impl FnMut(&mut S, u32) -> T,
-        mut crowded: impl FnMut(u32, &mut S),
-    ) {
-        let base = flow as usize * self.stride;
-        let Self { links: all, words, rates, .. } = self;
-        let (all, rates) = (all.as_mut_slice(), rates.as_mut_slice());
-        rates[flow as usize] = 0.0;
-        let words = &mut words[base..];
-        let count = std::mem::take(&mut words[0]) as usize;
-        let mut is_spilled = false;
-        for &id in &words[1..=count] {
-            let link = &mut all[id as usize];
-            if link.is_spilled() {
-                is_spilled = true;
-                crowded(id, &mut link.state);
-                continue;
-            }
-            link.count -= 1;
-            let others = link.count;
-            let test = visit(&mut link.state, others);
-            if others == 0 {
-                continue;
-            }
-            if others as usize <= FEW {
-                link.take_out::<{ FEW + 1 }>(flow, others);
-            } else {
-                link.take_out::<INLINE>(flow, others);
-            }
-            take(&link.inline, others, picked, |flow| test(rate_of(rates, flow)));
-        }
-        if is_spilled {
-            for word in base + 1..base + 1 + count {
-                let id = self.words[word];
-                // (Of the links that were inline none has as many flows now.)
-                if self.links[id as usize].is_spilled() {
-                    self.links[id as usize].count -= 1;
-                    self.remove_spilled(flow, id, word);
-                }
-            }
-        }
-    }
-
     /// Takes a flow out of a list that did not fit inline.
     #[cold]
     fn remove_spilled(&mut self, flow: u32, id: u32, word: usize) {
@@ -392,64 +295,6 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// The links of a flow.
-    #[inline]
-    pub(super) fn links(&self, flow: u32) -> &[u32] {
-        let base = flow as usize * self.stride;
-        &self.words[base + 1..][..self.words[base] as usize]
-    }
-
-    /// Whether it pays to ask for links and flows before they are needed.
-    #[inline(always)]
-    pub(super) fn is_large(&self) -> bool {
-        self.is_large
-    }
-
-    /// Asks for the links of a flow.
-    #[inline(always)]
-    pub(super) fn fetch_links(&self, flow: u32) {
-        self.fetch_lines(self.links(flow));
-    }
-
-    /// Asks for these links.
-    #[inline(always)]
-    pub(super) fn fetch_lines(&self, links: &[u32]) {
-        for &id in links {
-            if let Some(link) = self.links.get(id as usize) {
-                fetch(link);
-            }
-        }
-    }
-
-    /// Asks for what says which links a flow has.
-    #[inline(always)]
-    pub(super) fn fetch_words(&self, flow: u32) {
-        if let Some(word) = self.words.get(flow as usize * self.stride) {
-            fetch(word);
-        }
-    }
-
-    /// Asks for the flows on these links, of each the first [`FEW`].
-    #[inline(always)]
-    pub(super) fn fetch_flows(&self, links: &[u32]) {
-        for &id in links {
-            // (A place that is not taken, or that says where the list is, names another flow or none.)
-            for &flow in &self.links[id as usize].inline[..FEW] {
-                if let Some(rate) = self.rates.get(flow as usize) {
-                    fetch(rate);
-                    self.fetch_words(flow);
-                }
-            }
-        }
-    }
-
-    /// Asks for the links of the flows on these links, of each the first [`FEW`].
-    pub(super) fn fetch_around(&self, links: &[u32]) {
-        for &link in links {
-            self.flows_on(link).iter().take(FEW).for_each(|&flow| self.fetch_links(flow));
-        }
-    }
-
     /// The links of a flow that is known to be there.
     #[inline(always)]
     fn known_links(words: &[u32], stride: usize, flow: u32) -> &[u32] {
@@ -464,26 +309,11 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// Calls `visit` with each link of a flow that a list of this structure names: its id, its state and the number of
-    /// its flows.
-    #[inline(always)]
-    pub(super) fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, u32)) {
-        for &id in Self::known_links(&self.words, self.stride, flow) {
-            debug_assert!((id as usize) < self.links.len());
-            // SAFETY: `add` indexes the links, whose number never changes, with every id that it notes.
-            let link = unsafe { self.links.get_unchecked_mut(id as usize) };
-            visit(id, &mut link.state, link.count);
-        }
-    }
-
-    /// Whether the state of one of the links of a flow, which a list of this structure names, passes the test.
-    #[inline(always)]
-    pub(super) fn any_link(&self, flow: u32, mut test: impl FnMut(&S) -> bool) -> bool {
-        Self::known_links(&self.words, self.stride, flow).iter().any(|&id| {
-            debug_assert!((id as usize) < self.links.len());
-            // SAFETY: as in `visit_links`.
-            test(unsafe { &self.links.get_unchecked(id as usize).state })
-        })
+    /// The links of a flow.
+    #[inline]
+    pub(super) fn links(&self, flow: u32) -> &[u32] {
+        let base = flow as usize * self.stride;
+        &self.words[base + 1..][..self.words[base] as usize]
     }
 
     /// The flows on a link.
@@ -496,77 +326,220 @@ impl<S> Incidence<S> {
             &link.inline[..link.count as usize]
         }
     }
+}
 
-    /// A flow on a link, by its place in the list.
-    #[inline(always)]
-    pub(super) fn flow_at(&self, link: u32, place: u32) -> u32 {
-        let link = &self.links[link as usize];
-        if link.is_spilled() {
-            return self.spills.lists[link.inline[0] as usize][place as usize];
+impl<S: Debug> FlowTable for Incidence<S> {
+    type State = S;
+    type Part = Whole;
+
+    const TAKES_TERMS: bool = false;
+
+    fn new(links: usize, state: impl Fn(usize) -> S + Send + Sync) -> Self
+    where
+        S: Send,
+    {
+        let links: Vec<Link<S>> =
+            threads::collect(links, |link| Link { state: state(link), count: 0, inline: [0; INLINE] });
+        Self {
+            is_large: links.len() >= MANY_LINKS,
+            links,
+            spills: Spills::default(),
+            stride: 4,
+            words: Vec::new(),
+            rates: Vec::new(),
         }
-        link.inline[place as usize]
     }
 
-    /// Appends the flows on a link whose rate passes the test.
+    #[inline]
+    fn add(&mut self, coming: Coming<'_>, level: f64, mut visit: impl FnMut(u32, &mut S, Whole)) {
+        self.put(coming, level, |id, link, _| visit(id, &mut link.state, Whole));
+    }
+
+    #[inline]
+    fn add_picking<T: Fn(f64) -> bool>(
+        &mut self,
+        coming: Coming<'_>,
+        picked: &mut Vec<u32>,
+        mut visit: impl FnMut(&mut S, u32) -> T,
+        mut crowded: impl FnMut(u32, &mut S),
+    ) {
+        self.put(coming, 0.0, |id, link, rates| {
+            if link.is_spilled() {
+                return crowded(id, &mut link.state);
+            }
+            let (test, others) = (visit(&mut link.state, link.count), link.count - 1);
+            if others > 0 {
+                take(&link.inline, others, picked, |flow| test(rate_of(rates, flow)));
+            }
+        });
+    }
+
+    #[inline]
+    fn remove(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, Whole, bool)) {
+        self.take_off(flow, |id, link, _| visit(id, &mut link.state, Whole, link.count == 0));
+    }
+
+    #[inline]
+    fn remove_picking<T: Fn(f64) -> bool>(
+        &mut self,
+        flow: u32,
+        picked: &mut Vec<u32>,
+        mut visit: impl FnMut(&mut S, u32) -> T,
+        mut crowded: impl FnMut(u32, &mut S),
+    ) {
+        self.take_off(flow, |id, link, rates| {
+            if link.is_spilled() {
+                return crowded(id, &mut link.state);
+            }
+            let test = visit(&mut link.state, link.count);
+            if link.count > 0 {
+                take(&link.inline, link.count, picked, |flow| test(rate_of(rates, flow)));
+            }
+        });
+    }
+
     #[inline(always)]
-    pub(super) fn pick(&self, link: u32, picked: &mut Vec<u32>, test: impl Fn(f64) -> bool) {
+    fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, Whole, u32)) {
+        for &id in Self::known_links(&self.words, self.stride, flow) {
+            debug_assert!((id as usize) < self.links.len());
+            // SAFETY: `add` indexes the links, whose number never changes, with every id that it notes.
+            let link = unsafe { self.links.get_unchecked_mut(id as usize) };
+            visit(id, &mut link.state, Whole, link.count);
+        }
+    }
+
+    fn links_of(&self, flow: u32) -> impl Iterator<Item = u32> {
+        self.links(flow).iter().copied()
+    }
+
+    #[inline]
+    fn count(&self, link: u32) -> u32 {
+        self.links[link as usize].count
+    }
+
+    #[inline(always)]
+    fn any_link(&self, flow: u32, mut test: impl FnMut(&S) -> bool) -> bool {
+        Self::known_links(&self.words, self.stride, flow).iter().any(|&id| {
+            debug_assert!((id as usize) < self.links.len());
+            // SAFETY: as in `visit_links`.
+            test(unsafe { &self.links.get_unchecked(id as usize).state })
+        })
+    }
+
+    #[inline(always)]
+    fn flow_at(&self, link: u32, place: u32) -> (u32, Whole) {
+        let link = &self.links[link as usize];
+        if link.is_spilled() {
+            return (self.spills.lists[link.inline[0] as usize][place as usize], Whole);
+        }
+        (link.inline[place as usize], Whole)
+    }
+
+    #[inline(always)]
+    fn parts(&self, link: u32) -> impl Iterator<Item = (Whole, f64)> {
+        self.flows_on(link).iter().map(|&flow| (Whole, self.known_level(flow)))
+    }
+
+    #[inline(always)]
+    fn pick(&self, link: u32, picked: &mut Vec<u32>, test: impl Fn(f64) -> bool) {
         let link = &self.links[link as usize];
         if link.is_spilled() {
             let flows = &self.spills.lists[link.inline[0] as usize];
-            return picked.extend(flows.iter().copied().filter(|&flow| test(self.known_rate(flow))));
+            return picked.extend(flows.iter().copied().filter(|&flow| test(self.known_level(flow))));
         }
         if self.rates.is_empty() {
             return;
         }
-        take_of::<INLINE>(&link.inline, link.count, picked, |flow| test(self.known_rate(flow)));
+        take_of::<INLINE>(&link.inline, link.count, picked, |flow| test(self.known_level(flow)));
     }
 
-    /// What the policy keeps of a link, and the flows on it.
     #[inline]
-    pub(super) fn state_and_flows(&self, link: u32) -> (&S, &[u32]) {
-        (self.state(link), self.flows_on(link))
-    }
-
-    /// Number of flows on a link.
-    #[cfg(test)]
-    pub(super) fn count(&self, link: u32) -> u32 {
-        self.links[link as usize].count
-    }
-
-    /// What the policy keeps of a link.
-    #[inline]
-    pub(super) fn state(&self, link: u32) -> &S {
+    fn state(&self, link: u32) -> &S {
         &self.links[link as usize].state
     }
 
-    /// What the policy keeps of a link, and the number of its flows.
     #[inline]
-    pub(super) fn state_mut(&mut self, link: u32) -> (&mut S, u32) {
+    fn link_mut(&mut self, link: u32) -> (&mut S, u32) {
         let link = &mut self.links[link as usize];
         (&mut link.state, link.count)
     }
 
-    /// What the policy keeps of every link.
-    pub(super) fn states_mut(&mut self) -> impl Iterator<Item = &mut S> {
+    fn states_mut(&mut self) -> impl Iterator<Item = &mut S> {
         self.links.iter_mut().map(|link| &mut link.state)
     }
 
-    /// The rate of a flow that has been added at some time, or 0.
     #[inline]
-    pub(super) fn rate(&self, flow: u32) -> f64 {
+    fn level(&self, flow: u32) -> f64 {
         self.rates[flow as usize]
     }
 
-    /// The rate of a flow that a list of this structure names, or has named.
     #[inline(always)]
-    pub(super) fn known_rate(&self, flow: u32) -> f64 {
+    fn known_level(&self, flow: u32) -> f64 {
         rate_of(&self.rates, flow)
     }
 
-    /// Sets the rate of a flow and returns the one before.
     #[inline(always)]
-    pub(super) fn set_rate(&mut self, flow: u32, rate: f64) -> f64 {
-        std::mem::replace(&mut self.rates[flow as usize], rate)
+    fn set_level(&mut self, flow: u32, level: f64) -> f64 {
+        std::mem::replace(&mut self.rates[flow as usize], level)
+    }
+
+    fn terms(&self, _flow: u32) -> Terms {
+        Terms::default()
+    }
+
+    #[inline(always)]
+    fn rate_at(&self, _flow: u32, level: f64) -> f64 {
+        level
+    }
+
+    #[inline(always)]
+    fn is_large(&self) -> bool {
+        self.is_large
+    }
+
+    #[inline(always)]
+    fn fetch_links(&self, flow: u32) {
+        self.fetch_lines(self.links(flow));
+    }
+
+    #[inline(always)]
+    fn fetch_lines(&self, links: &[u32]) {
+        for &id in links {
+            if let Some(link) = self.links.get(id as usize) {
+                fetch(link);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fetch_words(&self, flow: u32) {
+        if let Some(word) = self.words.get(flow as usize * self.stride) {
+            fetch(word);
+        }
+    }
+
+    #[inline(always)]
+    fn fetch_flows(&self, links: &[u32]) {
+        for &id in links {
+            // (A place that is not taken, or that says where the list is, names another flow or none.)
+            for &flow in &self.links[id as usize].inline[..FEW] {
+                if let Some(rate) = self.rates.get(flow as usize) {
+                    fetch(rate);
+                    self.fetch_words(flow);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fetch_beside(&self, flow: u32) {
+        self.fetch_flows(self.links(flow));
+    }
+
+    fn fetch_around(&self, links: &[u32]) {
+        for &link in links {
+            self.flows_on(link).iter().take(FEW).for_each(|&flow| self.fetch_links(flow));
+        }
     }
 }
 
@@ -576,17 +549,21 @@ mod tests {
     use crate::rng::Stream;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
+    fn coming(flow: u32, links: &[u32]) -> Coming<'_> {
+        Coming { flow, links, parts: &[], own: None, terms: Terms::default() }
+    }
+
     #[test]
     fn a_flow_on_a_link_that_is_not_there_is_on_no_link_at_all() {
         let mut incidence = Incidence::new(2, |_| ());
-        incidence.add(0, &[0, 1], |_, &mut (), _| {});
+        incidence.add(coming(0, &[0, 1]), 0.0, |_, &mut (), _| {});
         let mut refuses = |add: &dyn Fn(&mut Incidence<()>)| {
             assert!(catch_unwind(AssertUnwindSafe(|| add(&mut incidence))).is_err());
             assert_eq!((incidence.flows(), incidence.flows_on(0)), (1, &[0][..]));
         };
-        refuses(&|incidence| incidence.add(1, &[0, 2], |_, &mut (), _| {}));
+        refuses(&|incidence| incidence.add(coming(1, &[0, 2]), 0.0, |_, &mut (), _| {}));
         refuses(&|incidence| {
-            incidence.add_picking(1, &[0, 2], &mut Vec::new(), |&mut (), _| |_| true, |_, &mut ()| {})
+            incidence.add_picking(coming(1, &[0, 2]), &mut Vec::new(), |&mut (), _| |_| true, |_, &mut ()| {})
         });
     }
 
@@ -605,11 +582,11 @@ mod tests {
                         route.push(link);
                     }
                 }
-                incidence.add(flow, route, |_, (), _| ());
+                incidence.add(coming(flow, route), 0.0, |_, (), _| ());
                 assert_eq!(incidence.links(flow), route);
             } else {
                 route.clear();
-                incidence.remove(flow, |_, (), _| ());
+                incidence.remove(flow, |_, (), _, _| ());
             }
             let link = random.below(u64::from(links)) as u32;
             let mut members = incidence.flows_on(link).to_vec();
@@ -661,7 +638,7 @@ mod tests {
                 test
             };
             if comes {
-                incidence.add_picking(flow, &route, &mut picked, visit, |link, ()| crowded.push(link));
+                incidence.add_picking(coming(flow, &route), &mut picked, visit, |link, ()| crowded.push(link));
             } else {
                 incidence.remove_picking(flow, &mut picked, visit, |link, ()| crowded.push(link));
                 plain[flow as usize].clear();
@@ -674,15 +651,15 @@ mod tests {
                     continue;
                 }
                 left.push(others.len() + usize::from(comes));
-                expected.extend(others.into_iter().filter(|&other| test(incidence.rate(other))));
+                expected.extend(others.into_iter().filter(|&other| test(incidence.level(other))));
             }
             assert_eq!(counts, left);
             picked.sort_unstable();
             expected.sort_unstable();
             assert_eq!(picked, expected);
             if comes {
-                assert_eq!(incidence.rate(flow), 0.0);
-                incidence.set_rate(flow, 1.0 + random.below(4) as f64);
+                assert_eq!(incidence.level(flow), 0.0);
+                incidence.set_level(flow, 1.0 + random.below(4) as f64);
             }
             let link = random.below(u64::from(links)) as u32;
             let mut members = incidence.flows_on(link).to_vec();

@@ -1,8 +1,9 @@
 //! Exact max-min fairness, kept up to date by a sweep over the links around each change.
 
+use super::flow_table::{Coming, FlowTable, Part, Whole};
 use super::incidence::Incidence;
 use super::pending::Pending;
-use super::policy::{Change, Sharing};
+use super::policy::{Change, Sharing, Terms};
 
 /// Dirty links up to which all that is around them is asked for at once; of more, what comes soon.
 const FETCHED: usize = 1 << 10;
@@ -11,7 +12,7 @@ const FETCHED: usize = 1 << 10;
 const AHEAD: usize = 16;
 
 /// Levels closer than this, relatively, are the same level.
-const EPS: f64 = 1e-12;
+pub(super) const EPS: f64 = 1e-12;
 
 /// Exact max-min fairness: no flow can be made faster without making one slower that is not faster than it.
 ///
@@ -44,15 +45,70 @@ const EPS: f64 = 1e-12;
 /// Sums of rates are added up again whenever a level is worked out exactly, so rounding errors do not pile up, and a
 /// level within 1e-12 of the old one *is* the old one, so that they do not spread either.
 ///
+/// # Parts and weights
+///
+/// The sweep is over levels, `rate / weight`, and over bandwidth at level 1, so that flows on several paths and with weights
+/// take the same one; `K` says of which kind they are. For flows on one path with weights of 1 ([`Whole`]) levels are rates,
+/// sums of parts are numbers of flows, and nothing is kept or multiplied.
+///
 /// Cost of a solve: O(d·(d + m·h)) for d dirty links with m flows each and h links a flow; on a 3,456-node fat-tree
 /// under a random all-to-all d is about 15 and m about 2.
 #[derive(Clone, Debug)]
-pub struct MaxMin {
-    /// The rate of a flow \[B/s\] is infinite while it is free.
-    incidence: Incidence<LinkState>,
+pub struct WaterFilling<K: Sums> {
+    /// The level of a flow is infinite while it is free.
+    table: K::Table,
     sweep: Sweep,
-    /// Flows whose rate may have changed, with the old one; each once.
+    /// Flows whose level may have changed, with the old rate; each once.
     moved: Vec<(u32, f64)>,
+}
+
+/// Exact max-min fairness of flows on one path each, without weights or limits; see [`WaterFilling`].
+pub type MaxMin = WaterFilling<Whole>;
+
+/// Sums of the parts of a link's flows, where numbers of flows do not say it, and what makes the link a pipe.
+pub trait Sums: Clone + std::fmt::Debug + Default + Send {
+    /// Part of a flow.
+    type Part: Part;
+
+    /// Flows on links.
+    type Table: FlowTable<State = LinkState<Self>, Part = Self::Part> + Clone;
+
+    /// True if sums are numbers of flows: exact, in whatever order they are added up.
+    const ARE_COUNTS: bool = false;
+
+    /// Returns the sum over the free flows of a link, and over all of its flows.
+    fn free_and_total(state: &mut LinkState<Self>, around: <Self::Part as Part>::Around<'_>) -> (f64, f64);
+
+    /// Adds to the sum over the free flows of a link of this capacity, and to that over all of its flows.
+    fn shift(&mut self, _capacity: f64, _free: f64, _total: f64) {}
+
+    /// Sets the sum over the free flows to 0, since there are none.
+    fn none_free(&mut self) {}
+
+    /// Takes sums that were added up anew.
+    fn renew(&mut self, _free: f64, _total: f64) {}
+
+    /// Returns a lower bound of the level at which the link is full, if it is a pipe.
+    fn pipe(&self) -> Option<f64> {
+        None
+    }
+
+    /// Makes the link a pipe that is full at this level or above; returns false where there are no pipes.
+    fn set_pipe(&mut self, _level: f64) -> bool {
+        false
+    }
+}
+
+impl Sums for Whole {
+    type Part = Self;
+    type Table = Incidence<LinkState<Self>>;
+
+    const ARE_COUNTS: bool = true;
+
+    #[inline(always)]
+    fn free_and_total(state: &mut LinkState<Self>, around: u32) -> (f64, f64) {
+        (f64::from(state.free), f64::from(around))
+    }
 }
 
 /// The dirty links, and which of them is next.
@@ -64,38 +120,97 @@ struct Sweep {
     pending: Pending,
 }
 
-/// What the sweep knows of a link: 40 bytes, so that it shares a cache line with the list of flows.
+/// What the sweep knows of a link: 40 bytes for whole flows, so that it shares a cache line with the list of flows.
 #[derive(Clone, Debug)]
 #[repr(C)]
-struct LinkState {
+pub struct LinkState<K> {
     /// \[B/s\].
-    capacity: f64,
-    /// The rate at which it holds its flows back \[B/s\]; infinite where it is not full.
+    pub(super) capacity: f64,
+    /// The level at which it holds its flows back; infinite where it is not full.
     level: f64,
-    /// Sum of the rates of its fixed flows \[B/s\].
-    load: f64,
+    /// Bandwidth that its fixed flows take \[B/s\].
+    pub(super) load: f64,
     epoch: u32,
     /// Number of its flows that are free.
-    free: u32,
+    pub(super) free: u32,
     /// Where its key is in the pending set; valid while it is dirty.
     place: u32,
     /// Whether the key is the exact level and not just a lower bound; valid while it is dirty.
     is_exact: bool,
+    pub(super) sums: K,
 }
 
-const _: () = assert!(size_of::<LinkState>() <= 40, "a link and its first flows fit in a cache line");
+const _: () = assert!(size_of::<LinkState<Whole>>() <= 40, "a link and its first flows fit in a cache line");
 
-impl LinkState {
-    /// A lower bound of the next level at which this link, with `count` flows, needs attention, before it is done; and
-    /// whether it is exact.
+/// What the flows of a link take of it, added up.
+#[derive(Default)]
+pub(super) struct Taken<S> {
+    /// Of fixed flows \[B/s\].
+    pub(super) load: f64,
+    /// Highest level of a fixed flow.
+    highest: f64,
+    /// Of free flows, at level 1.
+    pub(super) free: S,
+    /// Of all flows, at level 1.
+    pub(super) total: S,
+}
+
+impl<S: Default> Taken<S> {
+    #[inline(always)]
+    pub(super) fn by<P: Part<Sum = S>>(flows: impl Iterator<Item = (P, f64)>) -> Self {
+        let mut taken = Self::default();
+        for (part, level) in flows {
+            part.add_to(&mut taken.total);
+            if level == f64::INFINITY {
+                part.add_to(&mut taken.free);
+            } else {
+                taken.load += part.times(level);
+                taken.highest = if level > taken.highest { level } else { taken.highest };
+            }
+        }
+        taken
+    }
+}
+
+impl<K: Sums> LinkState<K> {
+    /// A link without flows.
+    fn new(capacity: f64) -> Self {
+        let level = f64::INFINITY;
+        Self { capacity, level, load: 0.0, epoch: 0, free: 0, place: 0, is_exact: false, sums: K::default() }
+    }
+
+    /// A flow comes, goes, is free from now on or fixed: adds its part to the sums over free and over all flows.
+    #[inline(always)]
+    fn shift(&mut self, free: f64, total: f64) {
+        self.sums.shift(self.capacity, free, total);
+    }
+
+    /// Sets the lower bound of the level at which the link is full, if it is a pipe.
+    #[inline(always)]
+    fn bound_pipe(&mut self, level: f64) {
+        if self.sums.pipe().is_some() {
+            self.sums.set_pipe(level);
+        }
+    }
+
+    /// Returns true if its flows, none of which is free, leave room.
+    #[inline(always)]
+    fn has_room(&self) -> bool {
+        self.free == 0 && self.load < self.capacity * (1.0 - EPS) && self.sums.pipe().is_none()
+    }
+
+    /// A lower bound of the next level at which this link needs attention, before it is done; and whether it is exact.
     ///
     /// `level` is its old level here, the level at which it holds its flows back unless something happens below it:
     /// infinite once it is released.
     #[inline(always)]
-    fn key(&self, count: u32) -> (f64, bool) {
-        let left = self.capacity - self.load;
+    fn key(&mut self, around: <K::Part as Part>::Around<'_>) -> (f64, bool) {
+        if let Some(first) = self.sums.pipe() {
+            return (self.level.min(first), false);
+        }
         if self.free == 0 {
-            let rounding = self.capacity * EPS;
+            self.sums.none_free();
+            let (left, rounding) = (self.capacity - self.load, self.capacity * EPS);
             if left > rounding {
                 return (self.level, false); // room to spare: at the old level its flows are released
             }
@@ -103,14 +218,15 @@ impl LinkState {
                 return (f64::INFINITY, false); // exactly full: nothing to do
             }
         }
-        // The larger of the even share c / n and of what is left for the free flows, (c - load) / free; compared by
+        let (free, total) = K::free_and_total(self, around);
+        let left = self.capacity - self.load;
+        // The larger of the even share c / total and of what is left for the free flows, (c - load) / free; compared by
         // multiplication, so that a single division is left, and none where the old level comes first.
-        let (count, free) = (f64::from(count), f64::from(self.free));
-        let (upper, lower) = if left * count > self.capacity * free { (left, free) } else { (self.capacity, count) };
+        let (upper, lower) = if left * total > self.capacity * free { (left, free) } else { (self.capacity, total) };
         if self.level * lower <= upper {
             (self.level, false)
-        } else if count == free {
-            (self.capacity / count, true) // all rise together
+        } else if K::ARE_COUNTS && total == free {
+            (self.capacity / total, true) // all rise together
         } else {
             (upper / lower, false)
         }
@@ -120,7 +236,7 @@ impl LinkState {
 impl Sweep {
     /// Makes a link dirty, if it is not; its key is worked out later.
     #[inline(always)]
-    fn soil(&mut self, link: u32, state: &mut LinkState) {
+    fn soil<K>(&mut self, link: u32, state: &mut LinkState<K>) {
         if state.epoch != self.epoch {
             state.epoch = self.epoch;
             self.dirty.push(link);
@@ -130,197 +246,176 @@ impl Sweep {
 
     /// Works out the key of a dirty link.
     #[inline(always)]
-    fn set_key(&mut self, state: &mut LinkState, count: u32) {
-        let (key, is_exact) = state.key(count);
+    fn set_key<K: Sums>(&mut self, state: &mut LinkState<K>, around: <K::Part as Part>::Around<'_>) {
+        let (key, is_exact) = state.key(around);
         state.is_exact = is_exact;
         self.pending.set(state.place, key);
     }
-
-    /// A flow on this link is free from now on; it was this fast.
-    #[inline(always)]
-    fn freed(&mut self, link: u32, state: &mut LinkState, count: u32, rate: f64) {
-        state.load -= rate;
-        state.free += 1;
-        self.soil(link, state);
-        self.set_key(state, count);
-    }
-
-    /// A free flow on this link is fixed at a level; the link is dirty since it became free.
-    #[inline(always)]
-    fn fixed(&mut self, state: &mut LinkState, count: u32, level: f64) {
-        debug_assert_eq!(state.epoch, self.epoch);
-        state.load += level;
-        state.free -= 1;
-        self.set_key(state, count);
-    }
-
-    /// A fixed flow on this link is slower from now on.
-    #[inline(always)]
-    fn slowed(&mut self, link: u32, state: &mut LinkState, count: u32, by: f64) {
-        state.load -= by;
-        // A link that had room has more of it now: nothing will happen there.
-        if state.epoch == self.epoch || state.level < f64::INFINITY {
-            self.soil(link, state);
-            self.set_key(state, count);
-        }
-    }
 }
 
-impl MaxMin {
+impl<K: Sums> WaterFilling<K> {
     /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
-        let level = f64::INFINITY;
-        let state = |link| LinkState {
-            capacity: capacities[link],
-            level,
-            load: 0.0,
-            epoch: 0,
-            free: 0,
-            place: 0,
-            is_exact: false,
-        };
         Self {
-            incidence: Incidence::new(capacities.len(), state),
+            table: FlowTable::new(capacities.len(), |link| LinkState::new(capacities[link])),
             sweep: Sweep { epoch: 1, dirty: Vec::new(), pending: Pending::default() },
             moved: Vec::new(),
         }
     }
 
-    /// Works out anew at which level a link is full: the s with `sum over its flows of min(rate, s) = c`, free
-    /// flows counting as s; infinite if even their rates as they are do not fill it.
+    /// Works out anew at which level a link is full: the s with `sum over its flows of part * min(level, s) = c`, free
+    /// flows counting as s; infinite if even their levels as they are do not fill it.
     fn full_level(&mut self, link: u32) -> f64 {
-        let incidence = &self.incidence;
-        let (state, flows) = incidence.state_and_flows(link);
+        let table = &self.table;
+        let state = table.state(link);
         let (capacity, old) = (state.capacity, state.level);
-        let (mut load, mut fastest, mut free) = (0.0, 0.0, 0u32);
-        for &flow in flows {
-            let rate = incidence.known_rate(flow);
-            if rate == f64::INFINITY {
-                free += 1;
-            } else {
-                load += rate;
-                fastest = if rate > fastest { rate } else { fastest };
-            }
+        let kept = |level: f64| if old < f64::INFINITY && (level - old).abs() <= EPS * old { old } else { level };
+        if state.sums.pipe().is_some() {
+            let reaches = table.parts(link).map(|(part, level)| (capacity / part.times(1.0), level));
+            let reached = reaches.filter(|&(reach, level)| level >= reach * (1.0 - EPS));
+            let full = reached.map(|(reach, _)| reach).fold(f64::INFINITY, f64::min);
+            self.table.link_mut(link).0.sums.set_pipe(full);
+            return kept(full);
         }
-        debug_assert_eq!(free, state.free);
-        let has_room = free == 0 && load < capacity * (1.0 - EPS);
-        let mut level = if free > 0 { (capacity - load) / f64::from(free) } else { 0.0 };
-        if level < fastest && !has_room {
-            // Some fixed flows are above the level: those below it keep their rates, the rest share what they leave.
-            level = capacity / flows.len() as f64;
+        let Taken { load, highest, free, total } = Taken::by(table.parts(link));
+        let (free, total): (f64, f64) = (free.into(), total.into());
+        let state = self.table.link_mut(link).0;
+        state.load = load;
+        state.sums.renew(free, total);
+        let has_room = free == 0.0 && load < capacity * (1.0 - EPS);
+        let mut level = if free > 0.0 { (capacity - load) / free } else { 0.0 };
+        if level < highest && !has_room {
+            // Some fixed flows are above the level: those below it keep theirs, the rest share what they leave.
+            level = capacity / total;
             loop {
-                let (mut below, mut others) = (0.0, 0u32);
-                for &flow in flows {
-                    let rate = incidence.known_rate(flow);
-                    if rate < level {
-                        below += rate;
+                let (mut below, mut others) = (0.0, <K::Part as Part>::Sum::default());
+                for (part, at) in self.table.parts(link) {
+                    if at < level {
+                        below += part.times(at);
                     } else {
-                        others += 1;
+                        part.add_to(&mut others);
                     }
                 }
-                if others == 0 {
+                let others: f64 = others.into();
+                if others == 0.0 {
                     break; // only by rounding: all flows are (just) below the level
                 }
-                let next = (capacity - below) / f64::from(others);
+                let next = (capacity - below) / others;
                 if next <= level {
                     break;
                 }
                 level = next;
             }
         }
-        self.incidence.state_mut(link).0.load = load;
-        if has_room {
-            f64::INFINITY
-        } else if old < f64::INFINITY && (level - old).abs() <= EPS * old {
-            old
-        } else {
-            level
-        }
+        if has_room { f64::INFINITY } else { kept(level) }
     }
 
     /// The link no longer holds its flows back at its old level: those that no other link holds there are free.
     fn release(&mut self, link: u32) {
-        let Self { incidence, sweep, moved } = self;
-        let (state, count) = incidence.state_mut(link);
-        let level = std::mem::replace(&mut state.level, f64::INFINITY);
+        let Self { table, sweep, moved } = self;
+        let level = std::mem::replace(&mut table.link_mut(link).0.level, f64::INFINITY);
         let threshold = level * (1.0 - EPS);
         // What changes on this link itself is added up: its key is worked out once.
-        let (mut freed, mut freed_load) = (0, 0.0);
-        for place in 0..count {
-            let flow = incidence.flow_at(link, place);
-            let rate = incidence.known_rate(flow);
-            if rate < threshold || rate == f64::INFINITY {
+        let (mut freed, mut freed_load, mut freed_parts) = (0, 0.0, 0.0);
+        for place in 0..table.count(link) {
+            let (flow, part) = table.flow_at(link, place);
+            let at = table.known_level(flow);
+            if at < threshold || at == f64::INFINITY {
                 continue;
             }
-            let limit = rate * (1.0 + EPS);
-            if incidence.any_link(flow, |state| state.level <= limit) {
+            let limit = at * (1.0 + EPS);
+            if table.any_link(flow, |state| state.level <= limit) {
                 continue;
             }
-            moved.push((flow, rate));
-            incidence.set_rate(flow, f64::INFINITY);
+            moved.push((flow, table.rate_at(flow, at)));
+            table.set_level(flow, f64::INFINITY);
             freed += 1;
-            freed_load += rate;
-            incidence.visit_links(flow, |other, state, count| {
+            freed_load += part.times(at);
+            freed_parts += part.times(1.0);
+            table.visit_links(flow, |other, state, part, around| {
                 if other != link {
-                    sweep.freed(other, state, count, rate);
+                    state.load -= part.times(at);
+                    state.free += 1;
+                    state.shift(part.times(1.0), 0.0);
+                    sweep.soil(other, state);
+                    sweep.set_key(state, around);
                 }
             });
         }
-        let (state, count) = incidence.state_mut(link);
+        let (state, around) = table.link_mut(link);
         state.load -= freed_load;
         state.free += freed;
-        sweep.set_key(state, count);
+        state.shift(freed_parts, 0.0);
+        state.bound_pipe(0.0);
+        sweep.set_key(state, around);
     }
 
-    /// The link is full at this level: flows that would be faster are fixed there.
+    /// The link is full at this level: flows that would be above it are fixed there.
     fn saturate(&mut self, link: u32, level: f64) {
-        let Self { incidence, sweep, moved } = self;
-        let (state, count) = incidence.state_mut(link);
+        let Self { table, sweep, moved } = self;
+        let (state, _) = table.link_mut(link);
         state.level = level;
         sweep.pending.set(state.place, f64::INFINITY);
         let threshold = level * (1.0 + EPS);
+        // Of numbers of flows, what changes on this link itself is added up.
         let (mut fixed, mut added_load) = (0, 0.0);
-        for place in 0..count {
-            let flow = incidence.flow_at(link, place);
-            let rate = incidence.known_rate(flow);
-            if rate <= threshold {
+        for place in 0..table.count(link) {
+            let (flow, part) = table.flow_at(link, place);
+            let at = table.known_level(flow);
+            if at <= threshold {
                 continue;
             }
-            incidence.set_rate(flow, level);
-            if rate == f64::INFINITY {
+            table.set_level(flow, level);
+            if at == f64::INFINITY {
                 fixed += 1;
-                added_load += level;
-                incidence.visit_links(flow, |other, state, count| {
+                added_load += part.times(level);
+                table.visit_links(flow, |other, state, part, around| {
+                    if K::ARE_COUNTS && other == link {
+                        return;
+                    }
+                    // (Dirty since the flow became free.)
+                    debug_assert_eq!(state.epoch, sweep.epoch);
+                    state.load += part.times(level);
+                    state.free -= 1;
+                    state.shift(-part.times(1.0), 0.0);
                     if other != link {
-                        sweep.fixed(state, count, level);
+                        sweep.set_key(state, around);
                     }
                 });
             } else {
-                moved.push((flow, rate));
-                added_load += level - rate;
-                incidence.visit_links(flow, |other, state, count| {
-                    if other != link {
-                        sweep.slowed(other, state, count, rate - level);
+                moved.push((flow, table.rate_at(flow, at)));
+                added_load += part.times(level - at);
+                table.visit_links(flow, |other, state, part, around| {
+                    if K::ARE_COUNTS && other == link {
+                        return;
+                    }
+                    state.load -= part.times(at - level);
+                    // A link that had room has more of it now: nothing will happen there.
+                    if other != link && (state.epoch == sweep.epoch || state.level < f64::INFINITY) {
+                        sweep.soil(other, state);
+                        sweep.set_key(state, around);
                     }
                 });
             }
         }
-        let (state, _) = incidence.state_mut(link);
-        state.load += added_load;
-        state.free -= fixed;
+        if K::ARE_COUNTS {
+            let (state, _) = table.link_mut(link);
+            state.load += added_load;
+            state.free -= fixed;
+        }
     }
 
     /// Asks for links that became dirty after this one, and for what is on them. Where thousands are dirty at once, most are
     /// alike (messages that start together), and of equal keys the first comes first.
     #[inline]
     fn fetch_after(&self, place: usize) {
-        let Self { incidence, sweep: Sweep { dirty, .. }, .. } = self;
+        let Self { table, sweep: Sweep { dirty, .. }, .. } = self;
         if let (Some(&next), Some(&soon), Some(later)) =
             (dirty.get(place + AHEAD / 4), dirty.get(place + AHEAD / 2), dirty.get(place + AHEAD..=place + AHEAD))
         {
-            incidence.fetch_around(&[next]);
-            incidence.fetch_flows(&[soon]);
-            incidence.fetch_lines(later);
+            table.fetch_around(&[next]);
+            table.fetch_flows(&[soon]);
+            table.fetch_lines(later);
         }
     }
 
@@ -331,14 +426,13 @@ impl MaxMin {
             self.fetch_after(place as usize);
         }
         let link = self.sweep.dirty[place as usize];
-        let state = self.incidence.state(link);
-        let has_room = state.free == 0 && state.load < state.capacity * (1.0 - EPS);
-        if has_room && key == state.level {
+        let state = self.table.state(link);
+        if state.has_room() && key == state.level {
             self.release(link);
             return true;
         }
         let full = if state.is_exact { key } else { self.full_level(link) };
-        let (state, _) = self.incidence.state_mut(link);
+        let (state, _) = self.table.link_mut(link);
         let old_level = state.level;
         let next = if old_level < full { old_level } else { full };
         if next > key {
@@ -354,86 +448,123 @@ impl MaxMin {
         true
     }
 
+    /// Adds a flow.
+    #[inline(always)]
+    fn put(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
+        let Self { table, sweep, moved } = self;
+        let Terms { weight, limit } = terms.checked();
+        // The limit is a link that the flow crosses with part 1 / weight: its level is limit / weight.
+        let own = (limit < f64::INFINITY).then(|| {
+            let link = table.own_link(flow, || LinkState::new(f64::INFINITY));
+            table.link_mut(link).0.capacity = limit / weight;
+            (link, 1.0 / weight)
+        });
+        let terms = Terms { weight, ..Terms::default() };
+        table.add(Coming { flow, links, parts, own, terms }, f64::INFINITY, |link, state, part| {
+            sweep.soil(link, state);
+            state.free += 1;
+            state.shift(part.times(1.0), part.times(1.0));
+        });
+        moved.push((flow, 0.0));
+        if table.is_large() {
+            table.fetch_flows(links);
+        }
+    }
+
     /// Starts the numbering of solves again before it overflows.
     fn next_epoch(&mut self) {
         if self.sweep.epoch == u32::MAX {
-            self.incidence.states_mut().for_each(|state| state.epoch = 0);
+            self.table.states_mut().for_each(|state| state.epoch = 0);
             self.sweep.epoch = 0;
         }
         self.sweep.epoch += 1;
     }
 }
 
-impl Sharing for MaxMin {
+impl<K: Sums> Sharing for WaterFilling<K> {
     fn add(&mut self, flow: u32, links: &[u32]) {
-        let Self { incidence, sweep, moved } = self;
-        incidence.add(flow, links, |link, state, _| {
-            sweep.soil(link, state);
-            state.free += 1;
-        });
-        incidence.set_rate(flow, f64::INFINITY);
-        moved.push((flow, 0.0));
-        if incidence.is_large() {
-            incidence.fetch_flows(links);
-        }
+        self.put(flow, links, &[], Terms::default());
+    }
+
+    fn takes_terms(&self) -> bool {
+        K::Table::TAKES_TERMS
+    }
+
+    fn add_on_terms(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
+        self.put(flow, links, parts, terms);
     }
 
     fn remove(&mut self, flow: u32) {
-        let Self { incidence, sweep, .. } = self;
-        if incidence.is_large() {
-            incidence.fetch_flows(incidence.links(flow));
+        let Self { table, sweep, .. } = self;
+        if table.is_large() {
+            table.fetch_beside(flow);
         }
-        let rate = incidence.set_rate(flow, 0.0);
-        incidence.remove(flow, |link, state, count| {
-            if rate == f64::INFINITY {
+        let level = table.set_level(flow, 0.0);
+        table.remove(flow, |link, state, part, is_empty| {
+            let part_free = if level == f64::INFINITY { part.times(1.0) } else { 0.0 };
+            if level == f64::INFINITY {
                 state.free -= 1;
             } else {
-                state.load -= rate;
+                state.load -= part.times(level);
             }
+            state.shift(-part_free, -part.times(1.0));
             // (A link that had room has more of it now: nothing will happen there.)
             if state.level < f64::INFINITY {
                 sweep.soil(link, state);
             }
-            if count == 0 {
+            if is_empty {
                 state.load = 0.0;
                 state.level = f64::INFINITY;
+                state.sums.renew(0.0, 0.0);
+                state.bound_pipe(f64::INFINITY);
             }
         });
     }
 
     fn expect(&self, next: u32, later: u32) {
-        self.incidence.fetch_links(next);
-        self.incidence.fetch_words(later);
+        self.table.fetch_links(next);
+        self.table.fetch_words(later);
     }
 
     fn expect_on(&self, links: &[u32]) {
-        self.incidence.fetch_lines(links);
+        self.table.fetch_lines(links);
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
-        let Self { incidence, sweep, .. } = self;
-        let (state, count) = incidence.state_mut(link);
+        let Self { table, sweep, .. } = self;
+        let count = table.count(link);
+        let (state, _) = table.link_mut(link);
         state.capacity = capacity;
+        state.bound_pipe(0.0);
         if count > 0 {
             sweep.soil(link, state);
         }
     }
 
+    fn make_pipe(&mut self, link: u32, capacity: f64) -> bool {
+        let (state, _) = self.table.link_mut(link);
+        let is_pipe = state.sums.set_pipe(f64::INFINITY);
+        if is_pipe {
+            state.capacity = capacity;
+        }
+        is_pipe
+    }
+
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        if self.incidence.is_large() && self.sweep.dirty.len() <= FETCHED {
+        if self.table.is_large() && self.sweep.dirty.len() <= FETCHED {
             // What the sweep is most likely to look at: the links of all flows on dirty links.
-            self.incidence.fetch_around(&self.sweep.dirty);
+            self.table.fetch_around(&self.sweep.dirty);
         }
         for index in 0..self.sweep.dirty.len() {
             if let Some(later) = self.sweep.dirty.get(index + AHEAD..=index + AHEAD) {
-                self.incidence.fetch_lines(later);
+                self.table.fetch_lines(later);
             }
-            let (state, count) = self.incidence.state_mut(self.sweep.dirty[index]);
-            self.sweep.set_key(state, count);
+            let (state, around) = self.table.link_mut(self.sweep.dirty[index]);
+            self.sweep.set_key(state, around);
         }
         while self.step() {}
         for &(flow, old) in &self.moved {
-            let new = self.incidence.rate(flow);
+            let new = self.rate(flow);
             // (0: it came and went since the last solve.)
             if new != old && new > 0.0 {
                 changes.push(Change { flow, old, new });
@@ -446,17 +577,21 @@ impl Sharing for MaxMin {
     }
 
     fn rate(&self, flow: u32) -> f64 {
-        self.incidence.rate(flow)
+        self.table.rate_at(flow, self.table.level(flow))
     }
 
     fn bottleneck(&self, flow: u32) -> Option<u32> {
-        let level = |link: u32| self.incidence.state(link).level;
-        let slowest = self.incidence.links(flow).iter().copied().min_by(|&a, &b| level(a).total_cmp(&level(b)))?;
-        (level(slowest) < f64::INFINITY).then_some(slowest)
+        let level = |link: u32| self.table.state(link).level;
+        let slowest = self.table.links_of(flow).min_by(|&a, &b| level(a).total_cmp(&level(b)))?;
+        (level(slowest) < f64::INFINITY && !self.table.is_own(slowest)).then_some(slowest)
     }
 
     #[inline]
     fn holds_back(&self, flow: u32, link: u32) -> bool {
-        self.incidence.state(link).level == self.incidence.rate(flow)
+        !K::Table::TAKES_TERMS && self.table.state(link).level == self.table.level(flow)
+    }
+
+    fn gives_even_flows_even_shares(&self) -> bool {
+        !K::Table::TAKES_TERMS
     }
 }

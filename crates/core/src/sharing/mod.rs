@@ -15,6 +15,7 @@
 mod blocking;
 mod crossings;
 mod equal_share;
+mod flow_table;
 mod groups;
 mod incidence;
 mod max_min;
@@ -26,7 +27,6 @@ mod redistribute;
 mod spec;
 #[cfg(test)]
 mod tests;
-mod weighted_equal_share;
 mod weighted_max_min;
 #[cfg(test)]
 pub(crate) mod weighted_oracle;
@@ -34,11 +34,10 @@ pub(crate) mod weighted_oracle;
 mod weighted_tests;
 
 pub use blocking::{Blocking, ChannelRule, Channels, Renewed, VirtualOutput};
-pub use equal_share::EqualShare;
+pub use equal_share::{EqualShare, EvenDivision, WeightedEqualShare};
 pub use groups::Groups;
-pub use max_min::MaxMin;
+pub use max_min::{MaxMin, WaterFilling};
 pub use policy::{Change, Rounds, Sharing, Terms};
 pub use redistribute::Redistribute;
 pub use spec::{BlockingChannels, BlockingSpec, EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec, Solver};
-pub use weighted_equal_share::WeightedEqualShare;
 pub use weighted_max_min::WeightedMaxMin;

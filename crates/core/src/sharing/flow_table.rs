@@ -1,0 +1,202 @@
+//! Flows on links as the policies see them, whether flows take all of their rate on each link or parts of it.
+//!
+//! A policy is written once over a [`FlowTable`]. [`Incidence`](super::incidence::Incidence) holds flows that take all of
+//! their rate on each link: their parts are [`Whole`], which no list holds and which costs nothing.
+//! [`Crossings`](super::crossings::Crossings) holds flows on several paths, with weights and limits.
+
+use std::fmt::Debug;
+
+use super::policy::Terms;
+
+/// Bandwidth that a flow takes on a link at level 1: the part of its rate, times its weight.
+pub trait Part: Copy + Debug {
+    /// Sum of parts.
+    type Sum: Copy + Default + Into<f64>;
+
+    /// Flows of a link, as far as they are at hand where its state is.
+    type Around<'a>: Copy;
+
+    /// Returns the bandwidth at this level \[B/s\].
+    fn times(self, level: f64) -> f64;
+
+    /// Adds the part to a sum.
+    fn add_to(self, sum: &mut Self::Sum);
+
+    /// Returns the sum of the parts of all flows of a link.
+    fn total(around: Self::Around<'_>) -> f64;
+}
+
+/// The part of a flow that takes all of its rate on each link and has the weight 1.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Whole;
+
+impl Part for Whole {
+    type Sum = u32;
+    /// Number of flows.
+    type Around<'a> = u32;
+
+    #[inline(always)]
+    fn times(self, level: f64) -> f64 {
+        level
+    }
+
+    #[inline(always)]
+    fn add_to(self, sum: &mut u32) {
+        *sum += 1;
+    }
+
+    #[inline(always)]
+    fn total(around: u32) -> f64 {
+        f64::from(around)
+    }
+}
+
+/// A flow that comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Coming<'a> {
+    pub(super) flow: u32,
+    pub(super) links: &'a [u32],
+    /// Part of its rate on each link; empty for all of it.
+    pub(super) parts: &'a [f64],
+    /// The link that is its own limit, with the part there.
+    pub(super) own: Option<(u32, f64)>,
+    pub(super) terms: Terms,
+}
+
+/// Flows on links, with a state for each link and a level, rate / weight, for each flow.
+pub trait FlowTable: Debug {
+    /// Data that the policy keeps of a link.
+    type State;
+
+    /// Part that a flow takes of a link.
+    type Part: Part;
+
+    /// True if flows may have parts, weights and limits.
+    const TAKES_TERMS: bool;
+
+    /// Creates a table without flows; `state` gives the state of a link by its number.
+    fn new(links: usize, state: impl Fn(usize) -> Self::State + Send + Sync) -> Self
+    where
+        Self::State: Send;
+
+    /// Puts a flow at this level on its links, each at most once; `visit` is called with each link, its state and the
+    /// flow's part.
+    ///
+    /// # Panics
+    /// If one of the links is not there.
+    fn add(&mut self, coming: Coming<'_>, level: f64, visit: impl FnMut(u32, &mut Self::State, Self::Part));
+
+    /// [`FlowTable::add`] at level 0, for a policy that looks at the flows of a link when their number changes: `visit` is
+    /// called with each link's state and the number of its flows with this one, and gives a test; flows of the link whose
+    /// level passes it are appended. Flows of links with many of them are left alone: `crowded` is called instead.
+    fn add_picking<T: Fn(f64) -> bool>(
+        &mut self,
+        coming: Coming<'_>,
+        picked: &mut Vec<u32>,
+        visit: impl FnMut(&mut Self::State, u32) -> T,
+        crowded: impl FnMut(u32, &mut Self::State),
+    );
+
+    /// Takes a flow off its links; `visit` is called with each link, its state, the flow's part, and true if no flow is
+    /// left there.
+    fn remove(&mut self, flow: u32, visit: impl FnMut(u32, &mut Self::State, Self::Part, bool));
+
+    /// [`FlowTable::remove`] after which the level of the flow is 0, for a policy as in [`FlowTable::add_picking`]: `visit` is
+    /// called with each link's state and the number of its flows that are left.
+    fn remove_picking<T: Fn(f64) -> bool>(
+        &mut self,
+        flow: u32,
+        picked: &mut Vec<u32>,
+        visit: impl FnMut(&mut Self::State, u32) -> T,
+        crowded: impl FnMut(u32, &mut Self::State),
+    );
+
+    /// Returns the link that is a flow's own limit, behind all links that are given.
+    fn own_link(&mut self, flow: u32, state: impl Fn() -> Self::State) -> u32 {
+        let _ = state;
+        unreachable!("flow {flow} has several paths or terms, which this policy does not take");
+    }
+
+    /// Returns true for a link that is a flow's own limit.
+    fn is_own(&self, link: u32) -> bool {
+        let _ = link;
+        false
+    }
+
+    /// Returns the links of a flow.
+    fn links_of(&self, flow: u32) -> impl Iterator<Item = u32>;
+
+    /// Calls `visit` with each link of a flow that a list of this table names: its id, its state, the flow's part and the
+    /// flows of the link.
+    fn visit_links(
+        &mut self,
+        flow: u32,
+        visit: impl FnMut(u32, &mut Self::State, Self::Part, <Self::Part as Part>::Around<'_>),
+    );
+
+    /// Returns true if the state of one of the links of a flow, which a list of this table names, passes the test.
+    fn any_link(&self, flow: u32, test: impl FnMut(&Self::State) -> bool) -> bool;
+
+    /// Returns the number of flows on a link.
+    fn count(&self, link: u32) -> u32;
+
+    /// Returns a flow on a link and its part, by its place in the list.
+    fn flow_at(&self, link: u32, place: u32) -> (u32, Self::Part);
+
+    /// Returns part and level of the flows on a link.
+    fn parts(&self, link: u32) -> impl Iterator<Item = (Self::Part, f64)>;
+
+    /// Appends the flows on a link whose level passes the test.
+    fn pick(&self, link: u32, picked: &mut Vec<u32>, test: impl Fn(f64) -> bool);
+
+    /// Returns the state of a link.
+    fn state(&self, link: u32) -> &Self::State;
+
+    /// Returns the state of a link and its flows.
+    fn link_mut(&mut self, link: u32) -> (&mut Self::State, <Self::Part as Part>::Around<'_>);
+
+    /// Returns the states of all links.
+    fn states_mut(&mut self) -> impl Iterator<Item = &mut Self::State>;
+
+    /// Returns the level of a flow that has been added at some time, or 0.
+    fn level(&self, flow: u32) -> f64;
+
+    /// Returns the level of a flow that a list of this table names, or has named.
+    fn known_level(&self, flow: u32) -> f64 {
+        self.level(flow)
+    }
+
+    /// Sets the level of a flow and returns the one before.
+    fn set_level(&mut self, flow: u32, level: f64) -> f64;
+
+    /// Returns weight and limit of a flow.
+    fn terms(&self, flow: u32) -> Terms;
+
+    /// Returns the rate of a flow at this level \[B/s\].
+    fn rate_at(&self, flow: u32, level: f64) -> f64 {
+        self.terms(flow).rate(level)
+    }
+
+    /// Returns true if it pays to ask for links and flows before they are needed.
+    fn is_large(&self) -> bool {
+        false
+    }
+
+    /// Asks for the links of a flow.
+    fn fetch_links(&self, _flow: u32) {}
+
+    /// Asks for these links.
+    fn fetch_lines(&self, _links: &[u32]) {}
+
+    /// Asks for the words that name the links of a flow.
+    fn fetch_words(&self, _flow: u32) {}
+
+    /// Asks for the first flows on these links.
+    fn fetch_flows(&self, _links: &[u32]) {}
+
+    /// Asks for the first flows on the links of a flow.
+    fn fetch_beside(&self, _flow: u32) {}
+
+    /// Asks for the links of the first flows on these links.
+    fn fetch_around(&self, _links: &[u32]) {}
+}
