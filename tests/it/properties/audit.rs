@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hayase::fabric::Fabric;
 use hayase::ids::{FlowId, LinkId, MessageId, RankId, WakeId};
 use hayase::sharing::SharingSpec;
-use hayase::transport::{Flows, Transport};
+use hayase::transport::{Entry, Flows, Transport};
 use hayase::units::Time;
 use hayase::workload::{Blocked, Requests, SendRequest, Workload};
 
@@ -89,11 +89,11 @@ impl<'a> Audit<'a> {
 }
 
 impl Transport for Audit<'_> {
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+    fn start(&mut self, entry: &Entry<'_>) {
         // It moves from the next `settle` on.
-        let seen = Seen { route: route.to_vec(), bytes: bytes as f64, through: 0.0, rate: 0.0 };
-        assert!(self.under_way.insert(flow, seen).is_none(), "{flow} is under way already");
-        self.flows.start(flow, route, bytes);
+        let seen = Seen { route: entry.links.to_vec(), bytes: entry.bytes as f64, through: 0.0, rate: 0.0 };
+        assert!(self.under_way.insert(entry.flow, seen).is_none(), "{} is under way already", entry.flow);
+        self.flows.start(entry);
     }
 
     fn settle(&mut self, now: Time) {

@@ -29,7 +29,7 @@ use crate::faults::Faults;
 use crate::ids::{Alike, FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId, WakeId};
 use crate::placement::Placement;
 use crate::routing::{Router, Start};
-use crate::transport::{Facts, Gridlock, Transport};
+use crate::transport::{Entry, Facts, Gridlock, More, Transport, Wants};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, SendRequest, Workload};
 
@@ -160,8 +160,8 @@ struct Wires {
     latency: Option<IdVec<LinkId, Time>>,
     /// How many times messages wait for it.
     latency_factor: f64,
-    /// Whether the transport wants to know ways back, senders, or what messages weigh.
-    asks_more: bool,
+    /// What the transport wants to know of messages.
+    wants: Wants,
 }
 
 impl Wires {
@@ -174,7 +174,7 @@ impl Wires {
             capacity,
             latency: latency().any(|latency| latency > Time::ZERO).then(|| latency().collect()),
             latency_factor,
-            asks_more: false,
+            wants: Wants::default(),
         }
     }
 
@@ -288,9 +288,8 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
     ) -> Outcome {
         let faults = faults.filter(|faults| faults.concern_runs());
         let mut wires = Wires::new(self.fabric, self.transport.latency_factor());
-        wires.asks_more =
-            self.transport.wants_way_back() || self.transport.wants_senders() || self.transport.wants_weights();
-        let (links, asks) = (self.fabric.links().len(), self.transport.asks());
+        wires.wants = self.transport.wants();
+        let (links, asks) = (self.fabric.links().len(), wires.wants.to_ask);
         let is_asked = self.router.choice().is_some() || faults.is_some();
         let chosen = is_asked.then(|| Box::new(Chosen::new(self.router, links, asks, faults.map(Outages::new))));
         let mut run = EventLoop {
@@ -466,12 +465,8 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     /// Notes a message whose latency and time on its narrowest link are known.
     #[inline]
     fn put_under_way(&mut self, id: FlowId, flight: Flight, latency: Time, transfer: Time) {
-        let send = flight.send;
         self.flights.put(id, flight, &self.route);
         self.outcome.events += 1;
-        if self.wires.asks_more {
-            self.tell_more(id, send);
-        }
         if transfer == Time::ZERO {
             self.events.push(self.now + latency, Event::Arrive(id));
         } else if latency > Time::ZERO && !self.simulation.transport.spends_latency() {
@@ -481,56 +476,44 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// Tells the transport what it wants to know of a message before it starts.
-    #[cold]
-    fn tell_more(&mut self, id: FlowId, send: SendRequest) {
-        let Simulation { transport, workload, placement, .. } = &mut self.simulation;
-        if transport.wants_senders() {
-            transport.sender(id, send.id.src);
-        }
-        if transport.wants_weights() {
-            transport.weight(id, workload.weight(send.id.src));
-        }
-        if transport.wants_way_back() {
-            let (src, dst) = (placement[send.id.src], placement[send.dst]);
-            self.tell_way_back(id, src, dst);
-        }
-    }
-
-    /// Tells the transport how the receiver of a message reaches its sender, if it does.
-    fn tell_way_back(&mut self, id: FlowId, src: NodeId, dst: NodeId) {
-        let Simulation { router, transport, .. } = &mut self.simulation;
-        let router = self.chosen.as_ref().map_or(*router, |chosen| chosen.router);
-        let mut route = Vec::new();
-        if src != dst && router.reaches(dst, src) {
-            router.route(dst, src, &mut route);
-        }
-        transport.way_back(id, &route);
-    }
-
     /// A message starts to take bandwidth.
     #[inline]
     fn enter(&mut self, id: FlowId) {
-        if self.chosen.is_some() {
+        let Wants { ways_back, weights, .. } = self.wires.wants;
+        if self.chosen.is_some() | ways_back | weights {
             return self.enter_chosen(id);
         }
         let (flight, route) = self.flights.get(id);
-        self.simulation.transport.start(id, route, flight.send.bytes);
+        let entry = Entry { src: flight.send.id.src, ..Entry::new(id, route, flight.send.bytes) };
+        self.simulation.transport.start(&entry);
         self.observer.entered(self.now, route);
     }
 
-    /// The same under a rule that chooses, or where links fail.
+    /// The same under a rule that chooses, where links fail, or where the transport wants to know more.
     #[cold]
     fn enter_chosen(&mut self, id: FlowId) {
-        let (flight, route) = self.flights.get(id);
-        if let Some(start) = self.chosen.as_ref().and_then(|chosen| chosen.start(id)) {
-            return self.simulation.transport.start_asking(id, start, flight.send.bytes);
+        let Simulation { router, placement, transport, workload, .. } = &mut self.simulation;
+        let (&Flight { send, .. }, links) = self.flights.get(id);
+        let (src, chosen, wants) = (send.id.src, self.chosen.as_deref(), self.wires.wants);
+        let mut way_back = Vec::new();
+        if wants.ways_back {
+            let router = chosen.map_or(*router, |chosen| chosen.router);
+            let (from, to) = (placement[send.dst], placement[src]);
+            if from != to && router.reaches(from, to) {
+                router.route(from, to, &mut way_back);
+            }
         }
-        match self.chosen.as_ref().map_or(&[][..], |chosen| chosen.parts(id)) {
-            [] => self.simulation.transport.start(id, route, flight.send.bytes),
-            parts => self.simulation.transport.start_split(id, route, parts, flight.send.bytes),
+        let asks = chosen.and_then(|chosen| chosen.start(id));
+        let more = More {
+            parts: chosen.map_or(&[], |chosen| chosen.parts(id)),
+            weight: if wants.weights { workload.weight(src) } else { 1.0 },
+            way_back: &way_back,
+            asks,
+        };
+        transport.start(&Entry { src, more: &more, ..Entry::new(id, links, send.bytes) });
+        if asks.is_none() {
+            self.observer.entered(self.now, links);
         }
-        self.observer.entered(self.now, route);
     }
 
     /// Asks for what the next arrivals, and the message that follows the first of them, will need of memory.

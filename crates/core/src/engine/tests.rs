@@ -13,7 +13,7 @@ use crate::routing::{Router, RoutingSpec};
 use crate::sharing::oracle::Problem;
 use crate::sharing::{EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec};
 use crate::topology::TopologySpec;
-use crate::transport::{Flows, Transport};
+use crate::transport::{Entry, Flows, Transport};
 use crate::units::Time;
 use crate::workload::{SendRequest, Workload};
 
@@ -29,9 +29,9 @@ struct Checked<'a> {
 }
 
 impl Transport for Checked<'_> {
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        self.under_way.insert(flow, route.to_vec());
-        self.flows.start(flow, route, bytes);
+    fn start(&mut self, entry: &Entry<'_>) {
+        self.under_way.insert(entry.flow, entry.links.to_vec());
+        self.flows.start(entry);
     }
 
     fn settle(&mut self, now: Time) {

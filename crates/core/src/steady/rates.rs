@@ -10,7 +10,7 @@ use crate::network::{Network, NetworkParts};
 use crate::pattern::{Injection, Message, Pattern};
 use crate::routing::{Manner, Path, Start, UnderWay, may_lack_routes};
 use crate::sharing::Sharing;
-use crate::transport::{FlowsOnTerms, Transport, TransportSpec};
+use crate::transport::{Entry, FlowsOnTerms, More, Transport, TransportSpec};
 use crate::units::Time;
 
 /// The rate of one message, all those of a first step being under way.
@@ -61,15 +61,12 @@ impl Shared {
         match self {
             Self::Plain(sharing) => sharing.add(number, &path.links.iter().map(|link| link.0).collect::<Vec<_>>()),
             Self::OnTerms(flows) => {
-                if flows.wants_way_back() {
-                    let mut back = Vec::new();
-                    network.router.route(ends.1, ends.0, &mut back);
-                    flows.way_back(FlowId(number), &back);
+                let mut way_back = Vec::new();
+                if flows.wants().ways_back {
+                    network.router.route(ends.1, ends.0, &mut way_back);
                 }
-                match path.parts.is_empty() {
-                    true => flows.start(FlowId(number), &path.links, bytes),
-                    false => flows.start_split(FlowId(number), &path.links, &path.parts, bytes),
-                }
+                let entry = Entry::new(FlowId(number), &path.links, bytes);
+                flows.start(&Entry { more: &More { parts: &path.parts, way_back: &way_back, ..More::NONE }, ..entry });
             }
             Self::Alone => {}
         }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Transport;
+use super::{Entry, Transport};
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::units::{Bandwidth, Time};
@@ -39,15 +39,10 @@ impl ContentionFree {
 }
 
 impl Transport for ContentionFree {
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        let narrowest = route.iter().map(|&link| self.capacity[link]).min();
-        self.started.push((flow, narrowest.map_or(Time::ZERO, |capacity| capacity.time_for(bytes as f64))));
-    }
-
-    fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
-        let time = |(&link, part): (&LinkId, &f64)| self.capacity[link].time_for(bytes as f64 * part);
-        let longest = links.iter().zip(parts).map(time).max();
-        self.started.push((flow, longest.unwrap_or(Time::ZERO)));
+    fn start(&mut self, entry: &Entry<'_>) {
+        let time = |(link, part): (LinkId, f64)| self.capacity[link].time_for(entry.bytes as f64 * part);
+        let longest = entry.crossed().map(time).max();
+        self.started.push((entry.flow, longest.unwrap_or(Time::ZERO)));
     }
 
     fn settle(&mut self, now: Time) {

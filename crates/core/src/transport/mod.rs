@@ -29,6 +29,64 @@ use crate::routing::{Path, Start};
 use crate::sharing::Rounds;
 use crate::units::{Bandwidth, Time};
 
+/// A message that starts to move.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// Its number among those under way.
+    pub flow: FlowId,
+    /// Its sender.
+    pub src: RankId,
+    /// Its links, each named once.
+    pub links: &'a [LinkId],
+    /// Its bytes, more than 0 \[B\].
+    pub bytes: u64,
+    /// What few messages have.
+    pub more: &'a More<'a>,
+}
+
+/// What few messages have: parts, a weight, a way back.
+#[derive(Clone, Copy, Debug)]
+pub struct More<'a> {
+    /// The part of the message that crosses each link; empty where all of it does.
+    pub parts: &'a [f64],
+    /// Its weight; 1 unless [`Wants::weights`].
+    pub weight: f64,
+    /// The links from its receiver to its sender; empty unless [`Wants::ways_back`], and where there is no way.
+    pub way_back: &'a [LinkId],
+    /// Set where its packets ask for their ways, only where [`Wants::to_ask`].
+    pub asks: Option<Start>,
+}
+
+impl More<'static> {
+    /// Nothing of it.
+    pub const NONE: Self = Self { parts: &[], weight: 1.0, way_back: &[], asks: None };
+}
+
+impl<'a> Entry<'a> {
+    /// Creates a message that crosses all of these links.
+    #[inline]
+    pub fn new(flow: FlowId, links: &'a [LinkId], bytes: u64) -> Self {
+        Self { flow, src: RankId(0), links, bytes, more: &More::NONE }
+    }
+
+    /// Returns its links, with the part of it on each.
+    pub fn crossed(&self) -> impl Iterator<Item = (LinkId, f64)> + Clone + 'a {
+        let parts = self.more.parts;
+        self.links.iter().enumerate().map(move |(hop, &link)| (link, parts.get(hop).copied().unwrap_or(1.0)))
+    }
+}
+
+/// What a transport wants to know of messages, since it takes time to find out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wants {
+    /// Ways back.
+    pub ways_back: bool,
+    /// Weights.
+    pub weights: bool,
+    /// Set where it asks for ways itself, packet by packet, where the rule chooses.
+    pub to_ask: bool,
+}
+
 /// Moves messages over links.
 ///
 /// The engine starts messages, lets the transport work out what that changes, asks when the next one arrives, and
@@ -45,37 +103,9 @@ pub trait Transport {
         1.0
     }
 
-    /// Whether it wants to know the way back of a message, too.
-    fn wants_way_back(&self) -> bool {
-        false
-    }
-
-    /// The way back of the message that starts next under this id, from its receiver to its sender; told only where
-    /// [`Transport::wants_way_back`], before [`Transport::start`], to where the receiver has a way.
-    fn way_back(&mut self, flow: FlowId, route: &[LinkId]) {
-        let _ = (flow, route);
-    }
-
-    /// Whether it wants to know what each message weighs.
-    fn wants_weights(&self) -> bool {
-        false
-    }
-
-    /// What the message weighs that starts next under this id; told only where [`Transport::wants_weights`], before
-    /// [`Transport::start`].
-    fn weight(&mut self, flow: FlowId, weight: f64) {
-        let _ = (flow, weight);
-    }
-
-    /// Whether it wants to know who sends each message.
-    fn wants_senders(&self) -> bool {
-        false
-    }
-
-    /// The sender of the message that starts next under this id; told only where [`Transport::wants_senders`], before
-    /// [`Transport::start`].
-    fn sender(&mut self, flow: FlowId, src: RankId) {
-        let _ = (flow, src);
+    /// Returns what it wants to know of a message beside sender, links and bytes.
+    fn wants(&self) -> Wants {
+        Wants::default()
     }
 
     /// How long this message would be under way with the network to itself, where that is not latencies plus bytes
@@ -85,30 +115,11 @@ pub trait Transport {
         None
     }
 
-    /// A message of `bytes > 0` bytes starts to move over these links, at least one, at the time of the next
-    /// [`Transport::settle`].
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64);
-
-    /// A message of `bytes > 0` bytes starts to move over several paths at once: the part `parts[i]` of it crosses
-    /// `links[i]`, and no link is named twice. It has arrived when all of it has.
+    /// Lets a message start to move, at the time of the next [`Transport::settle`]. It has arrived when all of it has.
     ///
     /// A transport that knows no parts ([`TransportSpec::takes_splits`]) moves all of the message over each link, which
     /// takes too long: scenarios refuse it.
-    fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
-        let _ = parts;
-        self.start(flow, links, bytes);
-    }
-
-    /// Whether it asks for ways itself, packet by packet, where the rule chooses: then messages are started by
-    /// [`Transport::start_asking`].
-    fn asks(&self) -> bool {
-        false
-    }
-
-    /// A message of `bytes > 0` bytes starts whose packets ask for their ways.
-    fn start_asking(&mut self, flow: FlowId, start: Start, bytes: u64) {
-        let _ = (flow, start, bytes);
-    }
+    fn start(&mut self, entry: &Entry<'_>);
 
     /// Writes the links that the packets of a message have crossed, which asked and has arrived, and the part of it on
     /// each.

@@ -8,7 +8,7 @@ use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::{ChannelOrder, Router, Steps};
 use crate::sharing::{Blocking, BlockingChannels, BlockingSpec, Change, ChannelRule, Channels, Renewed, VirtualOutput};
-use crate::transport::{Facts, Transport};
+use crate::transport::{Entry, Transport};
 use crate::units::{Bandwidth, Time};
 
 /// Messages as flows whose rates are worked out again some time after what changed them.
@@ -207,7 +207,8 @@ impl Transport for BlockingFlows {
         Some(latency + time + Time::from_ps(self.behind(route, bytes)))
     }
 
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+    fn start(&mut self, entry: &Entry<'_>) {
+        let Entry { flow, links: route, bytes, .. } = *entry;
         let place = flow.0 as usize;
         if self.bytes.len() <= place {
             self.first.resize(place + 1, LinkId(0));
@@ -316,9 +317,5 @@ impl Transport for BlockingFlows {
             let Some(flow) = self.tails.pop() else { break };
             flows.push(FlowId(flow));
         }
-    }
-
-    fn facts(&self) -> Facts {
-        Facts::default()
     }
 }

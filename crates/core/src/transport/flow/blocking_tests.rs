@@ -10,7 +10,7 @@ use crate::rng::Stream;
 use crate::routing::RoutingSpec;
 use crate::sharing::{BlockingChannels, BlockingSpec};
 use crate::topology::TopologySpec;
-use crate::transport::Transport;
+use crate::transport::{Entry, Transport};
 use crate::units::{Bandwidth, Bytes, Time};
 
 fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
@@ -169,7 +169,7 @@ fn what_waits_at_its_source_can_be_cancelled() {
     let (fabric, router) = network(TREE);
     for cancelled in 0..3 {
         let mut flows = BlockingFlows::new(&fabric, &*router, &exact());
-        (0..3).for_each(|flow| flows.start(FlowId(flow), &route(&*router, 0, 5 + flow), 1_000_000));
+        (0..3).for_each(|flow| flows.start(&Entry::new(FlowId(flow), &route(&*router, 0, 5 + flow), 1_000_000)));
         flows.settle(Time::ZERO);
         let rates = [0, 1, 2].map(|flow| flows.rate(FlowId(flow)));
         assert!((rates[0] - 1e9).abs() < 1e4 && rates[1..] == [0.0, 0.0], "{rates:?}");
@@ -207,7 +207,7 @@ fn renewal_loses_nothing_and_does_not_depend_on_who_looks() {
                 while under_way < 30 && sent < 400 {
                     let from = random.below(20) as u32;
                     let to = (from + 1 + random.below(19) as u32) % 20;
-                    flows.start(FlowId(sent), &route(&*router, from, to), 1 + random.below(1_000_000));
+                    flows.start(&Entry::new(FlowId(sent), &route(&*router, from, to), 1 + random.below(1_000_000)));
                     (sent, under_way) = (sent + 1, under_way + 1);
                 }
                 flows.settle(now);
@@ -240,7 +240,7 @@ fn a_link_that_carries_less_holds_up_what_shares_a_queue_with_its_messages() {
     // Two of a leaf go up over one link, one of them to where a link will be slow.
     let ways = [(0, 6), (2, 8)].map(|(from, to)| route(&*router, from, to));
     assert_eq!(ways[0][1], ways[1][1], "they share the link up");
-    ways.iter().zip(0..).for_each(|(way, flow)| flows.start(FlowId(flow), way, 1_000_000));
+    ways.iter().zip(0..).for_each(|(way, flow)| flows.start(&Entry::new(FlowId(flow), way, 1_000_000)));
     flows.settle(Time::ZERO);
     assert!((flows.rate(FlowId(1)) - 0.5e9).abs() < 1e4);
     flows.set_capacity(ways[0][ways[0].len() - 1], Bandwidth::from_bytes_per_second(0.1e9));
@@ -265,7 +265,7 @@ fn time_goes_on_where_rates_do_not_settle() {
     // Pairwise exchange: message i of a node goes to the node whose number differs in the bits of i + 1.
     let start = |flows: &mut BlockingFlows, node: u32, message: u32| {
         let way = route(&*router, node, node ^ (message + 1));
-        flows.start(FlowId(message * NODES + node), &way, 20_000);
+        flows.start(&Entry::new(FlowId(message * NODES + node), &way, 20_000));
     };
     (0..NODES).for_each(|node| start(&mut flows, node, 0));
     let mut instants = 0;

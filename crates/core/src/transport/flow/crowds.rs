@@ -14,7 +14,7 @@ use crate::fabric::Fabric;
 use crate::ids::{FlowId, LinkId};
 use crate::routing::Router;
 use crate::sharing::MaxMin;
-use crate::transport::{Facts, Transport};
+use crate::transport::{Entry, Facts, Transport};
 use crate::units::Time;
 
 /// Messages on one link from which on groups are faster: those to one rank of a pattern are as many.
@@ -141,9 +141,9 @@ impl CrowdedFlows {
 }
 
 impl Transport for CrowdedFlows {
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        self.note(flow, route);
-        self.by().start(flow, route, bytes);
+    fn start(&mut self, entry: &Entry<'_>) {
+        self.note(entry.flow, entry.links);
+        self.by().start(entry);
     }
 
     fn settle(&mut self, now: Time) {

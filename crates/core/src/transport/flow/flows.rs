@@ -6,10 +6,10 @@ use super::finish_queue::FinishQueue;
 use super::interference::Meter;
 use super::lock_step::LockStep;
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, IdVec, LinkId, RankId};
+use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;
 use crate::sharing::{Change, Sharing, SharingSpec, Terms};
-use crate::transport::{Facts, Transport};
+use crate::transport::{Entry, Facts, Transport};
 use crate::units::{Bandwidth, Time};
 use rustc_hash::FxHashMap;
 
@@ -180,8 +180,10 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
     ///
     /// # Panics
     /// Where the policy was not made for such messages.
-    pub(super) fn start_on_terms(&mut self, flow: FlowId, links: &[u32], parts: &[f64], terms: Terms, bytes: u64) {
+    pub(super) fn start_on_terms(&mut self, entry: &Entry<'_>, links: &[u32], parts: &[f64], terms: Terms) {
+        let Entry { flow, src, bytes, .. } = *entry;
         self.sharing.add_on_terms(flow.0, links, parts, terms);
+        self.meter.sender(flow, src);
         self.meter.start(flow.0, links, parts, terms);
         self.note(flow, bytes);
     }
@@ -248,18 +250,18 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
 }
 
 impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
-    fn wants_senders(&self) -> bool {
-        M::IS_ON
-    }
-
-    fn sender(&mut self, flow: FlowId, src: RankId) {
-        self.meter.sender(flow, src);
-    }
-
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+    #[inline]
+    fn start(&mut self, entry: &Entry<'_>) {
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
+        let Entry { flow, links: route, bytes, src, more } = *entry;
+        if !more.parts.is_empty() {
+            // (Links that never bind stay in: a part may be smaller there than on the link that dominates them.)
+            let links: Vec<u32> = route.iter().map(|link| link.0).collect();
+            return self.start_on_terms(entry, &links, more.parts, Terms::default());
+        }
+        self.meter.sender(flow, src);
         let links = self.numbers.keep(route, &mut self.links);
         if self.allows_lock_step && self.shared == 0 {
             self.lock_step.start(flow, links, bytes);
@@ -268,15 +270,6 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
             self.meter.start(flow.0, links, &[], Terms::default());
             self.note(flow, bytes);
         }
-    }
-
-    fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
-        if self.lock_step.is_moving() {
-            self.leave_lock_step();
-        }
-        // (Links that never bind stay in: a part may be smaller there than on the link that dominates them.)
-        let links: Vec<u32> = links.iter().map(|link| link.0).collect();
-        self.start_on_terms(flow, &links, parts, Terms::default(), bytes);
     }
 
     fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {

@@ -5,10 +5,10 @@ use super::finish_queue::FinishQueue;
 use super::group_clock::{GroupClock, NOWHERE};
 use super::lock_step::LockStep;
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, LinkId};
+use crate::ids::FlowId;
 use crate::routing::Router;
 use crate::sharing::Groups;
-use crate::transport::Transport;
+use crate::transport::{Entry, Transport};
 use crate::units::Time;
 
 /// Messages as flows, in groups that are held back by the same link.
@@ -178,16 +178,16 @@ impl GroupFlows {
 }
 
 impl Transport for GroupFlows {
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+    fn start(&mut self, entry: &Entry<'_>) {
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        let kept = self.numbers.keep(route, &mut self.links).len();
+        let kept = self.numbers.keep(entry.links, &mut self.links).len();
         self.links.truncate(kept);
         if self.shared == 0 {
-            self.lock_step.start(flow, &self.links, bytes);
+            self.lock_step.start(entry.flow, &self.links, entry.bytes);
         } else {
-            self.share(flow, bytes as f64);
+            self.share(entry.flow, entry.bytes as f64);
         }
     }
 

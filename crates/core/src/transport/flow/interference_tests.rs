@@ -11,7 +11,7 @@ use crate::routing::RoutingSpec;
 use crate::sharing::weighted_oracle::WeightedProblem;
 use crate::sharing::{EqualShareSpec, Terms};
 use crate::topology::TopologySpec;
-use crate::transport::Transport;
+use crate::transport::{Entry, Transport};
 use crate::units::Time;
 
 const TREE: &str =
@@ -132,7 +132,6 @@ fn metered<T: Transport>(
             arrived += 1;
         }
         while let Some(message) = messages.get(next).filter(|message| Time::from_seconds(message.start) <= now) {
-            by.sender(FlowId(next as u32), RankId(message.party));
             start(by, FlowId(next as u32), message);
             next += 1;
         }
@@ -212,7 +211,7 @@ fn what_is_kept_is_what_the_definition_gives_anew_at_every_event() {
                 ));
                 let kept = metered(&mut flows, &messages, |by, flow, message| {
                     let route: Vec<LinkId> = message.links.iter().map(|hop| LinkId(hop.0)).collect();
-                    by.start(flow, &route, message.bytes);
+                    by.start(&Entry { src: RankId(message.party), ..Entry::new(flow, &route, message.bytes) });
                 });
                 compare(&capacities, &messages, by_turn, parties as usize, kept);
             }
@@ -240,7 +239,8 @@ fn so_it_is_of_parts_weights_and_limits() {
             let mut flows = flows.metered(meter(&capacities, by_turn, parties));
             let kept = metered(&mut flows, &messages, |by, flow, message| {
                 let (links, parts): (Vec<u32>, Vec<f64>) = message.links.iter().copied().unzip();
-                by.start_on_terms(flow, &links, &parts, message.terms, message.bytes);
+                let entry = Entry { src: RankId(message.party), ..Entry::new(flow, &[], message.bytes) };
+                by.start_on_terms(&entry, &links, &parts, message.terms);
             });
             compare(&capacities, &messages, by_turn, parties as usize, kept);
         }
@@ -277,7 +277,7 @@ fn steps_in_lock_step_lose_what_they_lose_one_by_one() {
             Flows::new(&fabric, &*router, &SharingSpec::default(), false).metered(meter(&capacities, false, 2));
         let kept = metered(&mut flows, &messages, |by, flow, message| {
             let route: Vec<LinkId> = message.links.iter().map(|hop| LinkId(hop.0)).collect();
-            by.start(flow, &route, message.bytes);
+            by.start(&Entry { src: RankId(message.party), ..Entry::new(flow, &route, message.bytes) });
         });
         assert!(kept.0[1] > 0.0 && kept.0[2] > 0.0, "{:?}", kept.0);
         compare(&capacities, &messages, false, 2, kept);

@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use interference::Interference;
 
-use super::{Metered, Parties};
+use super::{Metered, Parties, Transport};
 use crate::fabric::{Fabric, Grid};
 use crate::placement::Placement;
 use crate::routing::Router;
@@ -83,15 +83,21 @@ pub fn flow_transport(
             Metered::Parties(parties) => Built::Other(Box::new(flows.metered(meter(parties)))),
         }
     };
-    if (!spec.is_plain() || fabric.limits_messages() || weighted)
-        && let Some(flows) = FlowsOnTerms::new(fabric, router, spec, sharing)
-    {
-        let flows = flows.weighted(weighted);
-        return Built::Other(match metered {
-            Metered::Nothing => Box::new(flows),
-            Metered::Links => Box::new(flows.metered(|flows| flows.with_delays(fabric, factor))),
-            Metered::Parties(parties) => Box::new(flows.metered(|flows| flows.metered(meter(parties)))),
-        });
+    if !spec.is_plain() || fabric.limits_messages() || weighted {
+        macro_rules! on_terms {
+            ($metered:expr) => {
+                FlowsOnTerms::metered(fabric, router, spec, sharing, weighted, $metered)
+                    .map(|flows| Box::new(flows) as Box<dyn Transport>)
+            };
+        }
+        let flows = match metered {
+            Metered::Nothing => on_terms!(|flows| flows),
+            Metered::Links => on_terms!(|flows| flows.with_delays(fabric, factor)),
+            Metered::Parties(parties) => on_terms!(|flows| flows.metered(meter(parties))),
+        };
+        if let Some(flows) = flows {
+            return Built::Other(flows);
+        }
     }
     if router.splits()
         && let Some(flows) = Flows::split(fabric, router, sharing, one_at_a_time)
@@ -113,21 +119,15 @@ pub fn flow_transport(
     if let (SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }), true) = (sharing, may_crowd) {
         return Built::Other(Box::new(CrowdedFlows::new(fabric, router, one_at_a_time)));
     }
+    let equal_share = || Flows::dense(EqualShare::new, fabric, router, one_at_a_time);
+    let max_min = || Flows::dense(MaxMin::new, fabric, router, one_at_a_time);
     match (sharing, metered) {
-        (SharingSpec::EqualShare(_), Metered::Nothing) => {
-            Built::EqualShare(Flows::dense(EqualShare::new, fabric, router, one_at_a_time))
-        }
+        (SharingSpec::EqualShare(_), Metered::Nothing) => Built::EqualShare(equal_share()),
         (SharingSpec::EqualShare(_), Metered::Links) => {
-            let flows = Flows::dense(EqualShare::new, fabric, router, one_at_a_time);
-            Built::EqualShareDelays(flows.with_delays(fabric, factor))
+            Built::EqualShareDelays(equal_share().with_delays(fabric, factor))
         }
-        (SharingSpec::MaxMin(_), Metered::Nothing) => {
-            Built::MaxMin(Flows::dense(MaxMin::new, fabric, router, one_at_a_time))
-        }
-        (SharingSpec::MaxMin(_), Metered::Links) => {
-            let flows = Flows::dense(MaxMin::new, fabric, router, one_at_a_time);
-            Built::MaxMinDelays(flows.with_delays(fabric, factor))
-        }
+        (SharingSpec::MaxMin(_), Metered::Nothing) => Built::MaxMin(max_min()),
+        (SharingSpec::MaxMin(_), Metered::Links) => Built::MaxMinDelays(max_min().with_delays(fabric, factor)),
         (SharingSpec::Redistribute(spec), Metered::Nothing) => {
             let policy = |capacities| Redistribute::new(capacities, *spec.threshold);
             Built::Other(Box::new(Flows::dense(policy, fabric, router, one_at_a_time)))

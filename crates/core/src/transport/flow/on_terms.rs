@@ -4,10 +4,10 @@ use super::flows::Flows;
 use super::interference::Meter;
 use super::spec::{FlowSpec, Weights};
 use crate::fabric::{Fabric, Link};
-use crate::ids::{FlowId, IdVec, LinkId, RankId};
+use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;
 use crate::sharing::{SharingSpec, Terms};
-use crate::transport::{Facts, Transport};
+use crate::transport::{Entry, Facts, Transport, Wants};
 use crate::units::{Bandwidth, Time};
 
 /// Messages as flows that share links on terms of their own.
@@ -44,10 +44,8 @@ pub struct FlowsOnTerms<M = ()> {
     /// x.
     cross_traffic: f64,
     links: IdVec<LinkId, Wire>,
-    /// By flow: its way back, until it starts.
-    ways_back: Vec<Vec<LinkId>>,
-    /// By flow: what its sender says that it weighs, where that is asked for.
-    weighs: Option<Vec<f64>>,
+    /// True if messages have weights of their own.
+    weighted: bool,
     /// The links of the message that starts, and its part on each.
     crossed: Vec<u32>,
     parts: Vec<f64>,
@@ -87,6 +85,20 @@ const ABSENT: u32 = u32::MAX;
 impl FlowsOnTerms {
     /// Nothing under way on this fabric; `None` where the sharing policy is not defined for flows with terms.
     pub fn new(fabric: &Fabric, router: &dyn Router, spec: &FlowSpec, sharing: &SharingSpec) -> Option<Self> {
+        Self::metered(fabric, router, spec, sharing, false, |flows| flows)
+    }
+}
+
+impl<M: Meter> FlowsOnTerms<M> {
+    /// The same whose flows are looked at by a meter, where messages may have weights of their own.
+    pub(super) fn metered(
+        fabric: &Fabric,
+        router: &dyn Router,
+        spec: &FlowSpec,
+        sharing: &SharingSpec,
+        weighted: bool,
+        metered: impl FnOnce(Flows) -> Flows<M>,
+    ) -> Option<Self> {
         let factor = *spec.bandwidth_factor;
         let wire = |(id, link): (LinkId, &Link)| Wire {
             bandwidth: link.capacity.bytes_per_second(),
@@ -103,15 +115,14 @@ impl FlowsOnTerms {
         }
         Some(Self {
             // (Other messages' acknowledgements leave a node beside its one message.)
-            flows: Flows::shared_by(sharing, &capacities, fabric, router, false),
+            flows: metered(Flows::shared_by(sharing, &capacities, fabric, router, false)),
             latency_factor: *spec.latency_factor,
             bandwidth_factor: factor,
             weights: spec.weights,
             weight_size: spec.weight_size.0 as f64,
             window: spec.window.as_ref().map_or(f64::INFINITY, |window| window.0 as f64),
             cross_traffic: *spec.cross_traffic,
-            ways_back: Vec::new(),
-            weighs: None,
+            weighted,
             crossed: Vec::new(),
             parts: Vec::new(),
             places: IdVec::filled(links.len(), ABSENT),
@@ -119,33 +130,6 @@ impl FlowsOnTerms {
         })
     }
 
-    /// The same where messages have weights of their own, or all weigh the same.
-    #[must_use]
-    pub fn weighted(self, weighted: bool) -> Self {
-        Self { weighs: weighted.then(Vec::new), ..self }
-    }
-
-    /// The same with nothing under way yet, whose flows are looked at by a meter.
-    pub(super) fn metered<M: Meter>(self, metered: impl FnOnce(Flows) -> Flows<M>) -> FlowsOnTerms<M> {
-        FlowsOnTerms {
-            flows: metered(self.flows),
-            latency_factor: self.latency_factor,
-            bandwidth_factor: self.bandwidth_factor,
-            weights: self.weights,
-            weight_size: self.weight_size,
-            window: self.window,
-            cross_traffic: self.cross_traffic,
-            links: self.links,
-            ways_back: self.ways_back,
-            crossed: self.crossed,
-            parts: self.parts,
-            places: self.places,
-            weighs: self.weighs,
-        }
-    }
-}
-
-impl<M: Meter> FlowsOnTerms<M> {
     /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
     pub fn rate(&self, flow: FlowId) -> f64 {
         self.flows.rate(flow)
@@ -185,22 +169,6 @@ impl<M: Meter> FlowsOnTerms<M> {
         Terms { weight, limit: if limit < narrowest { limit } else { f64::INFINITY } }
     }
 
-    /// A message starts that takes these parts of its rate on these links, beside what it takes on its way back.
-    fn start_on(&mut self, flow: FlowId, crossed: impl Iterator<Item = (LinkId, f64)> + Clone, bytes: u64) {
-        let mut terms = self.terms(self.extent(crossed.clone()));
-        if let Some(weighs) = &self.weighs {
-            terms.weight *= weighs[flow.0 as usize];
-        }
-        crossed.for_each(|(link, part)| self.cross(link, part));
-        if let Some(way_back) = self.ways_back.get_mut(flow.0 as usize) {
-            let way_back = std::mem::take(way_back);
-            way_back.iter().for_each(|&link| self.cross(link, self.cross_traffic));
-        }
-        self.flows.start_on_terms(flow, &self.crossed, &self.parts, terms, bytes);
-        self.crossed.drain(..).for_each(|link| self.places[LinkId(link)] = ABSENT);
-        self.parts.clear();
-    }
-
     /// A message takes this part of its rate on a link, beside what it takes there already.
     ///
     /// Links that never bind are left out: whatever crosses such a link, there or back, takes no less of the link that
@@ -228,52 +196,25 @@ impl<M: Meter> Transport for FlowsOnTerms<M> {
         self.latency_factor
     }
 
-    fn wants_way_back(&self) -> bool {
-        self.cross_traffic > 0.0
-    }
-
-    fn way_back(&mut self, flow: FlowId, route: &[LinkId]) {
-        if self.ways_back.len() <= flow.0 as usize {
-            self.ways_back.resize_with(flow.0 as usize + 1, Vec::new);
-        }
-        let way_back = &mut self.ways_back[flow.0 as usize];
-        way_back.clear();
-        way_back.extend_from_slice(route);
-    }
-
-    fn wants_weights(&self) -> bool {
-        self.weighs.is_some()
-    }
-
-    fn weight(&mut self, flow: FlowId, weight: f64) {
-        let Some(weighs) = &mut self.weighs else { return };
-        if weighs.len() <= flow.0 as usize {
-            weighs.resize(flow.0 as usize + 1, 1.0);
-        }
-        weighs[flow.0 as usize] = weight;
-    }
-
-    fn wants_senders(&self) -> bool {
-        self.flows.wants_senders()
-    }
-
-    fn sender(&mut self, flow: FlowId, src: RankId) {
-        self.flows.sender(flow, src);
+    fn wants(&self) -> Wants {
+        Wants { ways_back: self.cross_traffic > 0.0, weights: self.weighted, to_ask: false }
     }
 
     fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {
-        let Extent { latency, narrowest, own, .. } = self.extent(whole(route));
+        let Extent { latency, narrowest, own, .. } = self.extent(Entry::new(FlowId(0), route, bytes).crossed());
         let rate = self.limit(latency).min(narrowest).min(own);
         let transfer = if bytes == 0 || route.is_empty() { 0.0 } else { bytes as f64 / rate };
         Some(Time::from_seconds(self.latency_factor * latency + transfer))
     }
 
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        self.start_on(flow, whole(route), bytes);
-    }
-
-    fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
-        self.start_on(flow, links.iter().copied().zip(parts.iter().copied()), bytes);
+    fn start(&mut self, entry: &Entry<'_>) {
+        let mut terms = self.terms(self.extent(entry.crossed()));
+        terms.weight *= entry.more.weight;
+        entry.crossed().for_each(|(link, part)| self.cross(link, part));
+        entry.more.way_back.iter().for_each(|&link| self.cross(link, self.cross_traffic));
+        self.flows.start_on_terms(entry, &self.crossed, &self.parts, terms);
+        self.crossed.drain(..).for_each(|link| self.places[LinkId(link)] = ABSENT);
+        self.parts.clear();
     }
 
     fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
@@ -307,9 +248,4 @@ impl<M: Meter> Transport for FlowsOnTerms<M> {
     fn facts(&self) -> Facts {
         self.flows.facts()
     }
-}
-
-/// The links of a route, each with all of the rate.
-fn whole(route: &[LinkId]) -> impl Iterator<Item = (LinkId, f64)> + Clone + '_ {
-    route.iter().map(|&link| (link, 1.0))
 }

@@ -2,7 +2,7 @@
 
 use crate::ids::{FlowId, NodeId};
 use crate::routing::Router;
-use crate::transport::Transport;
+use crate::transport::{Entry, Transport};
 use crate::units::Time;
 
 /// When a message starts \[ps\], from and to which node, and its bytes.
@@ -18,7 +18,7 @@ pub fn play(router: &dyn Router, starts: &[Start], by: &mut dyn Transport) -> Ve
         |by, flow, &(_, from, to, bytes)| {
             route.clear();
             router.route(NodeId(from), NodeId(to), &mut route);
-            by.start(flow, &route, bytes);
+            by.start(&Entry::new(flow, &route, bytes));
         },
     )
 }

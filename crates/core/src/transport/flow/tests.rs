@@ -11,7 +11,7 @@ use crate::rng::Stream;
 use crate::routing::RoutingSpec;
 use crate::sharing::EqualShareSpec;
 use crate::topology::TopologySpec;
-use crate::transport::Transport;
+use crate::transport::{Entry, More, Transport};
 use crate::units::{Bytes, Time};
 
 fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
@@ -56,15 +56,18 @@ fn one_path_and_terms_that_hold_nothing_back_are_plain_flows() {
             let (fabric, router) = network(topology);
             let starts = random_starts(&fabric, &*router, 600);
             let plain = play(&mut Flows::new(&fabric, &*router, &sharing, false), &starts, |by, flow, route, bytes| {
-                by.start(flow, route, bytes);
+                by.start(&Entry::new(flow, route, bytes));
             });
             let mut by_parts = Flows::split(&fabric, &*router, &sharing, false).unwrap();
             let by_parts = play(&mut by_parts, &starts, |by, flow, route, bytes| {
-                by.start_split(flow, route, &vec![1.0; route.len()], bytes);
+                let parts = vec![1.0; route.len()];
+                by.start(&Entry { more: &More { parts: &parts, ..More::NONE }, ..Entry::new(flow, route, bytes) });
             });
             let spec = FlowSpec { window: Some(Bytes(1 << 50).into()), ..FlowSpec::default() };
             let mut on_terms = FlowsOnTerms::new(&fabric, &*router, &spec, &sharing).unwrap();
-            let on_terms = play(&mut on_terms, &starts, |by, flow, route, bytes| by.start(flow, route, bytes));
+            let on_terms = play(&mut on_terms, &starts, |by, flow, route, bytes| {
+                by.start(&Entry::new(flow, route, bytes));
+            });
             for (message, expected) in plain.into_iter().enumerate() {
                 for arrival in [by_parts[message], on_terms[message]] {
                     assert!((arrival - expected).abs() <= 1e-9 * expected, "{message}: {arrival}, {expected} ps");
@@ -82,7 +85,8 @@ fn a_message_on_two_paths_meets_half_of_the_others() {
     let starts = [(0.0, route(&[0, 1]), 4_000_000), (0.0, route(&[1]), 4_000_000)];
     let mut flows = Flows::split(&fabric, &*router, &SharingSpec::default(), false).unwrap();
     let arrivals = play(&mut flows, &starts, |by, flow, links, bytes| {
-        by.start_split(flow, links, &vec![1.0 / links.len() as f64; links.len()], bytes);
+        let parts = vec![1.0 / links.len() as f64; links.len()];
+        by.start(&Entry { more: &More { parts: &parts, ..More::NONE }, ..Entry::new(flow, links, bytes) });
     });
     let third = 4e6 / (4.0 / 3.0 * 1e9) * 1e12;
     assert!((arrivals[0] - third).abs() < 1e-9 * third && (arrivals[1] - third).abs() < 1e-9 * third, "{arrivals:?}");
@@ -96,13 +100,13 @@ fn acknowledgements_take_their_part_on_the_way_back() {
     let (mut there, mut back) = (Vec::new(), Vec::new());
     router.route(NodeId(0), NodeId(1), &mut there);
     router.route(NodeId(1), NodeId(0), &mut back);
-    assert!(flows.wants_way_back());
-    flows.way_back(FlowId(0), &back);
-    flows.start(FlowId(0), &there, 1_000_000);
+    assert!(flows.wants().ways_back);
+    let more = More { way_back: &back, ..More::NONE };
+    flows.start(&Entry { more: &more, ..Entry::new(FlowId(0), &there, 1_000_000) });
     flows.settle(Time::ZERO);
     assert_eq!(flows.rate(FlowId(0)), 1e9);
-    flows.way_back(FlowId(1), &there);
-    flows.start(FlowId(1), &back, 1_000_000);
+    let more = More { way_back: &there, ..More::NONE };
+    flows.start(&Entry { more: &more, ..Entry::new(FlowId(1), &back, 1_000_000) });
     flows.settle(Time::ZERO);
     // x + x / 4 = 1 GB/s on each link.
     assert!((flows.rate(FlowId(0)) - 8e8).abs() < 1e-3 && (flows.rate(FlowId(1)) - 8e8).abs() < 1e-3);

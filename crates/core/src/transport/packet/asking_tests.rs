@@ -35,7 +35,7 @@ fn under_every_rule_on_every_family_all_packets_arrive_once_with_their_bytes() {
             let spec = spec(&model);
             let played = play(&fabric, &router, &spec, &messages);
             played.check_arrived(&spec, &format!("{text} on {fabric}: {model}"));
-            if !played.packets.asks() {
+            if !played.packets.wants().to_ask {
                 continue;
             }
             let mut hops = 0.0;

@@ -41,10 +41,10 @@ use std::sync::Arc;
 
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, LinkId};
-use crate::routing::{Path, Router, Start};
+use crate::routing::{Path, Router};
 use crate::units::Time;
 
-use super::{Facts, Gridlock, PortUse, Transport};
+use super::{Entry, Facts, Gridlock, PortUse, Transport, Wants};
 use fair_packets::FairPackets;
 use fq::FairQueues;
 use iq::InputQueues;
@@ -143,18 +143,16 @@ impl Transport for Packets {
         Some(self.net.alone(route, bytes, head))
     }
 
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        self.net.set_route(flow.0, route);
-        self.started.push((flow, bytes));
+    fn wants(&self) -> Wants {
+        Wants { to_ask: self.net.asking.is_some(), ..Wants::default() }
     }
 
-    fn asks(&self) -> bool {
-        self.net.asking.is_some()
-    }
-
-    fn start_asking(&mut self, flow: FlowId, start: Start, bytes: u64) {
-        self.net.begin(flow.0, start, bytes);
-        self.started.push((flow, bytes));
+    fn start(&mut self, entry: &Entry<'_>) {
+        match entry.more.asks {
+            Some(start) => self.net.begin(entry.flow.0, start, entry.bytes),
+            None => self.net.set_route(entry.flow.0, entry.links),
+        }
+        self.started.push((entry.flow, entry.bytes));
     }
 
     fn way(&mut self, flow: FlowId, bytes: u64, path: &mut Path) {

@@ -6,9 +6,9 @@ use super::*;
 use crate::diagnostic::Sources;
 use crate::fabric::{FabricBuilder, Grid, Irregular, LinkRole};
 use crate::ids::{MessageId, NodeId, RankId, VertexId};
-use crate::routing::RoutingSpec;
+use crate::routing::{RoutingSpec, Start};
 use crate::topology::TopologySpec;
-use crate::transport::Channel;
+use crate::transport::{Channel, More};
 use crate::units::{Bandwidth, Bytes};
 
 /// Source, destination, bytes, start [ps].
@@ -109,12 +109,9 @@ pub(super) fn play_on(
         router.route(NodeId(src), NodeId(dst), &mut route);
         alone[i] = packets.alone(&route, bytes).unwrap();
         hops += bytes.div_ceil(spec.packet_size.0) * route.len() as u64;
-        if packets.asks() {
-            let message = MessageId { src: RankId(src), index: i as u32 };
-            packets.start_asking(FlowId(i as u32), Start { src: NodeId(src), dst: NodeId(dst), message }, bytes);
-        } else {
-            packets.start(FlowId(i as u32), &route, bytes);
-        }
+        let message = MessageId { src: RankId(src), index: i as u32 };
+        let asks = packets.wants().to_ask.then_some(Start { src: NodeId(src), dst: NodeId(dst), message });
+        packets.start(&Entry { more: &More { asks, ..More::NONE }, ..Entry::new(FlowId(i as u32), &route, bytes) });
         packets.settle(horizon);
     }
     Played { arrivals, alone, hops, packets, ways }
