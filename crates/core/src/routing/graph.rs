@@ -8,7 +8,6 @@ use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 
 use super::field::{Field, Width};
-use super::shortest_path::{no_ends, too_large};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, NodeId, VertexId};
@@ -285,4 +284,17 @@ impl Graph {
     pub fn into(&self, place: u32) -> &[Way] {
         &self.into[self.into_starts[place as usize] as usize..self.into_starts[place as usize + 1] as usize]
     }
+}
+
+/// Reports links without ends.
+pub(super) fn no_ends(message: String) -> Vec<Diagnostic> {
+    let help = "fill in `from` and `to` of the links, or route by the given routes: `[routing.table]`";
+    vec![Diagnostic::new("no-ends", message).help(help)]
+}
+
+/// Reports tables that need too much memory \[B\].
+pub(super) fn too_large(fabric: &Fabric, memory: u64, help: &'static str) -> Vec<Diagnostic> {
+    let gigabytes = memory.div_ceil(1_000_000_000);
+    let message = format!("shortest paths on `{}` would need up to {gigabytes} GB of tables", fabric.name());
+    vec![Diagnostic::new("too-large", message).help(help)]
 }

@@ -7,9 +7,9 @@ use petgraph::Direction::{Incoming, Outgoing};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 
+use super::graph::{no_ends, too_large};
 use super::router::Router;
 use super::rule::{Built, Given, Rule};
-use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
@@ -38,19 +38,6 @@ impl Rule for ShortestPathSpec {
     fn is_worked_out_on_the_graph(&self) -> bool {
         true
     }
-}
-
-/// Reports links without ends.
-pub(super) fn no_ends(message: String) -> Vec<Diagnostic> {
-    let help = "fill in `from` and `to` of the links, or route by the given routes: `[routing.table]`";
-    vec![Diagnostic::new("no-ends", message).help(help)]
-}
-
-/// Reports tables that need too much memory \[B\].
-pub(super) fn too_large(fabric: &Fabric, memory: u64, help: &'static str) -> Vec<Diagnostic> {
-    let gigabytes = memory.div_ceil(1_000_000_000);
-    let message = format!("shortest paths on `{}` would need up to {gigabytes} GB of tables", fabric.name());
-    vec![Diagnostic::new("too-large", message).help(help)]
 }
 
 /// No link, no slot, no table.
