@@ -35,6 +35,8 @@
 extern crate hayase_forms;
 
 #[cfg(feature = "simulator")]
+pub mod columns;
+#[cfg(feature = "simulator")]
 pub mod farm;
 #[cfg(feature = "simulator")]
 pub mod parquet;

@@ -13,10 +13,11 @@
 
 mod thrift;
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use thrift::{Fields, structure, varint};
+
+pub use crate::columns::{Cell, Kind};
 
 const MAGIC: &[u8; 4] = b"PAR1";
 /// Rows of a group at most: what is kept in memory until it is written.
@@ -33,30 +34,13 @@ const ZSTD: i32 = 6;
 const DATA_PAGE: i32 = 0;
 const OPTIONAL: i32 = 1;
 
-/// What the values of a column are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// `BOOLEAN`.
-    Truth,
-    /// `INT64`.
-    Whole,
-    /// `INT64` without a sign.
-    Unsigned,
-    /// `DOUBLE`.
-    Number,
-    /// `BYTE_ARRAY` in UTF-8.
-    Text,
-}
-
-impl Kind {
-    /// `Type`.
-    fn physical(self) -> i32 {
-        match self {
-            Self::Truth => 0,
-            Self::Whole | Self::Unsigned => 2,
-            Self::Number => 5,
-            Self::Text => 6,
-        }
+/// `Type`: `BOOLEAN`, `INT64`, `DOUBLE` and `BYTE_ARRAY`.
+fn physical(kind: Kind) -> i32 {
+    match kind {
+        Kind::Truth => 0,
+        Kind::Whole | Kind::Unsigned => 2,
+        Kind::Number => 5,
+        Kind::Text => 6,
     }
 }
 
@@ -67,23 +51,6 @@ pub struct Column {
     pub name: String,
     /// What its values are.
     pub kind: Kind,
-}
-
-/// A value.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Cell<'a> {
-    /// None: it is missing.
-    Null,
-    /// Of [`Kind::Truth`].
-    Truth(bool),
-    /// Of [`Kind::Whole`].
-    Whole(i64),
-    /// Of [`Kind::Unsigned`].
-    Unsigned(u64),
-    /// Of [`Kind::Number`].
-    Number(f64),
-    /// Of [`Kind::Text`].
-    Text(Cow<'a, str>),
 }
 
 /// A table that is written row by row: the same bytes for the same rows.
@@ -257,7 +224,7 @@ impl<W: Write> Writer<W> {
         fields.structures(1, &chunks, |fields, _, (column, chunk)| {
             fields.i64(2, 0);
             fields.structure(3, |fields| {
-                fields.i32(1, column.kind.physical());
+                fields.i32(1, physical(column.kind));
                 fields.i32s(2, &[PLAIN, RLE]);
                 fields.texts(3, &[&column.name]);
                 fields.i32(4, ZSTD);
@@ -280,7 +247,7 @@ impl<W: Write> Writer<W> {
 
 /// `SchemaElement`.
 fn describe_column(fields: &mut Fields<'_>, column: &Column) {
-    fields.i32(1, column.kind.physical());
+    fields.i32(1, physical(column.kind));
     fields.i32(3, OPTIONAL);
     fields.text(4, &column.name);
     match column.kind {

@@ -210,10 +210,21 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The largest of those that are known \[s\]; 0 where none is.
+    /// Returns those that are known with their names.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let all = [
+            ("injection", self.injection_s),
+            ("computation", self.computation_s),
+            ("busiest link", self.busiest_link_s),
+            ("bisection", self.bisection_s),
+            ("critical path", self.path_s),
+        ];
+        all.into_iter().filter_map(|(name, bound)| Some((name, bound?)))
+    }
+
+    /// Returns the largest of those that are known \[s\]; 0 where none is.
     pub fn largest(&self) -> f64 {
-        let all = [self.injection_s, self.computation_s, self.busiest_link_s, self.bisection_s, self.path_s];
-        all.into_iter().flatten().fold(0.0, f64::max)
+        self.named().fold(0.0, |largest, (_, bound)| f64::max(largest, bound))
     }
 }
 

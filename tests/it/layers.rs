@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// The rooms of the simulator (`crates/core/src` and `src`), lowest level first. A room uses only rooms of lower levels.
 const LEVELS: &[&[&str]] = &[
-    &["atomic_file", "base", "diagnostic", "ids", "parquet", "rng", "units"],
-    &["collective", "fabric", "noise", "reading", "sharing", "workload"],
+    &["atomic_file", "base", "columns", "diagnostic", "ids", "rng", "units"],
+    &["collective", "fabric", "noise", "parquet", "reading", "sharing", "workload"],
     &["farm", "node", "pattern", "placement", "routing", "topology"],
     &["faults", "program", "transport"],
     &["engine", "player", "trace"],

@@ -230,8 +230,8 @@ fn run(
         let (path, file) = file.into_parts();
         let begun = match kind {
             Kind::Trace => TraceFile::new(file, &work.name, ranks, &work.program.regions).map(Running::Trace),
-            Kind::Messages => csv::Transfers::new(file, Arc::clone(&work.program)).map(Running::Messages),
-            _ => csv::Activities::new(file).map(Running::Activities),
+            Kind::Messages => csv::transfers(file, Arc::clone(&work.program)).map(Running::Messages),
+            _ => csv::activities(file).map(Running::Activities),
         };
         match begun {
             Ok(begun) => running.push((path, begun)),

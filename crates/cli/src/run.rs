@@ -294,7 +294,7 @@ fn observe(
     let mut activities = Vec::new();
     for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Activities) {
         let (path, file) = file.into_parts();
-        match csv::Activities::new(file) {
+        match csv::activities(file) {
             Ok(table) => activities.push((path, table)),
             Err(error) => return Err(Failure::Write(path, error)),
         }

@@ -164,7 +164,7 @@ pub fn compare(args: &TopologyCompareArgs, voice: Voice) -> Result<End, Failure>
     let about = about(args, &questions);
     let data = json!({ "schema": SCHEMA, "seed": seed, "about": about, "fabrics": all });
     let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> { Box::new(fabric_figures::rows(&all).into_iter()) };
-    let listing = Listing { columns: &fabric_figures::COLUMNS, rows: &rows };
+    let listing = Listing { columns: &fabric_figures::columns(), rows: &rows };
     for (kind, file) in files {
         file.write(|mut w| match kind {
             Kind::Bars => std::io::Write::write_all(&mut w, svg::fabrics(&all, &about.join(" · ")).as_bytes()),

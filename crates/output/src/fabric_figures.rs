@@ -115,79 +115,50 @@ pub fn short(name: &str) -> String {
     printable(&if cut.len() < last.len() { format!("{}…", cut.trim_end()) } else { cut })
 }
 
-/// The columns of [`rows`].
-pub const COLUMNS: [&str; 31] = [
-    "name",
-    "fabric",
-    "routing",
-    "nodes",
-    "switches",
-    "radix",
-    "cables",
-    "optical_cables",
-    "copper_m",
-    "optical_m",
-    "racks",
-    "cost",
-    "cost_per_node",
-    "diameter_links",
-    "mean_distance_links",
-    "bisection_bps",
-    "bisection",
-    "bisection_is_least",
-    "uniform_throughput",
-    "adversarial_throughput",
-    "adversary",
-    "effective_bisection",
-    "effective_bisection_interval",
-    "pairings",
-    "parts_at_failed",
-    "parts_at_failed_interval",
-    "parts_at_failed_least",
-    "with_failed",
-    "with_failed_interval",
-    "simulated_throughput",
-    "notes",
+/// Column of [`rows`]: its name and its value.
+type Column = (&'static str, fn(&FabricFigures) -> Value);
+
+/// Columns of [`rows`].
+const COLUMNS: &[Column] = &[
+    ("name", |of| of.name.as_str().into()),
+    ("fabric", |of| of.fabric.as_str().into()),
+    ("routing", |of| of.routing.as_str().into()),
+    ("nodes", |of| of.nodes.into()),
+    ("switches", |of| of.switches.into()),
+    ("radix", |of| of.radix.into()),
+    ("cables", |of| of.cables.all.into()),
+    ("optical_cables", |of| of.cables.optical.into()),
+    ("copper_m", |of| of.cables.copper_m.into()),
+    ("optical_m", |of| of.cables.optical_m.into()),
+    ("racks", |of| of.cables.racks.into()),
+    ("cost", |of| of.cost.as_ref().map(|cost| cost.total).into()),
+    ("cost_per_node", |of| of.cost.as_ref().map(|cost| cost.per_node).into()),
+    ("diameter_links", |of| of.diameter.into()),
+    ("mean_distance_links", |of| of.mean_distance.into()),
+    ("bisection_bps", |of| of.bisection_bps.into()),
+    ("bisection", |of| of.bisection.into()),
+    ("bisection_is_least", |of| of.bisection_is_least.into()),
+    ("uniform_throughput", |of| of.uniform.into()),
+    ("adversarial_throughput", |of| of.adversarial.into()),
+    ("adversary", |of| of.adversary.as_str().into()),
+    ("effective_bisection", |of| of.effective_bisection.map(|pairs| pairs.mean).into()),
+    ("effective_bisection_interval", |of| of.effective_bisection.and_then(|pairs| pairs.interval).into()),
+    ("pairings", |of| of.effective_bisection.map(|pairs| pairs.count).into()),
+    ("parts_at_failed", |of| of.resilience.as_ref().map(|parts| parts.parts_at.mean).into()),
+    ("parts_at_failed_interval", |of| of.resilience.as_ref().and_then(|parts| parts.parts_at.interval).into()),
+    ("parts_at_failed_least", |of| of.resilience.as_ref().map(|parts| parts.least).into()),
+    ("with_failed", |of| of.with_failed.map(|left| left.mean).into()),
+    ("with_failed_interval", |of| of.with_failed.and_then(|left| left.interval).into()),
+    ("simulated_throughput", |of| of.simulated.into()),
+    ("notes", |of| of.notes.join("; ").into()),
 ];
 
-/// A row for each fabric.
+/// Returns the names of the columns of [`rows`].
+pub fn columns() -> Vec<&'static str> {
+    COLUMNS.iter().map(|(name, _)| *name).collect()
+}
+
+/// Returns a row for each fabric.
 pub fn rows(all: &[FabricFigures]) -> Vec<Vec<Value>> {
-    let row = |of: &FabricFigures| -> Vec<Value> {
-        let pairs = of.effective_bisection;
-        let parts = of.resilience.as_ref();
-        vec![
-            of.name.as_str().into(),
-            of.fabric.as_str().into(),
-            of.routing.as_str().into(),
-            of.nodes.into(),
-            of.switches.into(),
-            of.radix.into(),
-            of.cables.all.into(),
-            of.cables.optical.into(),
-            of.cables.copper_m.into(),
-            of.cables.optical_m.into(),
-            of.cables.racks.into(),
-            of.cost.as_ref().map(|cost| cost.total).into(),
-            of.cost.as_ref().map(|cost| cost.per_node).into(),
-            of.diameter.into(),
-            of.mean_distance.into(),
-            of.bisection_bps.into(),
-            of.bisection.into(),
-            of.bisection_is_least.into(),
-            of.uniform.into(),
-            of.adversarial.into(),
-            of.adversary.as_str().into(),
-            pairs.map(|pairs| pairs.mean).into(),
-            pairs.and_then(|pairs| pairs.interval).into(),
-            pairs.map(|pairs| pairs.count).into(),
-            parts.map(|parts| parts.parts_at.mean).into(),
-            parts.and_then(|parts| parts.parts_at.interval).into(),
-            parts.map(|parts| parts.least).into(),
-            of.with_failed.map(|left| left.mean).into(),
-            of.with_failed.and_then(|left| left.interval).into(),
-            of.simulated.into(),
-            of.notes.join("; ").into(),
-        ]
-    };
-    all.iter().map(row).collect()
+    all.iter().map(|of| COLUMNS.iter().map(|(_, value)| value(of)).collect()).collect()
 }

@@ -1,5 +1,6 @@
 //! Outputs: reports, comparisons and fabrics as bytes, one file a format.
 
+pub mod columns;
 pub mod csv;
 mod distinct;
 pub mod dot;

@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use crate::column::{Column, Columns};
+use crate::column::{Column, Columns, Named};
 
 /// `struct ArrowSchema`.
 #[repr(C)]
@@ -94,16 +94,6 @@ struct OfStream {
     is_done: bool,
 }
 
-fn format(column: &Column) -> &'static CStr {
-    match column {
-        Column::U32(_) => c"I",
-        Column::U64(_) => c"L",
-        Column::I64(_) => c"l",
-        Column::F64(_) => c"g",
-        Column::Text(..) => c"U",
-    }
-}
-
 fn schema_of(name: &str, format: &'static CStr, children: Vec<Schema>) -> Schema {
     // A name has no zero in it but by intent; then it ends there.
     let name = CString::new(name.split('\0').next().unwrap_or_default()).unwrap_or_default();
@@ -124,7 +114,7 @@ fn schema_of(name: &str, format: &'static CStr, children: Vec<Schema>) -> Schema
 
 /// The types of the columns, as a structure of them.
 pub fn schema(columns: &Columns) -> Schema {
-    let children = columns.iter().map(|(name, column)| schema_of(name, format(column), Vec::new()));
+    let children = columns.iter().map(|named| schema_of(&named.name, named.values.memory().2, Vec::new()));
     schema_of("", c"+s", children.collect())
 }
 
@@ -160,17 +150,14 @@ fn array_of(length: usize, buffers: Vec<*const c_void>, children: Vec<Array>, co
 
 /// All rows, as a structure of the columns; no value is missing, so there is no bitmap.
 fn array(columns: &Arc<Columns>) -> Array {
-    let of = |(_, column): &(_, Column)| {
-        let buffers = match column {
-            Column::U32(values) => vec![ptr::null(), values.as_ptr().cast()],
-            Column::U64(values) => vec![ptr::null(), values.as_ptr().cast()],
-            Column::I64(values) => vec![ptr::null(), values.as_ptr().cast()],
-            Column::F64(values) => vec![ptr::null(), values.as_ptr().cast()],
-            Column::Text(ends, bytes) => vec![ptr::null(), ends.as_ptr().cast(), bytes.as_ptr().cast()],
-        };
-        array_of(column.len(), buffers, Vec::new(), columns)
+    let of = |named: &Named| {
+        let mut buffers = vec![ptr::null(), named.values.memory().0];
+        if let Column::Text(_, bytes) = &named.values {
+            buffers.push(bytes.as_ptr().cast());
+        }
+        array_of(named.values.len(), buffers, Vec::new(), columns)
     };
-    let length = columns.first().map_or(0, |(_, column)| column.len());
+    let length = columns.first().map_or(0, |named| named.values.len());
     array_of(length, vec![ptr::null()], columns.iter().map(of).collect(), columns)
 }
 

@@ -1,9 +1,22 @@
 //! Values of the columns of tables.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
+use std::ffi::{CStr, c_void};
+
+use hayase::columns::{self, Cell, Form, Kind};
+
+/// Column with its names.
+pub struct Named {
+    /// Name in Python: that of files without the unit.
+    pub name: Cow<'static, str>,
+    /// Name in files.
+    pub in_files: Cow<'static, str>,
+    /// Values.
+    pub values: Column,
+}
 
 /// Columns with their names.
-pub type Columns = Vec<(Cow<'static, str>, Column)>;
+pub type Columns = Vec<Named>;
 
 /// The values of a column.
 #[derive(Debug)]
@@ -21,17 +34,50 @@ pub enum Column {
 }
 
 impl Column {
-    /// Names as a column.
-    pub fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let (mut ends, mut bytes) = (vec![0], Vec::new());
-        for text in texts {
-            bytes.extend_from_slice(text.as_bytes());
-            ends.push(bytes.len() as i64);
+    /// Returns a column without values, with room for this number of them.
+    fn new(form: Form, kind: Kind, room: usize) -> Self {
+        match kind {
+            Kind::Unsigned if form == Form::Id => Self::U32(Vec::with_capacity(room)),
+            Kind::Unsigned => Self::U64(Vec::with_capacity(room)),
+            Kind::Whole | Kind::Truth => Self::I64(Vec::with_capacity(room)),
+            Kind::Number => Self::F64(Vec::with_capacity(room)),
+            Kind::Text => Self::Text(vec![0], Vec::new()),
         }
-        Self::Text(ends, bytes)
     }
 
-    /// Number of values.
+    /// Adds a value.
+    fn push(&mut self, cell: Cell<'_>) {
+        match (self, cell) {
+            (Self::U32(values), Cell::Unsigned(value)) => values.push(value as u32),
+            (Self::U64(values), Cell::Unsigned(value)) => values.push(value),
+            (Self::I64(values), Cell::Whole(value)) => values.push(value),
+            (Self::F64(values), Cell::Number(value)) => values.push(value),
+            (Self::Text(ends, bytes), cell) => {
+                if let Cell::Text(text) = cell {
+                    bytes.extend_from_slice(text.as_bytes());
+                }
+                ends.push(bytes.len() as i64);
+            }
+            // Missing.
+            (Self::U32(values), _) => values.push(u32::MAX),
+            (Self::U64(values), _) => values.push(u64::MAX),
+            (Self::I64(values), _) => values.push(-1),
+            (Self::F64(values), _) => values.push(f64::NAN),
+        }
+    }
+
+    /// Returns where the numbers are, and the names of their type in NumPy and Arrow; of names where each begins.
+    pub fn memory(&self) -> (*const c_void, &'static str, &'static CStr) {
+        match self {
+            Self::U32(values) => (values.as_ptr().cast(), "u4", c"I"),
+            Self::U64(values) => (values.as_ptr().cast(), "u8", c"L"),
+            Self::I64(values) => (values.as_ptr().cast(), "i8", c"l"),
+            Self::F64(values) => (values.as_ptr().cast(), "f8", c"g"),
+            Self::Text(ends, _) => (ends.as_ptr().cast(), "i8", c"U"),
+        }
+    }
+
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::U32(values) => values.len(),
@@ -41,4 +87,42 @@ impl Column {
             Self::Text(ends, _) => ends.len() - 1,
         }
     }
+}
+
+/// Table that grows row by row while a run goes on.
+pub struct Records<R> {
+    columns: columns::Columns<'static, R>,
+    values: Vec<Column>,
+}
+
+impl<R> Records<R> {
+    /// Returns a table without rows, with room for this number of them.
+    pub fn new(columns: columns::Columns<'static, R>, room: usize) -> Self {
+        let values = columns.iter().map(|column| Column::new(column.form, column.kind, room)).collect();
+        Self { columns, values }
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, row: &R) {
+        for (column, values) in self.columns.iter().zip(&mut self.values) {
+            values.push(column.value(row));
+        }
+    }
+
+    /// Returns the columns.
+    pub fn columns(self) -> Columns {
+        let named = self.columns.iter().zip(self.values).map(|(column, values)| Named {
+            name: Cow::Owned(column.label().to_owned()),
+            in_files: Cow::Owned(column.name().to_owned()),
+            values,
+        });
+        named.collect()
+    }
+}
+
+/// Returns the columns of a table whose rows are there.
+pub fn table<R, B: Borrow<R>>(columns: columns::Columns<'static, R>, rows: impl Iterator<Item = B>) -> Columns {
+    let mut records = Records::new(columns, rows.size_hint().0);
+    rows.for_each(|row| records.add(row.borrow()));
+    records.columns()
 }

@@ -7,7 +7,7 @@ use hayase_output::{dot, fabric_csv, fabric_json};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::column::{Column, Columns};
+use crate::column::{Column, Columns, Named};
 use crate::mistake;
 use crate::table::Table;
 use crate::texts::Texts;
@@ -37,7 +37,8 @@ impl Fabric {
         }
         let ends = [("src", Column::U32(src)), ("dst", Column::U32(dst)), ("hops", Column::I64(hops))];
         let links = Column::U32(links.into_iter().map(|link| link.0).collect());
-        (ends.map(|(name, column)| (name.into(), column)).into(), vec![("link".into(), links)])
+        let named = |(name, values): (&'static str, Column)| Named { name: name.into(), in_files: name.into(), values };
+        (ends.map(named).into(), vec![named(("link", links))])
     }
 }
 

@@ -12,7 +12,6 @@ mod mistake;
 mod outcome;
 mod play;
 mod program;
-mod records;
 mod rows;
 mod table;
 mod texts;

@@ -1,5 +1,7 @@
 //! Runs, of whatever work, with what is recorded of them beside their reports.
 
+use std::sync::Arc;
+
 use hayase::diagnostic::{Diagnostic, Invalid, Sources};
 use hayase::player::{Activity, Stuck, Transfer};
 use hayase::report::replay::ReplayReport;
@@ -11,9 +13,9 @@ use hayase::sweep::{cost_of_noise, over_seeds};
 use hayase::units::Bytes;
 use hayase::workload::Blocked;
 use hayase_cli::deadlock;
+use hayase_output::columns;
 
-use crate::column::Columns;
-use crate::records::{Activities, Messages, Transfers, job_links, links, of_path, of_ranks};
+use crate::column::{Columns, Records, table};
 use crate::work::Looking;
 
 /// What is recorded beside the report.
@@ -132,23 +134,38 @@ fn completed<W: Simulated>(
     Ok(())
 }
 
+/// Bytes that a message takes in a table \[B\].
+const EACH: u64 = 36;
+
+/// Columns of the messages of a program: those that say when it was where, by their names here.
+const TRANSFERS: [(&str, &str); 8] = [
+    ("message", ""),
+    ("src", ""),
+    ("dst", ""),
+    ("bytes", ""),
+    ("called", "start"),
+    ("leave", ""),
+    ("arrive", ""),
+    ("end", ""),
+];
+
 /// Room for the messages that are recorded; a mistake where they do not fit in the memory that is free.
-fn room(messages: u64, wanted: bool) -> Result<Messages, Invalid> {
+fn room(messages: u64, wanted: bool) -> Result<Records<MessageRecord>, Invalid> {
     let messages = if wanted { messages } else { 0 };
-    let (needed, free) = (messages.saturating_mul(Messages::EACH), hayase::base::memory::free().unwrap_or(u64::MAX));
+    let (needed, free) = (messages.saturating_mul(EACH), hayase::base::memory::free().unwrap_or(u64::MAX));
     if needed > free {
         let (needed, free) = (Bytes(needed), Bytes(free));
         let message = format!("{messages} messages take {needed} as a table, and {free} are free");
         let help = "leave `messages=True` out, or let the program write them: Result.save(\"messages.csv\")";
         return Err(Invalid::one(Diagnostic::new("too-large", message).help(help), &Sources::default()));
     }
-    Ok(Messages::with_room(usize::try_from(messages).unwrap_or(usize::MAX)))
+    Ok(Records::new(columns::messages(), usize::try_from(messages).unwrap_or(usize::MAX)))
 }
 
 fn pattern(scenario: &Scenario<PatternWork>, seeds: &[u64], wishes: Wishes, looking: &Looking) -> Result<Raw, Invalid> {
     let work = scenario.work();
     let mut messages = room(work.messages(), wishes.messages)?;
-    let mut activities = Activities::default();
+    let mut activities = Records::new(columns::activities(), 0);
     let mut outcome = {
         let mut on_message = |message: &MessageRecord| messages.add(message);
         let mut on_activity = |activity: &Activity| activities.add(activity);
@@ -173,17 +190,17 @@ fn pattern(scenario: &Scenario<PatternWork>, seeds: &[u64], wishes: Wishes, look
         tables.push(("messages", messages.columns()));
     }
     if wishes.links {
-        tables.push(("links", links(&outcome.links.iter().collect::<Vec<_>>())));
+        tables.push(("links", table(columns::links(), outcome.links.iter())));
     }
     if wishes.ranks {
         let ranks = outcome.report.ranks.as_ref().map_or(&[][..], |of| &of.ranks);
-        tables.push(("ranks", of_ranks(ranks)));
+        tables.push(("ranks", table(columns::ranks(), ranks.iter())));
     }
     if wishes.activities {
         tables.push(("activities", activities.columns()));
     }
     if wishes.path {
-        tables.push(("path", of_path(outcome.path.as_deref().unwrap_or_default())));
+        tables.push(("path", table(columns::path(), outcome.path.iter().flatten())));
     }
     let Report { head, gridlock, .. } = &outcome.report;
     let deadlock = (head.status == Status::Deadlocked)
@@ -192,7 +209,9 @@ fn pattern(scenario: &Scenario<PatternWork>, seeds: &[u64], wishes: Wishes, look
 }
 
 fn program(scenario: &Scenario<ProgramWork>, seeds: &[u64], wishes: Wishes, looking: &Looking) -> Result<Raw, Invalid> {
-    let (mut activities, mut transfers) = (Activities::default(), Transfers::default());
+    let mut activities = Records::new(columns::activities(), 0);
+    let of_messages = columns::transfers(Arc::clone(&scenario.work().program)).only(&TRANSFERS);
+    let mut transfers = Records::new(of_messages, 0);
     let mut outcome = {
         let mut on_activity = |activity: &Activity| activities.add(activity);
         let mut on_transfer = |transfer: &Transfer| transfers.add(transfer);
@@ -212,13 +231,13 @@ fn program(scenario: &Scenario<ProgramWork>, seeds: &[u64], wishes: Wishes, look
         tables.push(("messages", transfers.columns()));
     }
     if wishes.ranks {
-        tables.push(("ranks", of_ranks(&outcome.report.ranks)));
+        tables.push(("ranks", table(columns::ranks(), outcome.report.ranks.iter())));
     }
     if wishes.activities {
         tables.push(("activities", activities.columns()));
     }
     if wishes.path {
-        tables.push(("path", of_path(outcome.path.as_deref().unwrap_or_default())));
+        tables.push(("path", table(columns::path(), outcome.path.iter().flatten())));
     }
     let deadlock = (outcome.report.head.status == Status::Deadlocked).then(|| stuck(&outcome.report, outcome.stuck));
     Ok(Raw { report: AnyReport::Program(outcome.report), deadlock, tables })
@@ -250,8 +269,8 @@ fn jobs(scenario: &Scenario<JobsWork>, seeds: &[u64], wishes: Wishes, looking: &
         tables.push(("messages", messages.columns()));
     }
     if wishes.links {
-        let names: Vec<&str> = scenario.work().jobs.iter().map(|job| job.name.as_str()).collect();
-        tables.push(("links", job_links(&outcome.links, &names)));
+        let names = scenario.work().jobs.iter().map(|job| job.name.as_str());
+        tables.push(("links", table(columns::job_links(names), outcome.links.iter())));
     }
     let JobsReport { head, gridlock, .. } = &outcome.report;
     let deadlock = (head.status == Status::Deadlocked)

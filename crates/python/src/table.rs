@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::arrow;
-use crate::column::{Column, Columns};
+use crate::column::{Column, Columns, Named};
 
 /// Memory of a column, as numpy asks for it: kept as long as any array looks at it.
 #[pyclass(frozen, module = "hayase._hayase")]
@@ -21,19 +21,14 @@ impl Memory {
     /// Where the numbers are, which nobody may write to: "The array interface protocol" of numpy, version 3.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (address, kind) = match &self.columns[self.index].1 {
-            Column::U32(values) => (values.as_ptr() as usize, "u4"),
-            Column::U64(values) => (values.as_ptr() as usize, "u8"),
-            Column::I64(values) => (values.as_ptr() as usize, "i8"),
-            Column::F64(values) => (values.as_ptr() as usize, "f8"),
-            Column::Text(..) => return Err(PyTypeError::new_err("a column of texts is no array of numbers")),
-        };
+        let values = &self.columns[self.index].values;
+        let (address, kind, _) = values.memory();
         let order = if cfg!(target_endian = "big") { '>' } else { '<' };
         let interface = PyDict::new(py);
         interface.set_item("version", 3)?;
-        interface.set_item("shape", (self.columns[self.index].1.len(),))?;
+        interface.set_item("shape", (values.len(),))?;
         interface.set_item("typestr", format!("{order}{kind}"))?;
-        interface.set_item("data", (address, true))?;
+        interface.set_item("data", (address as usize, true))?;
         Ok(interface)
     }
 }
@@ -59,21 +54,22 @@ impl Table {
     /// The names of the columns.
     #[getter]
     fn columns(&self) -> Vec<&str> {
-        self.columns.iter().map(|(name, _)| &**name).collect()
+        self.columns.iter().map(|named| &*named.name).collect()
     }
 
     fn __len__(&self) -> usize {
-        self.columns.first().map_or(0, |(_, column)| column.len())
+        self.columns.first().map_or(0, |named| named.values.len())
     }
 
-    /// A column as a numpy array that cannot be written to; numbers are not copied.
+    /// A column, by its name here or in files, as a numpy array that cannot be written to; numbers are not copied.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let Some(index) = self.columns.iter().position(|(known, _)| *known == name) else {
+        let known = |known: fn(&Named) -> &str| self.columns.iter().position(|named| known(named) == name);
+        let Some(index) = known(|named| &named.name).or_else(|| known(|named| &named.in_files)) else {
             let known: Vec<&str> = self.columns();
             return Err(PyKeyError::new_err(format!("there is no column {name:?}; there are {}", known.join(", "))));
         };
         let numpy = py.import("numpy")?;
-        match &self.columns[index].1 {
+        match &self.columns[index].values {
             Column::Text(ends, bytes) => {
                 let text = |pair: &[i64]| String::from_utf8_lossy(&bytes[pair[0] as usize..pair[1] as usize]);
                 let texts = PyList::new(py, ends.windows(2).map(text))?;

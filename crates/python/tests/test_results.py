@@ -204,6 +204,8 @@ def test_tables_and_results_are_dicts() -> None:
     frame = pandas.DataFrame(table)
     assert frame.shape == (16, 6) and frame["end"].max() == result.makespan
     assert np.asarray(table)["bytes"].tolist() == table["bytes"].tolist()
+    # The names of the files are understood as well.
+    assert table["end_s"].tolist() == table["end"].tolist() and "end_s" not in table.columns
     assert set(result) == set(result.report) and dict(result)["makespan_s"] == result.makespan
     assert "bounds" in result and len(result) == len(result.report) and result == result
     with pytest.raises(KeyError, match="there is no column"):

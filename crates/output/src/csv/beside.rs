@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use super::Messages;
+use super::{Messages, messages};
 use hayase::report::MessageRecord;
 
 /// Messages that are handed over at once.
@@ -18,10 +18,8 @@ const WAITING: usize = 16;
 /// [`Messages`], made into text and written by a thread of its own: the same bytes, while the run goes on.
 ///
 /// Where there is one core, whoever calls writes them.
-#[derive(Debug)]
 pub struct MessagesBeside<W: Write + Send + 'static>(Option<Writer<W>>);
 
-#[derive(Debug)]
 enum Writer<W> {
     Here(Messages<W>),
     Beside {
@@ -39,7 +37,7 @@ impl<W: Write + Send + 'static> MessagesBeside<W> {
     /// # Errors
     /// Where `writer` fails, or no thread can be had.
     pub fn new(writer: W) -> io::Result<Self> {
-        let mut table = Messages::new(writer)?;
+        let mut table = messages(writer)?;
         if hayase::base::threads::count() < 2 {
             return Ok(Self(Some(Writer::Here(table))));
         }
@@ -137,7 +135,7 @@ mod tests {
     #[test]
     fn messages_written_beside_are_the_same_bytes() {
         for count in [0, 1, BATCH as u32 - 1, BATCH as u32, 3 * BATCH as u32 + 17] {
-            let (mut here, mut beside) = (Messages::new(Vec::new()).unwrap(), MessagesBeside::new(Vec::new()).unwrap());
+            let (mut here, mut beside) = (messages(Vec::new()).unwrap(), MessagesBeside::new(Vec::new()).unwrap());
             for message in (0..count).map(message) {
                 here.write(&message);
                 beside.write(&message);

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::figures::{Quantity, fixed, grouped};
-use super::{Answer, Cell, Grid, printable};
+use super::{Answer, Grid, printable};
 use crate::distinct::distinct;
+use hayase::columns::Columns;
 use hayase::report::{Accuracy, AccuracyRow};
 use hayase::units::Bytes;
 
@@ -81,83 +82,59 @@ fn signed(error: f64) -> String {
 
 /// By size and reference: the errors of all models.
 fn makespans(rows: &[AccuracyRow]) -> Grid {
+    type Here<'a> = Vec<&'a AccuracyRow>;
+    let references = Columns::<Here<'_>>::new()
+        .words("size", |here| Bytes(here[0].case.size_bytes).to_string())
+        .words("reference", |here| reference(here[0]))
+        .time("makespan", |here| here[0].reference_makespan_s)
+        .ratio("spread [%]", 1, |here| 100.0 * here[0].reference_spread);
     let models = distinct(rows.iter().map(|row| row.model.as_str()));
-    let mut grid = Grid::new().text("size").text("reference").time("makespan").number("spread [%]").keys(2);
-    for model in &models {
-        grid = grid.number(format!("{model} [%]"));
-    }
-    for (size, name) in distinct(rows.iter().map(|row| (row.case.size_bytes, reference(row)))) {
-        let here: Vec<&AccuracyRow> =
-            rows.iter().filter(|row| row.case.size_bytes == size && reference(row) == name).collect();
-        let Some(first) = here.first() else { continue };
-        let mut cells: Vec<Cell> = vec![
-            Bytes(size).to_string().into(),
-            name.clone().into(),
-            first.reference_makespan_s.into(),
-            fixed(100.0 * first.reference_spread, 1).into(),
-        ];
-        for model in &models {
-            let row = here.iter().find(|row| row.model == *model);
-            cells.push(row.map_or_else(|| "-".to_owned(), |row| marked(row.makespan_error)).into());
-        }
-        grid.row(cells);
-    }
-    grid
+    let columns = models.into_iter().fold(references, |columns, model| {
+        let error = move |here: &Here<'_>| here.iter().find(|row| row.model == model).map(|row| row.makespan_error);
+        columns.id(format!("{model} [%]"), move |here| error(here).map(marked))
+    });
+    let kinds = distinct(rows.iter().map(|row| (row.case.size_bytes, reference(row))));
+    let alike = |kind| rows.iter().filter(|row| (row.case.size_bytes, reference(row)) == kind).collect::<Here<'_>>();
+    Grid::of(&columns, kinds.into_iter().map(alike)).keys(2)
 }
 
 /// What else is known of each row.
 fn details(rows: &[AccuracyRow]) -> Grid {
-    let mut grid = Grid::new().text("size").text("reference").text("model").number("finish [%]").keys(3);
-    for quantile in ["5 of 100 [%]", "50 of 100 [%]", "95 of 100 [%]"] {
-        grid = grid.number(quantile);
-    }
-    grid = grid.quantity("run time", Quantity::RunTime).number("speed-up");
-    for row in rows {
-        let channels = row.channels.as_deref().map_or_else(String::new, |channels| format!(" ({channels})"));
-        let cells: [Cell; 9] = [
-            Bytes(row.case.size_bytes).to_string().into(),
-            reference(row).into(),
-            format!("{}{channels}", row.model).into(),
-            marked(row.mean_finish_error).into(),
-            signed(row.time_error_q05).into(),
-            signed(row.time_error_q50).into(),
-            signed(row.time_error_q95).into(),
-            row.model_cpu_s.into(),
-            fixed(row.speed_ratio, if row.speed_ratio < 9.95 { 1 } else { 0 }).into(),
-        ];
-        grid.row(cells);
-    }
-    grid
+    let columns = Columns::<AccuracyRow>::new()
+        .words("size", |row| Bytes(row.case.size_bytes).to_string())
+        .words("reference", reference)
+        .words("model", |row| {
+            let channels = row.channels.as_deref().map_or_else(String::new, |channels| format!(" ({channels})"));
+            format!("{}{channels}", row.model)
+        })
+        .id("finish [%]", |row| marked(row.mean_finish_error))
+        .id("5 of 100 [%]", |row| signed(row.time_error_q05))
+        .id("50 of 100 [%]", |row| signed(row.time_error_q50))
+        .id("95 of 100 [%]", |row| signed(row.time_error_q95))
+        .quantity("run time", Quantity::RunTime, |row| row.model_cpu_s)
+        .id("speed-up", |row| fixed(row.speed_ratio, if row.speed_ratio < 9.95 { 1 } else { 0 }));
+    Grid::of(&columns, rows).keys(3)
 }
 
 /// By model and reference: over all cases.
 fn in_short(rows: &[AccuracyRow]) -> Grid {
-    let mut grid = Grid::new().text("model").text("reference").number("rows").number("within 10 %").keys(2);
-    grid = grid.number("least [%]").number("mean [%]").number("largest [%]");
-    for model in distinct(rows.iter().map(|row| row.model.as_str())) {
-        for name in distinct(rows.iter().map(|row| row.reference.as_str())) {
-            let here = rows.iter().filter(|row| row.model == model && row.reference == name);
-            let errors: Vec<f64> = here.map(|row| row.makespan_error).collect();
-            if errors.is_empty() {
-                continue;
-            }
-            let within = errors.iter().filter(|error| error.abs() <= AccuracyRow::MARKED).count();
-            let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = errors.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-            let cells: [Cell; 7] = [
-                model.into(),
-                name.into(),
-                (errors.len() as u64).into(),
-                (within as u64).into(),
-                marked(least).into(),
-                marked(mean).into(),
-                marked(most).into(),
-            ];
-            grid.row(cells);
-        }
-    }
-    grid
+    type Errors<'a> = (&'a str, &'a str, Vec<f64>);
+    let columns = Columns::<Errors<'_>>::new()
+        .text("model", |(model, ..)| model)
+        .text("reference", |(_, reference, _)| reference)
+        .count("rows", |(.., errors)| errors.len())
+        .count("within 10 %", |(.., errors)| errors.iter().filter(|error| error.abs() <= AccuracyRow::MARKED).count())
+        .id("least [%]", |(.., errors)| marked(errors.iter().copied().fold(f64::INFINITY, f64::min)))
+        .id("mean [%]", |(.., errors)| marked(errors.iter().sum::<f64>() / errors.len() as f64))
+        .id("largest [%]", |(.., errors)| marked(errors.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
+    let models = distinct(rows.iter().map(|row| row.model.as_str()));
+    let references = distinct(rows.iter().map(|row| row.reference.as_str()));
+    let pairs = models.iter().flat_map(|model| references.iter().map(move |reference| (*model, *reference)));
+    let errors = pairs.map(|(model, reference)| -> Errors<'_> {
+        let here = rows.iter().filter(|row| row.model == model && row.reference == reference);
+        (model, reference, here.map(|row| row.makespan_error).collect())
+    });
+    Grid::of(&columns, errors.filter(|(.., errors)| !errors.is_empty())).keys(2)
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, fixed, grouped};
-use super::{Answer, Cell, Grid, printable};
-use hayase::report::Benchmark;
+use super::figures::{fixed, grouped};
+use super::{Answer, Grid, printable};
+use crate::columns;
+use hayase::columns::Columns;
+use hayase::report::{Benchmark, Growth};
 
 /// A benchmark.
 pub fn benchmark(benchmark: &Benchmark) -> Answer {
@@ -12,18 +14,16 @@ pub fn benchmark(benchmark: &Benchmark) -> Answer {
     let _ = writeln!(text, "{}\n", printable(&heading(benchmark)));
     text.table(rows(benchmark));
     if !benchmark.growth.is_empty() {
-        let mut grid = Grid::new().text("growth").text("nodes").number("a message costs").number("an all-to-all");
-        for growth in &benchmark.growth {
-            let (from, to) = growth.nodes;
-            grid.row([
-                growth.loads.clone(),
-                format!("{} to {}", grouped(from.into()), grouped(to.into())),
-                format!("N^{}", fixed(growth.exponent, 2)),
-                format!("N^{}", fixed(growth.exponent + 2.0, 2)),
-            ]);
-        }
+        let columns = Columns::<Growth>::new()
+            .text("growth", |growth| &growth.loads)
+            .words("nodes", |growth| {
+                let (from, to) = growth.nodes;
+                format!("{} to {}", grouped(from.into()), grouped(to.into()))
+            })
+            .id("a message costs", |growth| format!("N^{}", fixed(growth.exponent, 2)))
+            .id("an all-to-all", |growth| format!("N^{}", fixed(growth.exponent + 2.0, 2)));
         text.push_str("\n");
-        text.table(grid);
+        text.table(Grid::of(&columns, &benchmark.growth));
     }
     if !benchmark.complete {
         text.push_str("\nINTERRUPTED: runs are missing.\n");
@@ -46,33 +46,17 @@ fn heading(benchmark: &Benchmark) -> String {
 }
 
 fn rows(benchmark: &Benchmark) -> Grid {
-    let wall = benchmark.threads > 1;
-    let mut grid = Grid::new()
-        .text("load")
-        .number("messages")
-        .number("message [ns]")
-        .number("range [ns]")
-        .quantity("spread", Quantity::Part);
-    if wall {
-        grid = grid.number("message, wall [ns]");
+    let mut shown = vec![("load", ""), ("messages", ""), ("message [ns]", ""), ("range [ns]", ""), ("spread", "")];
+    if benchmark.threads > 1 {
+        shown.push(("message, wall [ns]", ""));
     }
-    grid = grid.quantity("messages", Quantity::Rate).quantity("memory", Quantity::Bytes);
-    for row in &benchmark.rows {
-        let cpu = &row.cpu_ns;
-        let mut cells: Vec<Cell> = vec![
-            row.load.as_str().into(),
-            row.messages.into(),
-            nanoseconds(cpu.median).into(),
-            format!("{} to {}", nanoseconds(cpu.min), nanoseconds(cpu.max)).into(),
-            (cpu.all.len() > 1).then(|| cpu.relative()).into(),
-        ];
-        if wall {
-            cells.push(nanoseconds(row.wall_ns.median).into());
-        }
-        cells.extend([row.messages_per_s.into(), row.peak_rss_bytes.map(|bytes| bytes as f64).into()]);
-        grid.row(cells);
-    }
-    grid
+    shown.extend([("messages_per_s", "messages"), ("peak_rss_bytes", "memory")]);
+    let columns = columns::benchmark(benchmark)
+        .id("message [ns]", |row| nanoseconds(row.cpu_ns.median))
+        .id("range [ns]", |row| format!("{} to {}", nanoseconds(row.cpu_ns.min), nanoseconds(row.cpu_ns.max)))
+        .part("spread", |row| (row.cpu_ns.all.len() > 1).then(|| row.cpu_ns.relative()))
+        .id("message, wall [ns]", |row| nanoseconds(row.wall_ns.median));
+    Grid::of(&columns.only(&shown), &benchmark.rows)
 }
 
 /// Three digits are what such figures are worth; small ones have a decimal.

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use super::figures::percent;
-use super::{Answer, Cell, Grid, Quantity, fixed, grouped, printable};
+use super::{Answer, Grid, Quantity, fixed, grouped, printable};
+use hayase::columns::Columns;
 use hayase::node::calibrate::Calibration;
-use hayase::prediction::communication::{Communication, Line};
+use hayase::prediction::communication::{Communication, Line, Parameter, Row};
 use hayase::units::Time;
 
 /// Sizes shown: about so many, and those on both sides of a limit.
@@ -48,64 +49,45 @@ pub fn communication(data: &Communication, fit: &Calibration) -> Answer {
 }
 
 fn times(data: &Communication) -> Grid {
-    let mut grid = Grid::new().number("size [B]").time("message").time("median").time("95 %");
-    grid = grid.time("send").time("late receive").number("repetitions");
+    let columns = Columns::<Row>::new()
+        .count("size [B]", |row| row.size.0)
+        .time("message", |row| row.receive.seconds())
+        .time("median", |row| row.median.seconds())
+        .time("95 %", |row| row.high.seconds())
+        .time("send", |row| row.send.map(Time::seconds))
+        .time("late receive", |row| row.late.map(Time::seconds))
+        .count("repetitions", |row| row.repetitions);
     let edge = |size: u64| {
         [data.limits.s, data.limits.sync].iter().flatten().any(|limit| limit.0 == size || limit.0 + 1 == size)
     };
-    let show = |time: Option<Time>| Cell::from(time.map(Time::seconds));
     let step = data.times.len().div_ceil(SHOWN).max(1);
     let last = data.times.len().saturating_sub(1);
-    for (_, row) in data.times.iter().enumerate().filter(|(i, row)| i % step == 0 || *i == last || edge(row.size.0)) {
-        grid.row([
-            row.size.0.into(),
-            show(Some(row.receive)),
-            show(Some(row.median)),
-            show(Some(row.high)),
-            show(row.send),
-            show(row.late),
-            row.repetitions.into(),
-        ]);
-    }
-    grid
+    let rows = data.times.iter().enumerate().filter(|(i, row)| i % step == 0 || *i == last || edge(row.size.0));
+    Grid::of(&columns, rows.map(|(_, row)| row))
 }
 
 fn lines(data: &Communication) -> Grid {
-    let mut grid = Grid::new()
-        .text("sizes [B]")
-        .number("of no bytes [ns]")
-        .text("95 % [ns]")
-        .number("each byte [ns]")
-        .text("95 % [ns]")
-        .quantity("bandwidth", Quantity::Bandwidth);
-    for line in &data.lines {
-        let Line { from, to, start_ns, slope_ns, start_interval, slope_interval } = line;
-        let between = |[low, high]: [f64; 2], digits| format!("{} .. {}", fixed(low, digits), fixed(high, digits));
-        let bandwidth = (*slope_ns > 0.0).then(|| 1e9 / slope_ns);
-        grid.row([
-            Cell::from(format!("{} to {}", grouped(from.0), grouped(to.0))),
-            fixed(*start_ns, 0).into(),
-            between(*start_interval, 0).into(),
-            fixed(*slope_ns, 4).into(),
-            between(*slope_interval, 4).into(),
-            bandwidth.into(),
-        ]);
-    }
-    grid
+    let between = |[low, high]: [f64; 2], digits| format!("{} .. {}", fixed(low, digits), fixed(high, digits));
+    let columns = Columns::<Line>::new()
+        .words("sizes [B]", |line| format!("{} to {}", grouped(line.from.0), grouped(line.to.0)))
+        .ratio("of no bytes [ns]", 0, |line| line.start_ns)
+        .words("95 % [ns]", move |line| between(line.start_interval, 0))
+        .ratio("each byte [ns]", 4, |line| line.slope_ns)
+        .words("95 % [ns]", move |line| between(line.slope_interval, 4))
+        .quantity("bandwidth", Quantity::Bandwidth, |line| (line.slope_ns > 0.0).then(|| 1e9 / line.slope_ns));
+    Grid::of(&columns, &data.lines)
 }
 
 fn parameters(data: &Communication) -> Grid {
-    let mut grid = Grid::new().text("parameter").number("value").text("95 %").text("unit").text("");
-    for parameter in &data.parameters {
-        let digits = if parameter.unit == "ns" { 1 } else { 4 };
-        let interval = parameter
-            .interval
-            .map_or_else(String::new, |[low, high]| format!("{} .. {}", fixed(low, digits), fixed(high, digits)));
-        let (value, remark) = match parameter.value {
-            Some(value) => (fixed(value, digits), ""),
-            None => ("-".into(), "not identifiable"),
-        };
-        grid.row([printable(&parameter.name), value, interval, parameter.unit.clone(), remark.into()]);
-    }
-    grid
+    let digits = |parameter: &Parameter| if parameter.unit == "ns" { 1 } else { 4 };
+    let columns = Columns::<Parameter>::new()
+        .text("parameter", |parameter| &parameter.name)
+        .id("value", move |parameter| parameter.value.map(|value| fixed(value, digits(parameter))))
+        .words("95 %", move |parameter| {
+            let show = |end| fixed(end, digits(parameter));
+            parameter.interval.map_or_else(String::new, |[low, high]| format!("{} .. {}", show(low), show(high)))
+        })
+        .text("unit", |parameter| &parameter.unit)
+        .text("", |parameter| if parameter.value.is_some() { "" } else { "not identifiable" });
+    Grid::of(&columns, &data.parameters)
 }

@@ -1,7 +1,8 @@
 //! What jobs came to under each choice of a comparison.
 
+use super::Grid;
 use super::figures::{fixed, percent};
-use super::{Cell, Grid, printable};
+use crate::columns;
 use hayase::report::{ComparisonRow, WorstSlowdown};
 
 /// Ratios that differ by less are the same.
@@ -14,30 +15,13 @@ pub(super) fn is_slowed(row: &ComparisonRow) -> Option<&WorstSlowdown> {
 
 /// A line for each job of each row; `names` are the choices that have columns.
 pub(super) fn grid(rows: &[ComparisonRow], names: &[usize]) -> Grid {
-    let jobs = || rows.iter().flat_map(|row| &row.jobs);
-    let spread = jobs().any(|job| job.slowdown_sd.is_some());
-    let mut grid = Grid::new().keys(names.len() + 1);
-    for &choice in names {
-        grid = grid.text(rows[0].names()[choice]);
+    let all = rows.iter().flat_map(|row| row.jobs.iter().map(move |job| (row, job)));
+    let mut shown: Vec<(&str, &str)> = names.iter().map(|&choice| (rows[0].names()[choice], "")).collect();
+    shown.extend([("job", ""), ("ranks", ""), ("makespan", ""), ("alone", ""), ("slowdown", "")]);
+    if all.clone().any(|(_, job)| job.slowdown_sd.is_some()) {
+        shown.push(("slowdown_sd", "sd of slowdown"));
     }
-    grid = grid.text("job").number("ranks").time("makespan").time("alone").number("slowdown");
-    if spread {
-        grid = grid.number("sd of slowdown");
-    }
-    for row in rows {
-        for job in &row.jobs {
-            let mut cells: Vec<Cell> = names.iter().map(|&choice| row.choices()[choice].into()).collect();
-            cells.extend([printable(&job.name).into(), job.ranks.to_string().into()]);
-            cells.extend([Cell::from(job.makespan_s), job.alone_s.into()]);
-            let number = |number: Option<f64>| Cell::from(number.map(|number| fixed(number, 3)).unwrap_or_default());
-            cells.push(number(job.slowdown));
-            if spread {
-                cells.push(number(job.slowdown_sd));
-            }
-            grid.row(cells);
-        }
-    }
-    grid
+    Grid::of(&columns::compared_jobs(rows).only(&shown), all).keys(names.len() + 1)
 }
 
 /// Under which choice the job that is slowed most is slowed least, and most; nothing where there is one row.

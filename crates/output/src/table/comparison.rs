@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::figures::{Quantity, count, counted, fixed, grouped, percent, seconds};
-use super::{Answer, Cell, Grid, compared_jobs, models, printable};
-use hayase::report::{Bounds, Comparison, ComparisonRow, Estimated, FAULTS, PATTERN, RankBy, varying};
+use super::{Answer, Grid, compared_jobs, models, printable};
+use hayase::columns::{Blank, Columns};
+use hayase::report::{Bounds, Comparison, ComparisonRow, Estimated, FAULTS, PATTERN, RankBy, Slowdown, varying};
 
 /// The position of the topology among the choices, which like the pattern is named in a way of its own.
 const TOPOLOGY: usize = 0;
@@ -141,109 +142,60 @@ fn common_bounds(rows: &[ComparisonRow]) -> Option<Bounds> {
 }
 
 fn bounds_of(bounds: Bounds) -> String {
-    let all = [
-        ("injection", bounds.injection_s),
-        ("computation", bounds.computation_s),
-        ("busiest link", bounds.busiest_link_s),
-        ("bisection", bounds.bisection_s),
-        ("critical path", bounds.path_s),
-    ];
-    let known = all.into_iter().filter_map(|(name, bound)| Some(format!("{name} {}", seconds(bound?))));
-    known.collect::<Vec<_>>().join(", ")
+    bounds.named().map(|(name, bound)| format!("{name} {}", seconds(bound))).collect::<Vec<_>>().join(", ")
 }
 
 fn grid(rows: &[ComparisonRow]) -> Grid {
     let names = names(rows);
-    let ranked = rows.len() > 1 && rows.iter().all(|row| row.job == rows[0].job);
-    let spread = rows.iter().any(|row| row.makespan.seeds.len() > 1);
-    let missing = rows.iter().any(|row| row.makespan.missing > 0);
-    // Of a program that computes nothing no bound is known.
-    let bounded = rows.iter().any(|row| row.ratio_to_bound.is_finite());
-    let own_bounds = common_bounds(rows).is_none();
-    let slowed = rows.iter().any(|row| row.slowdown.is_some());
-    let cut_off = rows.iter().any(|row| row.cut_off > 0);
-    let of_jobs = rows.iter().any(|row| row.worst_slowdown.is_some());
-    let estimated = rows.iter().any(|row| row.estimated.is_some());
-    let mut grid = Grid::new().keys(names.len());
-    for &choice in &names {
-        grid = grid.text(rows[0].names()[choice]);
-    }
-    grid = grid.time("mean");
-    if estimated {
-        grid = grid.text("estimate: 95 % interval");
-    }
-    if spread {
-        grid = grid.time("sd");
-    }
-    if slowed {
-        grid = grid.number("slowdown").text("95 % interval");
-    }
-    if cut_off {
-        grid = grid.number("cut off");
-    }
-    if of_jobs {
-        grid = grid.number("worst slowdown").text("of job");
-    }
-    if ranked {
-        grid = grid.number("to best");
-    }
-    if bounded {
-        grid = grid.number("to bound");
-    }
-    if own_bounds {
-        grid = grid.time("bound");
-    }
-    grid = grid.quantity("bandwidth", Quantity::Bandwidth).quantity("run time", Quantity::RunTime);
-    if missing {
-        grid = grid.number("seeds run");
-    }
-    for row in rows {
-        let mut cells: Vec<Cell> = names.iter().map(|&choice| row.choices()[choice].into()).collect();
-        cells.push(row.makespan.mean_s.into());
-        if estimated {
-            cells.push(interval(row).into());
-        }
-        if spread {
-            cells.push((row.makespan.seeds.len() > 1).then_some(row.makespan.sd_s).into());
-        }
-        if slowed {
-            let mean = row.slowdown.map(|slowdown| fixed(slowdown.mean, 3)).unwrap_or_default();
-            let interval = row.slowdown.filter(|slowdown| slowdown.seeds > 1);
+    let any = |has: fn(&ComparisonRow) -> bool| rows.iter().any(has);
+    let columns = names.iter().fold(Columns::<ComparisonRow>::new(), |columns, &choice| {
+        columns.text(rows[0].names()[choice], move |row| row.choices()[choice])
+    });
+    let columns = columns
+        .time("mean", |row| row.makespan.mean_s)
+        .when(any(|row| row.estimated.is_some()), |columns| columns.words("estimate: 95 % interval", interval))
+        .when(any(|row| row.makespan.seeds.len() > 1), |columns| {
+            columns.time("sd", |row| (row.makespan.seeds.len() > 1).then_some(row.makespan.sd_s))
+        })
+        .when(any(|row| row.slowdown.is_some()), |columns| {
+            let ends = |of: Slowdown| format!("{} to {}", fixed(of.low, 3), fixed(of.high, 3));
             let interval =
-                interval.map(|slowdown| format!("{} to {}", fixed(slowdown.low, 3), fixed(slowdown.high, 3)));
-            cells.extend([Cell::from(mean), interval.unwrap_or_default().into()]);
-        }
-        if cut_off {
-            let seeds = row.makespan.seeds.len() as u64 + row.cut_off;
-            cells.push(if row.cut_off > 0 { format!("{} of {seeds}", row.cut_off) } else { String::new() }.into());
-        }
-        if of_jobs {
-            let worst = row.worst_slowdown.as_ref();
-            let mean = worst.map(|worst| fixed(worst.mean, 3)).unwrap_or_default();
-            cells.extend([
-                Cell::from(mean),
-                compared_jobs::is_slowed(row).map(|worst| printable(&worst.job)).unwrap_or_default().into(),
-            ]);
-        }
-        if ranked {
-            let ratio = row.ratio_to_best;
-            cells.push(if ratio < 1e6 { fixed(ratio, 3) } else { format!("{ratio:.3e}") }.into());
-        }
-        if bounded {
-            let ratio = Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite());
-            cells.push(ratio.map(|ratio| fixed(ratio, 3)).unwrap_or_default().into());
-        }
-        if own_bounds {
-            cells.push(row.bounds.largest().into());
-        }
-        cells.extend([Cell::from(row.bytes as f64 / row.makespan.mean_s), row.wall_s.into()]);
-        if missing {
-            let run = row.makespan.seeds.len();
-            cells.push(format!("{run} of {}", run + row.makespan.missing).into());
-        }
-        grid.row(cells);
-    }
-    grid
+                move |row: &ComparisonRow| row.slowdown.filter(|of| of.seeds > 1).map(ends).unwrap_or_default();
+            columns
+                .ratio("slowdown", 3, |row| Blank(row.slowdown.map(|slowdown| slowdown.mean)))
+                .words("95 % interval", interval)
+        })
+        .when(any(|row| row.cut_off > 0), |columns| {
+            columns.id("cut off", |row| {
+                let seeds = row.makespan.seeds.len() as u64 + row.cut_off;
+                if row.cut_off > 0 { format!("{} of {seeds}", row.cut_off) } else { String::new() }
+            })
+        })
+        .when(any(|row| row.worst_slowdown.is_some()), |columns| {
+            columns
+                .ratio("worst slowdown", 3, |row| Blank(row.worst_slowdown.as_ref().map(|worst| worst.mean)))
+                .text("of job", |row| compared_jobs::is_slowed(row).map_or("", |worst| &worst.job))
+        })
+        .when(rows.len() > 1 && rows.iter().all(|row| row.job == rows[0].job), |columns| {
+            columns.id("to best", |row| match row.ratio_to_best {
+                ratio if ratio < 1e6 => fixed(ratio, 3),
+                ratio => format!("{ratio:.3e}"),
+            })
+        })
+        // Of a program that computes nothing no bound is known.
+        .when(any(|row| row.ratio_to_bound.is_finite()), |columns| {
+            columns.ratio("to bound", 3, |row| Blank(Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite())))
+        })
+        .when(common_bounds(rows).is_none(), |columns| columns.time("bound", |row| row.bounds.largest()))
+        .quantity("bandwidth", Quantity::Bandwidth, |row| row.bytes as f64 / row.makespan.mean_s)
+        .quantity("run time", Quantity::RunTime, |row| row.wall_s)
+        .when(any(|row| row.makespan.missing > 0), |columns| {
+            columns.id("seeds run", |row| {
+                let run = row.makespan.seeds.len();
+                format!("{run} of {}", run + row.makespan.missing)
+            })
+        });
+    Grid::of(&columns, rows).keys(names.len())
 }
 
 /// `1.23 ms to 1.25 ms`; of what was simulated in full `exact`.

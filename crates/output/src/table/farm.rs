@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, count, fixed, grouped, seconds};
-use super::{Answer, Cell, Grid, printable};
-use hayase::report::{FarmReport, PlanReport, Prediction};
+use super::figures::{count, fixed, grouped, seconds};
+use super::{Answer, Grid, printable};
+use crate::columns;
+use hayase::columns::Columns;
+use hayase::report::{FarmReport, IntervalPrediction, PlanReport, Prediction};
 
 /// Predictions, and what limits them.
 pub fn farm(report: &FarmReport) -> Answer {
@@ -32,58 +34,28 @@ pub fn farm(report: &FarmReport) -> Answer {
 }
 
 fn grid(report: &FarmReport) -> Grid {
-    let rows = &report.predictions;
-    let mut grid = Grid::new().keys(1 + usize::from(report.varied.is_some()));
-    if let Some(varied) = &report.varied {
-        grid = grid.number(varied.clone());
+    let any = |has: fn(&Prediction) -> bool| report.predictions.iter().any(has);
+    let mut shown: Vec<(&str, &str)> = report.varied.iter().map(|varied| (varied.as_str(), "")).collect();
+    shown.extend([
+        ("workers", ""),
+        ("time", ""),
+        ("efficiency", ""),
+        ("master_utilisation", "master busy"),
+        ("worker_utilisation", "workers busy"),
+        ("waiting_mean", "waiting, mean"),
+        ("waiting_max", "most"),
+        ("imbalance", ""),
+        ("bound", ""),
+        ("by", ""),
+    ]);
+    if any(|row| row.repeated > 0 || row.undone > 0) {
+        shown.extend([("repeated", "sent again"), ("undone", "")]);
     }
-    grid = grid
-        .number("workers")
-        .time("time")
-        .quantity("efficiency", Quantity::Part)
-        .quantity("master busy", Quantity::Part)
-        .quantity("workers busy", Quantity::Part)
-        .number("waiting, mean")
-        .number("most")
-        .quantity("imbalance", Quantity::Part)
-        .time("bound")
-        .text("by");
-    let lost = rows.iter().any(|row| row.repeated > 0 || row.undone > 0);
-    if lost {
-        grid = grid.number("sent again").number("undone");
+    if any(|row| row.seeds.is_some()) {
+        shown.extend([("mean", ""), ("sd", "")]);
     }
-    let seeds = rows.iter().any(|row| row.seeds.is_some());
-    if seeds {
-        grid = grid.time("mean").time("sd");
-    }
-    for row in rows {
-        let mut cells: Vec<Cell> = Vec::new();
-        if report.varied.is_some() {
-            cells.push(row.value.clone().unwrap_or_default().into());
-        }
-        cells.extend([
-            row.workers.to_string().into(),
-            row.time_s.into(),
-            row.efficiency.into(),
-            row.master_utilisation.into(),
-            row.worker_utilisation.mean.into(),
-            fixed(row.waiting.mean, 2).into(),
-            row.waiting.max.to_string().into(),
-            row.imbalance.into(),
-            row.bound_s.into(),
-            row.bounds.limit().into(),
-        ]);
-        if lost {
-            cells.extend([Cell::from(row.repeated.to_string()), row.undone.to_string().into()]);
-        }
-        if let Some(of) = &row.seeds {
-            cells.extend([Cell::from(of.mean_s), of.sd_s.into()]);
-        } else if seeds {
-            cells.extend([Cell::from(String::new()), String::new().into()]);
-        }
-        grid.row(cells);
-    }
-    grid
+    let columns = columns::predictions(report).text("by", |row| row.bounds.limit()).only(&shown);
+    Grid::of(&columns, &report.predictions).keys(1 + usize::from(report.varied.is_some()))
 }
 
 /// What the numbers say, in sentences.
@@ -147,14 +119,14 @@ pub fn plan(report: &PlanReport) -> Answer {
             writeln!(text, "work of all tasks: {} +- {width} (interval of {rate} %; wanted: {wanted})", seconds(work));
     }
     if !report.predictions.is_empty() {
-        let mut grid = Grid::new().number("workers").time("time").time("least").time("most");
         let _ = writeln!(text, "predicted times with intervals of {rate} %");
-        for row in &report.predictions {
-            let workers = Cell::from(row.workers.to_string());
-            grid.row([workers, row.time_s.into(), row.least_s.into(), row.most_s.into()]);
-        }
+        let columns = Columns::<IntervalPrediction>::new()
+            .id("workers", |row| row.workers)
+            .time("time", |row| row.time_s)
+            .time("least", |row| row.least_s)
+            .time("most", |row| row.most_s);
         text.push_str("\n");
-        text.table(grid);
+        text.table(Grid::of(&columns, &report.predictions));
     }
     text.push_str("\n");
     if report.next.is_empty() {

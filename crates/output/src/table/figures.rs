@@ -1,25 +1,7 @@
 //! Numbers as people read them: grouped digits, a common unit for all columns of a quantity, ratios.
 
+pub use hayase::columns::Quantity;
 use hayase::units::{Bandwidth, Time};
-
-/// What the figures of a column are: it decides in which units they can be shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Quantity {
-    /// Simulated, predicted or measured time \[s\].
-    Time,
-    /// Time that the simulation itself took \[s\].
-    RunTime,
-    /// Amounts of data \[B\].
-    Bytes,
-    /// \[B/s\].
-    Bandwidth,
-    /// How often a second something happens \[1/s\].
-    Rate,
-    /// A part of a whole \[1\], shown in percent.
-    Part,
-    /// By which part something is more (or, below 0, less) \[1\], shown in percent with its sign.
-    Change,
-}
 
 const TIMES: &[(&str, f64)] = &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("ps", 1e-12)];
 const BYTES: &[(&str, f64)] = &[("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)];
@@ -27,28 +9,22 @@ const BANDWIDTHS: &[(&str, f64)] = &[("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6
 const RATES: &[(&str, f64)] = &[("G/s", 1e9), ("M/s", 1e6), ("k/s", 1e3), ("1/s", 1.0)];
 const PARTS: &[(&str, f64)] = &[("%", 1e-2)];
 
-impl Quantity {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 7] =
-        [Self::Time, Self::RunTime, Self::Bytes, Self::Bandwidth, Self::Rate, Self::Part, Self::Change];
-
-    /// Its units, the largest first, each with its size in the base unit.
-    fn units(self) -> &'static [(&'static str, f64)] {
-        match self {
-            Self::Time | Self::RunTime => TIMES,
-            Self::Bytes => BYTES,
-            Self::Bandwidth => BANDWIDTHS,
-            Self::Rate => RATES,
-            Self::Part | Self::Change => PARTS,
-        }
+/// Returns the units of a quantity, the largest first, each with its size in the base unit.
+fn units(quantity: Quantity) -> &'static [(&'static str, f64)] {
+    match quantity {
+        Quantity::Time | Quantity::RunTime => TIMES,
+        Quantity::Bytes => BYTES,
+        Quantity::Bandwidth => BANDWIDTHS,
+        Quantity::Rate => RATES,
+        Quantity::Part | Quantity::Change => PARTS,
     }
+}
 
-    /// Fewest decimals of a column.
-    fn decimals(self) -> usize {
-        match self {
-            Self::Rate | Self::Part | Self::Change => 1,
-            _ => 3,
-        }
+/// Returns the fewest decimals of a column of a quantity.
+fn decimals(quantity: Quantity) -> usize {
+    match quantity {
+        Quantity::Rate | Quantity::Part | Quantity::Change => 1,
+        _ => 3,
     }
 }
 
@@ -63,7 +39,7 @@ pub struct Scale {
 impl Scale {
     /// The largest unit in which the largest of the values is at least 1; nothing but zeros are shown in the base unit.
     pub fn of(quantity: Quantity, values: impl IntoIterator<Item = f64>) -> Self {
-        let units = quantity.units();
+        let units = units(quantity);
         let largest = largest(values);
         let fits = |(_, factor): &&(&str, f64)| largest >= *factor * 0.9995;
         let base = |(_, factor): &&(&str, f64)| largest == 0.0 && *factor == 1.0;
@@ -76,7 +52,7 @@ impl Scale {
     /// for the quantity. The largest keeps three digits, and so does the smallest that is not 0 as long as the largest
     /// has no more than five.
     pub fn column(self, quantity: Quantity, values: impl IntoIterator<Item = f64>) -> Style {
-        let decimals = quantity.decimals();
+        let decimals = decimals(quantity);
         let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
         for value in values.into_iter().map(|value| (value / self.factor).abs()) {
             if value.is_finite() && value > 0.0 {

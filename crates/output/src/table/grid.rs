@@ -1,7 +1,10 @@
 //! Aligned columns for a terminal, and the same as Markdown.
 
+use std::borrow::Borrow;
+
 use super::figures::{Quantity, Scale, Style, fixed, grouped};
 use super::written::Written;
+use hayase::columns::{self, Columns, Form};
 
 /// Longest line of a sentence in a table, in characters.
 const SENTENCE: usize = 72;
@@ -47,6 +50,23 @@ pub enum Cell {
 impl Default for Cell {
     fn default() -> Self {
         Self::Text(String::new())
+    }
+}
+
+impl Cell {
+    /// Returns a value as people read it, `-` where it is missing.
+    fn of(form: Form, value: columns::Cell<'_>) -> Self {
+        match (form, value) {
+            (_, columns::Cell::Null) => Self::Figure(f64::NAN),
+            (_, columns::Cell::Text(text)) => Self::Text(text.into_owned()),
+            (Form::Count, columns::Cell::Unsigned(count)) => Self::Text(grouped(count)),
+            (Form::Quantity(_), columns::Cell::Unsigned(figure)) => Self::Figure(figure as f64),
+            (_, columns::Cell::Unsigned(number)) => Self::Text(number.to_string()),
+            (_, columns::Cell::Whole(number)) => Self::Text(number.to_string()),
+            (_, columns::Cell::Truth(value)) => Self::Text(value.to_string()),
+            (Form::Ratio(decimals), columns::Cell::Number(figure)) => Self::Text(fixed(figure, decimals)),
+            (_, columns::Cell::Number(figure)) => Self::Figure(figure),
+        }
     }
 }
 
@@ -108,6 +128,24 @@ impl Units {
 }
 
 impl Grid {
+    /// Returns a table of these columns: a row for each of `rows`, under the labels of the columns.
+    pub fn of<R, B: Borrow<R>>(columns: &Columns<'_, R>, rows: impl IntoIterator<Item = B>) -> Self {
+        let mut grid = columns.iter().fold(Self::new(), |grid, column| match column.form {
+            Form::Text => grid.text(column.label()),
+            Form::Id | Form::Count | Form::Ratio(_) => grid.number(column.label()),
+            Form::Quantity(quantity) => grid.quantity(column.label(), quantity),
+        });
+        grid.rows(columns, rows);
+        grid
+    }
+
+    /// Adds a row for each of `rows`, with the values of these columns.
+    pub fn rows<R, B: Borrow<R>>(&mut self, columns: &Columns<'_, R>, rows: impl IntoIterator<Item = B>) {
+        for row in rows {
+            self.row(columns.iter().map(|column| Cell::of(column.form, column.value(row.borrow()))));
+        }
+    }
+
     /// Without columns yet.
     pub fn new() -> Self {
         Self { keys: 1, ..Self::default() }

@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, fixed, grouped, seconds};
-use super::{Answer, Cell, Grid, early, printable};
-use crate::csv::nodes;
+use super::figures::{fixed, grouped, seconds};
+use super::run::{Lines, of_head, write_lines};
+use super::{Answer, Grid, early, printable};
+use crate::columns::{self, nodes};
 use hayase::base::Arrange;
-use hayase::report::{Interference, JobReport, JobsReport, Meeting, Status};
+use hayase::columns::Columns;
+use hayase::report::{Carried, Interference, JobReport, JobsReport, Meeting, Status};
 use hayase::units::Bytes;
 
 /// Jobs up to which the delay of each by each is a table of rows and columns.
@@ -38,14 +40,7 @@ pub fn jobs(report: &JobsReport) -> Answer {
     text.push_str("\n");
     text.table(grid(report));
     let _ = writeln!(text);
-    for (name, value) in figures(report) {
-        let _ = writeln!(text, "{}", format!("{name:<14}{value}").trim_end());
-    }
-    let distances = report.head.noise.as_ref().and_then(|noise| super::noise::distances(noise));
-    if let Some(distances) = distances {
-        let _ = writeln!(text, "\n{}", super::noise::HEADING);
-        text.table(distances);
-    }
+    write_lines(&mut text, figures(report), &report.head);
     if !report.meetings.is_empty() {
         let _ = match report.meetings.len() {
             1 => writeln!(text, "\nThe link on which jobs meet"),
@@ -79,82 +74,48 @@ fn few_nodes(of_ranks: &[u32]) -> String {
 
 /// Who loses down, to whom across.
 fn matrix(report: &JobsReport, pairs: &[Interference]) -> Grid {
-    let mut grid = Grid::new().text("job").keys(1);
-    for job in &report.jobs {
-        grid = grid.time(format!("to {}", printable(&job.name)));
-    }
-    grid = grid.time("all");
-    for row in pairs.chunks(report.jobs.len().max(1)) {
-        let mut cells = vec![Cell::from(printable(&row[0].victim))];
-        cells.extend(row.iter().map(|pair| Cell::from(pair.delay_s)));
-        cells.push(row.iter().map(|pair| pair.delay_s).sum::<f64>().into());
-        grid.row(cells);
-    }
-    grid
+    let victims = Columns::<&[Interference]>::new().text("job", |row| &row[0].victim);
+    let columns = report
+        .jobs
+        .iter()
+        .enumerate()
+        .fold(victims, |columns, (at, job)| columns.time(format!("to {}", job.name), move |row| row[at].delay_s));
+    let columns = columns.time("all", |row| row.iter().map(|pair| pair.delay_s).sum::<f64>());
+    Grid::of(&columns, pairs.chunks(report.jobs.len().max(1)))
 }
 
 /// The pairs with most of it.
 fn most(pairs: &[Interference]) -> Grid {
     let mut pairs: Vec<&Interference> = pairs.iter().collect();
     pairs.arrange_by(|a, b| b.delay_s.total_cmp(&a.delay_s));
-    let mut grid = Grid::new().text("job").text("to").time("lost").keys(2);
-    for pair in pairs.into_iter().take(PAIRS) {
-        grid.row([printable(&pair.victim).into(), printable(&pair.culprit).into(), Cell::from(pair.delay_s)]);
-    }
-    grid
+    let shown = columns::interference().only(&[("victim", "job"), ("culprit", "to"), ("delay", "lost")]);
+    Grid::of(&shown, pairs.into_iter().take(PAIRS)).keys(2)
 }
 
 fn grid(report: &JobsReport) -> Grid {
-    let alone = report.jobs.iter().any(|job| job.alone_s.is_some());
-    let repeated = report.jobs.iter().any(|job| job.repetitions > 1);
-    let mut grid =
-        Grid::new().keys(1).text("job").number("ranks").text("placement").text("nodes").time("start").time("end");
+    let any = |has: fn(&JobReport) -> bool| report.jobs.iter().any(has);
+    let mut shown = vec![("job", ""), ("ranks", ""), ("placement", ""), ("nodes", ""), ("start", ""), ("end", "")];
+    let repeated = any(|job| job.repetitions > 1);
     if repeated {
-        grid = grid.number("times");
+        shown.push(("repetitions", "times"));
     }
-    grid = grid.time("makespan");
+    shown.push(("makespan", ""));
     if repeated {
-        grid = grid.time("min").time("max");
+        shown.extend([("min", ""), ("max", "")]);
     }
-    if alone {
-        grid = grid.time("alone").number("slowdown");
+    if any(|job| job.alone_s.is_some()) {
+        shown.extend([("alone", ""), ("slowdown", "")]);
     }
-    grid = grid.number("messages").quantity("data", Quantity::Bytes).number("contention");
-    let faults = report.jobs.iter().any(|job| job.fault_delay_s.is_some());
-    if faults {
-        grid = grid.time("lost to faults");
+    shown.extend([("messages", ""), ("bytes", "data"), ("contention", "")]);
+    if any(|job| job.fault_delay_s.is_some()) {
+        shown.push(("fault_delay", "lost to faults"));
     }
-    for job in &report.jobs {
-        let mut cells: Vec<Cell> = vec![
-            printable(&job.name).into(),
-            u64::from(job.ranks).into(),
-            printable(&job.placement).into(),
-            few_nodes(&job.nodes).into(),
-            job.start_s.into(),
-            job.end_s.into(),
-        ];
-        if repeated {
-            cells.push(job.repetitions.into());
-        }
-        cells.push(job.makespan_s.into());
-        if repeated {
-            cells.extend([Cell::from(job.min_s), job.max_s.into()]);
-        }
-        if alone {
-            let slowdown = job.slowdown.map_or_else(|| "-".to_owned(), |slowdown| fixed(slowdown, 3));
-            cells.extend([Cell::from(job.alone_s), slowdown.into()]);
-        }
-        cells.extend([Cell::from(job.messages), (job.bytes as f64).into(), fixed(job.contention, 3).into()]);
-        if faults {
-            cells.push(job.fault_delay_s.into());
-        }
-        grid.row(cells);
-    }
-    grid
+    let columns = columns::jobs().without("nodes").words("nodes", |job| few_nodes(&job.nodes));
+    Grid::of(&columns.text("placement", |job| &job.placement).only(&shown), &report.jobs)
 }
 
 /// Names and values, a line each.
-fn figures(report: &JobsReport) -> Vec<(&'static str, String)> {
+fn figures(report: &JobsReport) -> Lines {
     let head = &report.head;
     let bound = report.bounds.largest();
     let bounds = match bound > 0.0 {
@@ -169,24 +130,16 @@ fn figures(report: &JobsReport) -> Vec<(&'static str, String)> {
         ("bytes", Bytes(head.bytes).to_string()),
         ("bound", bounds),
     ];
-    if let Some(faults) = &head.faults {
-        lines.extend(super::run::failed(faults));
-    }
-    if let Some(seeds) = &head.seeds {
-        lines.extend(super::run::over_seeds(seeds));
-    }
-    if let Some(noise) = &head.noise {
-        lines.extend(super::noise::lines(noise));
-    }
+    lines.extend(of_head(head));
     lines.push(("fingerprint", head.fingerprint.clone()));
     lines
 }
 
 fn meetings(report: &JobsReport) -> Grid {
-    let mut grid = Grid::new().text("link").quantity("utilisation", Quantity::Part).text("data of each job").keys(1);
-    for Meeting { link, utilisation, jobs, .. } in &report.meetings {
-        let of_job = jobs.iter().map(|carried| format!("{} {}", printable(&carried.job), Bytes(carried.bytes)));
-        grid.row([Cell::from(link.clone()), (*utilisation).into(), of_job.collect::<Vec<_>>().join(", ").into()]);
-    }
-    grid
+    let of_job = |carried: &Carried| format!("{} {}", printable(&carried.job), Bytes(carried.bytes));
+    let columns = Columns::<Meeting>::new()
+        .text("link", |meeting| &meeting.link)
+        .part("utilisation", |meeting| meeting.utilisation)
+        .words("data of each job", move |meeting| meeting.jobs.iter().map(of_job).collect::<Vec<_>>().join(", "));
+    Grid::of(&columns, &report.meetings)
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, count, percent};
-use super::{Answer, Cell, Grid};
+use super::figures::{count, percent};
+use super::{Answer, Grid};
+use hayase::columns::{Blank, Columns};
 use hayase::report::RanksReport;
-use hayase::report::replay::{CriticalPath, LateRank, Spread};
+use hayase::report::replay::{CriticalPath, LateRank, PathOperation, Spread};
 
 /// Ranks that are shown, and how many of those that one delays.
 const RANKS: usize = 5;
@@ -17,29 +18,19 @@ const LEAST: f64 = 1e-3;
 
 /// The ranks that others wait for; nothing where nobody was late.
 pub(super) fn who(text: &mut Answer, late: &[LateRank], makespan_s: f64) {
-    let mut grid = Grid::new()
-        .number("rank")
-        .time("delays others")
-        .time("by computing")
-        .time("by sending")
-        .number("ranks delayed")
-        .text("most of all")
-        .time("waited for")
-        .time("as it waited");
-    for rank in shown(late, makespan_s) {
-        let names: Vec<_> = rank.delays.iter().take(DELAYED).map(|delayed| delayed.rank.to_string()).collect();
-        let more = if rank.delays.len() > DELAYED { ", ..." } else { "" };
-        grid.row([
-            Cell::from(rank.rank),
-            rank.caused_s.into(),
-            rank.by_computing_s.into(),
-            rank.by_sending_s.into(),
-            rank.delays.len().to_string().into(),
-            (names.join(", ") + more).into(),
-            rank.waited_for_s.into(),
-            rank.as_it_waited_s.into(),
-        ]);
-    }
+    let columns = Columns::<LateRank>::new()
+        .id("rank", |rank| rank.rank)
+        .time("delays others", |rank| rank.caused_s)
+        .time("by computing", |rank| rank.by_computing_s)
+        .time("by sending", |rank| rank.by_sending_s)
+        .id("ranks delayed", |rank| rank.delays.len())
+        .words("most of all", |rank| {
+            let names: Vec<_> = rank.delays.iter().take(DELAYED).map(|delayed| delayed.rank.to_string()).collect();
+            names.join(", ") + if rank.delays.len() > DELAYED { ", ..." } else { "" }
+        })
+        .time("waited for", |rank| rank.waited_for_s)
+        .time("as it waited", |rank| rank.as_it_waited_s);
+    let grid = Grid::of(&columns, shown(late, makespan_s));
     if !grid.is_empty() {
         text.push_str("\nWho is late: what all ranks waited that goes back to it, and how long others waited for it\n");
         text.table(grid);
@@ -67,25 +58,14 @@ pub(super) fn of_pattern(text: &mut Answer, ranks: &RanksReport, makespan_s: f64
 
 /// Where the time of ranks went, by kind.
 pub(super) fn breakdown(kinds: &[Spread]) -> Grid {
-    let mut grid = Grid::new()
-        .text("kind")
-        .quantity("part", Quantity::Part)
-        .time("least")
-        .time("mean")
-        .time("most")
-        .number("rank");
-    for spread in kinds {
-        let rank = if spread.most_s > spread.least_s { spread.most_rank.to_string() } else { String::new() };
-        grid.row([
-            Cell::from(spread.kind),
-            spread.part.into(),
-            spread.least_s.into(),
-            spread.mean_s.into(),
-            spread.most_s.into(),
-            rank.into(),
-        ]);
-    }
-    grid
+    let columns = Columns::<Spread>::new()
+        .text("kind", |spread| spread.kind)
+        .part("part", |spread| spread.part)
+        .time("least", |spread| spread.least_s)
+        .time("mean", |spread| spread.mean_s)
+        .time("most", |spread| spread.most_s)
+        .id("rank", |spread| Blank((spread.most_s > spread.least_s).then_some(spread.most_rank)));
+    Grid::of(&columns, kinds)
 }
 
 /// What made the run last as long as it did.
@@ -101,16 +81,13 @@ pub(super) fn critical_path(text: &mut Answer, path: &CriticalPath) {
         kinds.join(", "),
         ranks.join(", ")
     );
-    let mut grid = Grid::new().number("rank").number("op").text("kind").time("time").text("operation").keys(2);
-    for step in path.operations.iter().take(OF_PATH) {
-        grid.row([
-            Cell::from(step.rank),
-            step.op.to_string().into(),
-            step.kind.into(),
-            step.time_s.into(),
-            step.operation.as_deref().unwrap_or_default().into(),
-        ]);
-    }
+    let columns = Columns::<PathOperation>::new()
+        .id("rank", |step| step.rank)
+        .id("op", |step| step.op)
+        .text("kind", |step| step.kind)
+        .time("time", |step| step.time_s)
+        .text("operation", |step| step.operation.as_deref().unwrap_or_default());
+    let grid = Grid::of(&columns, path.operations.iter().take(OF_PATH)).keys(2);
     if !grid.is_empty() {
         text.table(grid);
     }

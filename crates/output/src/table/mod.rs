@@ -27,6 +27,7 @@ mod tests;
 mod whatif;
 mod written;
 
+use crate::columns;
 use hayase::report::{Rate, Status, Stopped};
 use hayase::units::Bytes;
 
@@ -65,17 +66,11 @@ pub fn delivered(stopped: &Stopped) -> String {
 
 /// The rates of the messages of a first step, in the order given, and how they spread.
 pub fn rates(title: &str, rates: &[Rate]) -> Answer {
-    let mut grid =
-        Grid::new().number("src").number("dst").quantity("rate", Quantity::Bandwidth).text("bottleneck").keys(2);
-    for rate in rates {
-        let bottleneck = rate.bottleneck.clone().unwrap_or_default();
-        grid.row([Cell::from(rate.src), rate.dst.into(), rate.rate_bps.into(), bottleneck.into()]);
-    }
     let finite = || rates.iter().map(|rate| rate.rate_bps).filter(|rate| rate.is_finite());
     let bounded = finite().count();
     let mut text = Answer::new();
     text.push_str(&format!("{}\n\n", printable(title)));
-    text.table(grid);
+    text.table(Grid::of(&columns::rates(), rates).keys(2));
     if bounded > 0 {
         let (sum, min, max) = finite().fold((0.0, f64::INFINITY, 0.0), |(sum, min, max): (f64, f64, f64), rate| {
             (sum + rate, min.min(rate), max.max(rate))

@@ -1,7 +1,7 @@
 //! Transports side by side: what each says of the same load, and what it costs to ask.
 
-use super::figures::{Quantity, fixed};
-use super::{Cell, Grid};
+use super::{Grid, Quantity};
+use hayase::columns::Columns;
 use hayase::report::ComparisonRow;
 
 /// The choices that say how a load is simulated, and not what it is.
@@ -59,34 +59,24 @@ fn model(row: &ComparisonRow) -> String {
 fn grid(rows: &[&ComparisonRow]) -> Grid {
     let packet: Vec<&ComparisonRow> =
         rows.iter().copied().filter(|row| row.packet_hops.is_some() && row.makespan.mean_s > 0.0).collect();
-    let mut grid = Grid::new().text("model").time("mean");
-    let spread = rows.iter().any(|row| row.makespan.seeds.len() > 1);
-    if spread {
-        grid = grid.time("from").time("to");
-    }
-    for row in &packet {
-        grid = grid.number(format!("/ {}", short(row)));
-    }
-    grid = grid.quantity("run time", Quantity::RunTime);
-    for row in &packet {
-        grid = grid.number(format!("speed-up on {}", short(row)));
-    }
-    grid = grid.quantity("packet-hops", Quantity::Rate).quantity("messages", Quantity::Rate);
     let per_second =
         |count: u64, row: &ComparisonRow| if row.wall_s > 0.0 { count as f64 / row.wall_s } else { f64::NAN };
-    for row in rows {
-        let mut cells = vec![Cell::from(model(row)), row.makespan.mean_s.into()];
-        if spread {
-            cells.extend([Cell::from(row.makespan.min_s), row.makespan.max_s.into()]);
-        }
-        cells.extend(packet.iter().map(|other| fixed(row.makespan.mean_s / other.makespan.mean_s, 3).into()));
-        cells.push(row.wall_s.into());
-        cells.extend(packet.iter().map(|other| fixed(other.wall_s / row.wall_s, 2).into()));
-        cells.push(row.packet_hops.map(|hops| per_second(hops, row)).into());
-        cells.push(per_second(row.messages, row).into());
-        grid.row(cells);
-    }
-    grid
+    let models = Columns::<ComparisonRow>::new().words("model", model).time("mean", |row| row.makespan.mean_s);
+    let models = models.when(rows.iter().any(|row| row.makespan.seeds.len() > 1), |columns| {
+        columns.time("from", |row| row.makespan.min_s).time("to", |row| row.makespan.max_s)
+    });
+    let ratios = packet.iter().fold(models, |columns, other| {
+        let mean_s = other.makespan.mean_s;
+        columns.ratio(format!("/ {}", short(other)), 3, move |row| row.makespan.mean_s / mean_s)
+    });
+    let times = ratios.quantity("run time", Quantity::RunTime, |row| row.wall_s);
+    let speeds = packet.iter().fold(times, |columns, other| {
+        columns.ratio(format!("speed-up on {}", short(other)), 2, move |row| other.wall_s / row.wall_s)
+    });
+    let columns = speeds
+        .quantity("packet-hops", Quantity::Rate, move |row| row.packet_hops.map(|hops| per_second(hops, row)))
+        .quantity("messages", Quantity::Rate, move |row| per_second(row.messages, row));
+    Grid::of(&columns, rows.iter().copied())
 }
 
 /// `oq` of `packet:oq`.

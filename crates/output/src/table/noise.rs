@@ -1,8 +1,9 @@
 //! What slow processors cost, as lines and as a table of how far the delay travelled.
 
+use super::Grid;
 use super::figures::{count, fixed, percent, seconds};
-use super::{Cell, Grid};
-use hayase::report::NoiseReport;
+use hayase::columns::Columns;
+use hayase::report::{NoiseReport, Reached};
 
 /// Distances that are shown.
 const FARTHEST: usize = 12;
@@ -72,26 +73,18 @@ pub(super) fn distances(noise: &NoiseReport) -> Option<Grid> {
     if rows.is_empty() {
         return None;
     }
-    let on_fabric = rows.iter().any(|row| row.hops.is_some());
-    let mut grid = Grid::new().keys(1).number("messages");
-    if on_fabric {
-        grid = grid.number("links");
+    let columns = Columns::<Reached>::new()
+        .id("messages", |row| row.messages)
+        .when(rows.iter().any(|row| row.hops.is_some()), |columns| columns.ratio("links", 1, |row| row.hops))
+        .id("ranks", |row| row.ranks)
+        .id("reached", |row| row.reached)
+        .time("first reached", |row| row.first_s)
+        .time("mean delay", |row| row.delay_s);
+    let (first, last) = if rows.len() > FARTHEST { (FARTHEST - 1, rows.len() - 1) } else { (rows.len(), rows.len()) };
+    let mut grid = Grid::of(&columns, &rows[..first]);
+    if first < last {
+        grid.row(columns.iter().map(|_| "..."));
     }
-    grid = grid.number("ranks").number("reached").time("first reached").time("mean delay");
-    let left_out = if rows.len() > FARTHEST { FARTHEST - 1..rows.len() - 1 } else { 0..0 };
-    for (at, row) in rows.iter().enumerate() {
-        if left_out.contains(&at) {
-            if at == left_out.start {
-                grid.row(vec![Cell::from("..."); 5 + usize::from(on_fabric)]);
-            }
-            continue;
-        }
-        let mut cells = vec![Cell::from(row.messages)];
-        if on_fabric {
-            cells.push(row.hops.map_or_else(|| "-".to_owned(), |hops| fixed(hops, 1)).into());
-        }
-        cells.extend([row.ranks.into(), row.reached.into(), row.first_s.into(), row.delay_s.into()]);
-        grid.row(cells);
-    }
+    grid.rows(&columns, &rows[last..]);
     Some(grid)
 }

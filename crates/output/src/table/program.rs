@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, count, seconds};
+use super::figures::{count, seconds};
 use super::{Answer, Cell, Grid, printable};
+use hayase::columns::Columns;
 use hayase::prediction::computation::{ComputationData, Times};
 use hayase::prediction::program::{Blocks, Group, ProgramData, Statement, ranges, short};
-use hayase::report::variation::Variation;
+use hayase::report::variation::{BlockVariation, Variation};
 use hayase::units::Time;
 
 /// Notes are of use in the file; of longer ones the beginning is shown, in characters.
@@ -154,30 +155,18 @@ pub fn variation(variation: &Variation) -> Answer {
     if variation.blocks.is_empty() {
         return text;
     }
-    let mut grid = Grid::new()
-        .number("block")
-        .text("from")
-        .text("to")
-        .number("runs")
-        .time("mean")
-        .time("+-")
-        .text("")
-        .quantity("cost", Quantity::Part);
-    for block in &variation.blocks {
-        grid.row([
-            Cell::from(block.block),
-            block.from.as_str().into(),
-            block.to.as_str().into(),
-            block.executions.into(),
-            block.mean_s.into(),
-            block.deviation_s.into(),
-            if block.line { "a line" } else { "" }.into(),
-            block.cost.into(),
-        ]);
-    }
+    let columns = Columns::<BlockVariation>::new()
+        .id("block", |block| block.block)
+        .text("from", |block| &block.from)
+        .text("to", |block| &block.to)
+        .count("runs", |block| block.executions)
+        .time("mean", |block| block.mean_s)
+        .time("+-", |block| block.deviation_s)
+        .text("", |block| if block.line { "a line" } else { "" })
+        .part("cost", |block| block.cost);
     text.push_str(
         "\nBlocks whose times vary most (cost: what the block's mean or line alone changes the prediction by)\n",
     );
-    text.table(grid);
+    text.table(Grid::of(&columns, &variation.blocks));
     text
 }

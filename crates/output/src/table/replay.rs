@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use super::figures::{Quantity, grouped, seconds};
-use super::run::{failed, over_seeds};
-use super::{Answer, Cell, Grid, early, late, printable};
+use super::run::{of_head, write_lines};
+use super::{Answer, Grid, early, late, printable};
+use hayase::columns::{Blank, Columns};
 use hayase::report::Status;
-use hayase::report::replay::{Prediction, RegionReport, ReplayReport};
+use hayase::report::replay::{Prediction, RegionReport, ReplayReport, Wait};
 use hayase::simulation::KEPT_RANKS;
 use hayase::units::Bytes;
 
@@ -71,16 +72,8 @@ pub fn replay(report: &ReplayReport) -> Answer {
         };
         lines.push(("left open", value));
     }
-    lines.extend(report.head.faults.iter().flat_map(|faults| failed(faults)));
-    lines.extend(report.head.seeds.iter().flat_map(over_seeds));
-    lines.extend(report.head.noise.iter().flat_map(|noise| super::noise::lines(noise)));
-    for (name, value) in lines {
-        let _ = writeln!(text, "{name:<14}{value}");
-    }
-    if let Some(distances) = report.head.noise.as_ref().and_then(|noise| super::noise::distances(noise)) {
-        let _ = writeln!(text, "\n{}", super::noise::HEADING);
-        text.table(distances);
-    }
+    lines.extend(of_head(&report.head));
+    write_lines(&mut text, lines, &report.head);
     regions(&mut text, &report.regions);
     let within = report.region.as_ref().map_or_else(String::new, |region| format!(" in {}", printable(region)));
     let _ = writeln!(text, "\nWhere the time of ranks went{within} (rank: the one with the most)");
@@ -94,18 +87,14 @@ pub fn replay(report: &ReplayReport) -> Answer {
     }
     late::who(&mut text, &report.late, report.head.makespan_s);
     if !report.waits.is_empty() {
-        let mut grid = Grid::new().number("rank").text("what").number("for rank").time("time").number("times").keys(3);
-        for wait in report.waits.iter().take(WAITS) {
-            grid.row([
-                Cell::from(wait.rank),
-                wait.kind.into(),
-                wait.peer.to_string().into(),
-                wait.time_s.into(),
-                wait.count.into(),
-            ]);
-        }
+        let columns = Columns::<Wait>::new()
+            .id("rank", |wait| wait.rank)
+            .text("what", |wait| wait.kind)
+            .id("for rank", |wait| wait.peer)
+            .time("time", |wait| wait.time_s)
+            .count("times", |wait| wait.count);
         text.push_str("\nThe longest waits between two ranks\n");
-        text.table(grid);
+        text.table(Grid::of(&columns, report.waits.iter().take(WAITS)).keys(3));
     }
     text
 }
@@ -115,34 +104,24 @@ fn regions(text: &mut Answer, regions: &[RegionReport]) {
     if regions.is_empty() {
         return;
     }
-    let recorded = regions.iter().any(|region| region.recorded_s.is_some());
-    let mut grid = Grid::new().text("region").number("executions").number("ranks");
-    for name in ["time", "computation", "communication", "waiting"] {
-        grid = grid.time(name);
-    }
-    if recorded {
-        grid = grid.time("recorded").quantity("error", Quantity::Change);
-    }
-    for region in regions {
-        let mut row: Vec<Cell> = vec![
-            region.name.as_str().into(),
-            region.executions.into(),
-            region.ranks.into(),
-            region.time_s.into(),
-            region.computation_s.into(),
-            region.communication_s.into(),
-            region.waiting_s.into(),
-        ];
-        if recorded {
-            row.extend(match region.recorded_s {
-                Some(time) => [time.into(), (region.time_s / time - 1.0).into()],
-                None => [Cell::default(), Cell::default()],
-            });
-        }
-        grid.row(row);
-    }
+    let columns = Columns::<RegionReport>::new()
+        .text("region", |region| &region.name)
+        .count("executions", |region| region.executions)
+        .id("ranks", |region| region.ranks)
+        .time("time", |region| region.time_s)
+        .time("computation", |region| region.computation_s)
+        .time("communication", |region| region.communication_s)
+        .time("waiting", |region| region.waiting_s)
+        .when(regions.iter().any(|region| region.recorded_s.is_some()), |columns| {
+            let error = |region: &RegionReport| region.recorded_s.map(|time| region.time_s / time - 1.0);
+            columns.time("recorded", |region| Blank(region.recorded_s)).quantity(
+                "error",
+                Quantity::Change,
+                move |region| Blank(error(region)),
+            )
+        });
     text.push_str("\nRegions (time: from the first rank's begin to the last one's end; the rest: mean of its ranks)\n");
-    text.table(grid);
+    text.table(Grid::of(&columns, regions));
 }
 
 /// What a prediction was put together from.

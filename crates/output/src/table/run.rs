@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::figures::{Quantity, bandwidth, count, fixed, grouped, percent, seconds};
-use super::{Answer, Cell, Grid, early, late, printable};
-use hayase::report::{Estimate, Estimated, FaultsReport, LinkUse, Report, SeedStatistics, Status};
+use super::figures::{bandwidth, count, fixed, grouped, percent, seconds};
+use super::{Answer, Grid, early, late, printable};
+use crate::columns;
+use hayase::report::{Estimate, Estimated, FaultsReport, Head, LinkUse, Report, SeedStatistics, Status};
 use hayase::units::Bytes;
 
 /// How many links are shown.
@@ -38,14 +39,7 @@ pub fn run(report: &Report) -> Answer {
         (None, _) => {}
     }
     text.push_str("\n");
-    for (name, value) in figures(report) {
-        let _ = writeln!(text, "{}", format!("{name:<14}{value}").trim_end());
-    }
-    let distances = report.head.noise.as_ref().and_then(|noise| super::noise::distances(noise));
-    if let Some(distances) = distances {
-        let _ = writeln!(text, "\n{}", super::noise::HEADING);
-        text.table(distances);
-    }
+    write_lines(&mut text, figures(report), &report.head);
     if let Some(ranks) = &report.ranks {
         late::of_pattern(&mut text, ranks, report.head.makespan_s);
     }
@@ -66,7 +60,7 @@ pub fn run(report: &Report) -> Answer {
 }
 
 /// Names and values, a line each.
-fn figures(report: &Report) -> Vec<(&'static str, String)> {
+fn figures(report: &Report) -> Lines {
     let mut lines = vec![
         ("makespan", seconds(report.head.makespan_s) + &estimated(report.head.estimated.as_ref())),
         ("messages", grouped(report.head.messages)),
@@ -80,14 +74,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
             ),
         ),
     ];
-    let bounds = [
-        ("injection", report.bounds.injection_s),
-        ("computation", report.bounds.computation_s),
-        ("busiest link", report.bounds.busiest_link_s),
-        ("bisection", report.bounds.bisection_s),
-        ("critical path", report.bounds.path_s),
-    ];
-    for (i, (name, bound)) in bounds.into_iter().filter_map(|(name, bound)| Some((name, bound?))).enumerate() {
+    for (i, (name, bound)) in report.bounds.named().enumerate() {
         let value = format!("{name:<14}{:<10}", seconds(bound));
         // A partial run has no makespan to hold against a bound of the whole.
         let close = match report.head.status {
@@ -117,17 +104,30 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         let (min, mean, max) = (rounds.min, fixed(rounds.mean, 1), rounds.max);
         lines.push(("rounds", format!("{mean} of redistribution on average, {min} to {max}")));
     }
-    if let Some(faults) = &report.head.faults {
-        lines.extend(failed(faults));
-    }
-    if let Some(seeds) = &report.head.seeds {
-        lines.extend(over_seeds(seeds));
-    }
-    if let Some(noise) = &report.head.noise {
-        lines.extend(super::noise::lines(noise));
-    }
+    lines.extend(of_head(&report.head));
     lines.push(("fingerprint", report.head.fingerprint.clone()));
     lines
+}
+
+/// Names and values, a line each.
+pub(super) type Lines = Vec<(&'static str, String)>;
+
+/// Returns what the head of every report says: what failed, the seeds, the cost of noise.
+pub(super) fn of_head(head: &Head) -> impl Iterator<Item = (&'static str, String)> {
+    let faults = head.faults.iter().flat_map(|faults| failed(faults));
+    let noise = head.noise.iter().flat_map(|noise| super::noise::lines(noise));
+    faults.chain(head.seeds.iter().flat_map(over_seeds)).chain(noise)
+}
+
+/// Writes lines, and behind them how far the delay of slow ranks travels.
+pub(super) fn write_lines(text: &mut Answer, lines: Lines, head: &Head) {
+    for (name, value) in lines {
+        let _ = writeln!(text, "{}", format!("{name:<14}{value}").trim_end());
+    }
+    if let Some(distances) = head.noise.as_ref().and_then(|noise| super::noise::distances(noise)) {
+        let _ = writeln!(text, "\n{}", super::noise::HEADING);
+        text.table(distances);
+    }
 }
 
 /// What is to be said of an interval that is wider than it was asked for.
@@ -192,7 +192,7 @@ pub fn failed(faults: &FaultsReport) -> Vec<(&'static str, String)> {
 }
 
 /// The makespans over several seeds, in three lines.
-pub(super) fn over_seeds(seeds: &SeedStatistics) -> [(&'static str, String); 3] {
+fn over_seeds(seeds: &SeedStatistics) -> [(&'static str, String); 3] {
     let of_mean = if seeds.mean_s > 0.0 { format!(" ({})", percent(seeds.sd_s / seeds.mean_s)) } else { String::new() };
     let (mean, deviation) = (seconds(seeds.mean_s), seconds(seeds.sd_s));
     let all = seeds.seeds.len() + seeds.missing + seeds.cut_off;
@@ -230,44 +230,20 @@ fn list(seeds: &[u64]) -> String {
 
 fn links(links: &[LinkUse]) -> Grid {
     let links = &links[..links.len().min(BUSIEST)];
+    let any = |has: fn(&LinkUse) -> bool| links.iter().any(has);
+    let mut shown = vec![("name", "link"), ("capacity", ""), ("bytes", ""), ("utilisation", "")];
     // Not recorded, then not shown.
-    let flows = links.iter().any(|link| link.peak_flows > 0);
-    let mut grid = Grid::new()
-        .text("link")
-        .quantity("capacity", Quantity::Bandwidth)
-        .quantity("bytes", Quantity::Bytes)
-        .quantity("utilisation", Quantity::Part);
-    if flows {
-        grid = grid.time("busy").number("peak flows").number("mean flows");
+    if any(|link| link.peak_flows > 0) {
+        shown.extend([("busy", ""), ("peak_flows", "peak flows"), ("mean_flows", "mean flows")]);
     }
     // Of packets alone; a link that has no queue at all is nothing special.
-    let queues = links.iter().any(|link| link.peak_queue > 0);
-    if queues {
-        grid = grid.number("peak queue").number("mean queue").time("blocked");
+    if any(|link| link.peak_queue > 0) {
+        shown.extend([("peak_queue", "peak queue"), ("mean_queue", "mean queue"), ("blocked", "")]);
     }
-    let delays = links.iter().any(|link| link.delay_s > 0.0);
-    if delays {
-        grid = grid.time("lost here");
+    if any(|link| link.delay_s > 0.0) {
+        shown.push(("delay", "lost here"));
     }
-    for link in links {
-        let mut row: Vec<Cell> = vec![
-            link.name.as_str().into(),
-            link.capacity_bps.into(),
-            (link.bytes as f64).into(),
-            link.utilisation.into(),
-        ];
-        if flows {
-            row.extend([link.busy_s.into(), link.peak_flows.into(), fixed(link.mean_flows, 2).into()]);
-        }
-        if queues {
-            row.extend([link.peak_queue.into(), fixed(link.mean_queue, 2).into(), link.blocked_s.into()]);
-        }
-        if delays {
-            row.push(link.delay_s.into());
-        }
-        grid.row(row);
-    }
-    grid
+    Grid::of(&columns::links().only(&shown), links)
 }
 
 /// `placement random, routing d-mod-k, sharing max-min, injection queue, seed 1`, as far as the scenario says; behind the

@@ -1,23 +1,20 @@
 //! Means over the seeds of a plan: the best configurations, and which key matters how much.
 
-use super::figures::{Quantity, fixed};
-use super::{Answer, Cell, Grid};
-use hayase::plan::{MeanRow, Means};
+use super::figures::fixed;
+use super::{Answer, Grid};
+use hayase::columns::{Blank, Columns};
+use hayase::plan::{MeanRow, Means, Sensitivity};
 
 /// The configurations with the least mean makespans.
 pub fn best(means: &Means, most: usize) -> Answer {
-    let keyed = means.keys.iter().fold(Grid::new(), |grid, key| grid.text(key.name.as_str()));
-    let mut grid = keyed
-        .time(if means.are_estimates() { "mean, by estimate" } else { "mean" })
-        .time("+-")
-        .number("seeds")
-        .keys(means.keys.len());
-    for row in means.best(most) {
-        let MeanRow { mean_s, half_s, seeds, .. } = *row;
-        let half = if seeds > 1 { Cell::from(half_s) } else { Cell::default() };
-        let keys = (0..means.keys.len()).map(|key| Cell::from(means.value(row, key)));
-        grid.row(keys.chain([mean_s.into(), half, seeds.to_string().into()]));
-    }
+    let keyed = means.keys.iter().enumerate().fold(Columns::<MeanRow>::new(), |columns, (at, key)| {
+        columns.words(key.name.as_str(), move |row| means.value(row, at).to_owned())
+    });
+    let columns = keyed
+        .time(if means.are_estimates() { "mean, by estimate" } else { "mean" }, |row| row.mean_s)
+        .time("+-", |row| Blank((row.seeds > 1).then_some(row.half_s)))
+        .id("seeds", |row| row.seeds);
+    let grid = Grid::of(&columns, means.best(most)).keys(means.keys.len());
     let mut text = Answer::new();
     text.push_str("\n");
     text.table(grid);
@@ -26,17 +23,13 @@ pub fn best(means: &Means, most: usize) -> Answer {
 
 /// Which part of the variance of log(makespan) goes with each key alone.
 pub fn sensitivity(means: &Means) -> Answer {
-    let mut grid = Grid::new()
-        .text("key")
-        .quantity("part of variance", Quantity::Part)
-        .number("from best to worst")
-        .text("shortest with")
-        .text("longest with");
-    for found in means.sensitivity() {
-        let [least, most] = found.extremes;
-        let ratio = format!("x {}", fixed(found.ratio, 2));
-        grid.row([Cell::from(found.key), found.part.into(), ratio.into(), least.into(), most.into()]);
-    }
+    let columns = Columns::<Sensitivity>::new()
+        .text("key", |found| &found.key)
+        .part("part of variance", |found| found.part)
+        .id("from best to worst", |found| format!("x {}", fixed(found.ratio, 2)))
+        .text("shortest with", |found| &found.extremes[0])
+        .text("longest with", |found| &found.extremes[1]);
+    let grid = Grid::of(&columns, means.sensitivity());
     let mut text = Answer::new();
     text.push_str("\n");
     text.table(grid);

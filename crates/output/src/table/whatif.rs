@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::figures::{Quantity, fixed, seconds};
-use super::{Answer, Cell, Grid, delivered, early, printable};
+use super::{Answer, Grid, delivered, early, printable};
+use hayase::columns::Columns;
 use hayase::report::Status;
 use hayase::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
 use hayase::sweep::not_done;
@@ -64,23 +65,19 @@ pub fn whatif(report: &WhatIfReport) -> Answer {
 }
 
 fn tornado(text: &mut Answer, report: &WhatIfReport) {
-    let mut grid = Grid::new().text("parameter").number("value").keys(2);
-    for side in ["halved", "doubled"] {
-        grid = grid.time(side).quantity("change", Quantity::Change);
-    }
-    grid = grid.number("elasticity");
-    for varied in &report.varied {
-        let mut cells: Vec<Cell> =
-            vec![varied.parameter.as_str().into(), varied.base.clone().unwrap_or_default().into()];
-        for point in &varied.points {
-            cells.extend([point.time_s.into(), point.change.into()]);
-        }
+    let named = Columns::<Sensitivity>::new()
+        .text("parameter", |varied| &varied.parameter)
+        .id("value", |varied| varied.base.clone().unwrap_or_default());
+    let sides = ["halved", "doubled"].into_iter().enumerate().fold(named, |columns, (at, side)| {
         // Of an interrupted study some are missing.
-        cells.resize(6, Cell::from("-"));
-        cells.push(exponent(varied.elasticity).into());
-        grid.row(cells);
-    }
-    text.table(grid);
+        columns.time(side, move |varied| varied.points.get(at)?.time_s).quantity(
+            "change",
+            Quantity::Change,
+            move |varied| varied.points.get(at)?.change,
+        )
+    });
+    let columns = sides.id("elasticity", |varied| exponent(varied.elasticity));
+    text.table(Grid::of(&columns, &report.varied).keys(2));
     let mut any = false;
     for varied in &report.varied {
         for point in varied.points.iter().filter(|point| point.failed.is_some()) {
@@ -95,13 +92,15 @@ fn tornado(text: &mut Answer, report: &WhatIfReport) {
 }
 
 fn values(text: &mut Answer, varied: &Sensitivity) {
-    let mut grid = Grid::new().number("value").time("time").quantity("change", Quantity::Change).text("");
-    for point in &varied.points {
-        let remarks = [point.note.clone().unwrap_or_default(), failed(point)];
-        let remarks = remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("; ");
-        grid.row([Cell::from(point.value.as_str()), point.time_s.into(), point.change.into(), remarks.into()]);
-    }
-    text.table(grid);
+    let columns = Columns::<WhatIfPoint>::new()
+        .id("value", |point| point.value.clone())
+        .time("time", |point| point.time_s)
+        .quantity("change", Quantity::Change, |point| point.change)
+        .words("", |point| {
+            let remarks = [point.note.clone().unwrap_or_default(), failed(point)];
+            remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("; ")
+        });
+    text.table(Grid::of(&columns, &varied.points));
     if varied.elasticity.is_some() {
         let _ = writeln!(text, "elasticity {}", exponent(varied.elasticity));
     }

@@ -164,7 +164,7 @@ def _named(array: Any) -> Mapping[str, Any] | None:
 
 
 #: Columns of the messages of a run that say what came of them.
-_RESULTS = ("index", "end")
+_RESULTS = ("index", "end", "end_s")
 
 
 def _columns(array: object) -> dict[str, NDArray[Any]]:

@@ -1,0 +1,207 @@
+//! Columns of many runs side by side: comparisons, errors of models, predictions, benchmarks.
+
+use hayase::columns::{Blank, Columns, Quantity};
+use hayase::report::whatif::WhatIfReport;
+use hayase::report::{
+    Accuracy, AccuracyRow, Benchmark, BenchmarkRow, CHOICES, Comparison, ComparisonRow, Estimate, Estimated,
+    FarmReport, PATTERN, PlanReport, Prediction,
+};
+
+/// Returns the columns of a comparison.
+pub fn comparison(comparison: &Comparison) -> Columns<'_, ComparisonRow> {
+    let any = |has: fn(&ComparisonRow) -> bool| comparison.rows.iter().any(has);
+    let keys = comparison.rows.first().into_iter().flat_map(|row| row.varied.keys());
+    let choices = CHOICES[..=PATTERN]
+        .iter()
+        .enumerate()
+        .fold(Columns::<ComparisonRow>::new(), |columns, (at, name)| columns.text(*name, move |row| row.choices()[at]));
+    let fixed = choices
+        .count("seeds", |row| row.makespan.seeds.len())
+        .time("mean_s", |row| row.makespan.mean_s)
+        .time("sd_s", |row| row.makespan.sd_s)
+        .time("min_s", |row| row.makespan.min_s)
+        .time("max_s", |row| row.makespan.max_s)
+        .count("messages", |row| row.messages)
+        .quantity("bytes", Quantity::Bytes, |row| row.bytes)
+        .time("injection_bound_s", |row| row.bounds.injection_s)
+        .time("busiest_link_bound_s", |row| row.bounds.busiest_link_s)
+        .time("bisection_bound_s", |row| row.bounds.bisection_s)
+        // Where no bound is known there is no ratio to it.
+        .ratio("ratio_to_bound", 3, |row| Blank(Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite())))
+        .ratio("ratio_to_best", 3, |row| row.ratio_to_best)
+        .quantity("wall_s", Quantity::RunTime, |row| row.wall_s)
+        .count("packet_hops", |row| row.packet_hops)
+        .text("fingerprint", |row| &row.fingerprint)
+        .text("job", |row| &row.job)
+        .id("place", |row| row.place)
+        .id("tied", |row| row.tied)
+        .text("machine", |row| &row.machine);
+    keys.fold(fixed, |columns, key| {
+        columns.text(key.as_str(), move |row| row.varied.get(key).map_or("", String::as_str))
+    })
+    .when(any(|row| row.faults.is_some()), |columns| {
+        columns
+            .ratio("slowdown", 3, |row| Blank(row.slowdown.map(|slowdown| slowdown.mean)))
+            .ratio("slowdown_low", 3, |row| row.slowdown.map(|slowdown| slowdown.low))
+            .ratio("slowdown_high", 3, |row| row.slowdown.map(|slowdown| slowdown.high))
+            .count("cut_off_seeds", |row| row.cut_off)
+    })
+    .when(any(|row| row.worst_slowdown.is_some()), |columns| {
+        columns
+            .ratio("worst_slowdown", 3, |row| Blank(row.worst_slowdown.as_ref().map(|worst| worst.mean)))
+            .text("worst_job", |row| row.worst_slowdown.as_ref().map_or("", |worst| &worst.job))
+    })
+    .when(any(|row| row.estimated.is_some()), |columns| {
+        columns
+            .id("estimate", |row| estimate(row).is_some())
+            .time("estimate_low_s", |row| estimate(row).map(|estimate| estimate.low_s))
+            .time("estimate_high_s", |row| estimate(row).map(|estimate| estimate.high_s))
+            .part("simulated_part", |row| estimate(row).map_or(1.0, |estimate| estimate.simulated_part))
+    })
+}
+
+fn estimate(row: &ComparisonRow) -> Option<&Estimate> {
+    row.estimated.as_ref().and_then(Estimated::estimate)
+}
+
+/// Returns the columns of errors of models; errors are parts (0.1 is 10 %), keys that are varied stand at the end.
+pub fn accuracy(accuracy: &Accuracy) -> Columns<'_, AccuracyRow> {
+    let keys = accuracy.rows.first().into_iter().flat_map(|row| row.case.varied.keys());
+    let fixed = Columns::<AccuracyRow>::new()
+        .text("topology", |row| &row.case.topology)
+        .text("family", |row| &row.case.family)
+        .count("nodes", |row| row.case.nodes)
+        .text("pattern", |row| &row.case.pattern)
+        .text("kind", |row| &row.case.kind)
+        .text("placement", |row| &row.case.placement)
+        .text("routing", |row| &row.case.routing)
+        .text("injection", |row| &row.case.injection)
+        .count("size_B", |row| row.case.size_bytes)
+        .count("messages", |row| row.case.messages)
+        .text("model", |row| &row.model)
+        .text("channels", |row| row.channels.as_deref().unwrap_or_default())
+        .text("reference", |row| &row.reference)
+        .count("buffer", |row| row.buffer)
+        .count("packets_per_message", |row| row.packets_per_message)
+        .count("seeds", |row| row.seeds.len())
+        .part("makespan_error", |row| row.makespan_error)
+        .part("makespan_error_min", |row| row.makespan_error_min)
+        .part("makespan_error_max", |row| row.makespan_error_max)
+        .part("mean_finish_error", |row| row.mean_finish_error)
+        .part("time_error_q05", |row| row.time_error_q05)
+        .part("time_error_q50", |row| row.time_error_q50)
+        .part("time_error_q95", |row| row.time_error_q95)
+        .time("model_makespan_s", |row| row.model_makespan_s)
+        .time("reference_makespan_s", |row| row.reference_makespan_s)
+        .part("reference_spread", |row| row.reference_spread)
+        .quantity("model_cpu_s", Quantity::RunTime, |row| row.model_cpu_s)
+        .quantity("reference_cpu_s", Quantity::RunTime, |row| row.reference_cpu_s)
+        .ratio("speed_ratio", 1, |row| row.speed_ratio);
+    keys.fold(fixed, |columns, key| {
+        columns.text(key.as_str(), move |row| row.case.varied.get(key).map_or("", String::as_str))
+    })
+}
+
+/// Returns the columns of a benchmark; the machine is in every row.
+pub fn benchmark(benchmark: &Benchmark) -> Columns<'_, BenchmarkRow> {
+    let machine = &benchmark.machine;
+    Columns::<BenchmarkRow>::new()
+        .text("load", |row| &row.load)
+        .count("nodes", |row| row.nodes)
+        .count("messages", |row| row.messages)
+        .count("repeats", |row| row.cpu_ns.all.len())
+        .count("threads", |_| benchmark.threads)
+        .ratio("cpu_ns", 1, |row| row.cpu_ns.median)
+        .ratio("cpu_min_ns", 1, |row| row.cpu_ns.min)
+        .ratio("cpu_max_ns", 1, |row| row.cpu_ns.max)
+        .ratio("wall_ns", 1, |row| row.wall_ns.median)
+        .ratio("wall_min_ns", 1, |row| row.wall_ns.min)
+        .ratio("wall_max_ns", 1, |row| row.wall_ns.max)
+        .quantity("messages_per_s", Quantity::Rate, |row| row.messages_per_s)
+        .quantity("peak_rss_bytes", Quantity::Bytes, |row| row.peak_rss_bytes)
+        .words("cpu", |_| machine.cpu.clone())
+        .words("compiler", |_| machine.compiler.clone())
+        .words("build", |_| machine.build.clone())
+        .words("version", |_| machine.version.clone())
+}
+
+/// Returns the columns of predictions of a master/slave program; the first names what is varied, if anything is.
+pub fn predictions(report: &FarmReport) -> Columns<'_, Prediction> {
+    let varied = report
+        .varied
+        .iter()
+        .fold(Columns::<Prediction>::new(), |columns, varied| columns.id(varied.as_str(), |row| row.value.clone()));
+    varied
+        .id("workers", |row| row.workers)
+        .id("processors", |row| row.processors)
+        .time("time_s", |row| row.time_s)
+        .part("efficiency", |row| row.efficiency)
+        .part("master_utilisation", |row| row.master_utilisation)
+        .part("worker_utilisation", |row| row.worker_utilisation.mean)
+        .ratio("waiting_mean", 2, |row| row.waiting.mean)
+        .id("waiting_max", |row| row.waiting.max)
+        .part("imbalance", |row| row.imbalance)
+        .time("tail_s", |row| row.tail_s)
+        .count("messages", |row| row.messages)
+        .id("repeated", |row| row.repeated)
+        .id("undone", |row| row.undone)
+        .time("bound_s", |row| row.bound_s)
+        .when(report.predictions.iter().any(|row| row.seeds.is_some()), |columns| {
+            columns
+                .count("seeds", |row| row.seeds.as_ref().map(|seeds| seeds.seeds.len() as u64))
+                .time("mean_s", |row| Blank(row.seeds.as_ref().map(|seeds| seeds.mean_s)))
+                .time("sd_s", |row| Blank(row.seeds.as_ref().map(|seeds| seeds.sd_s)))
+                .time("min_s", |row| row.seeds.as_ref().map(|seeds| seeds.min_s))
+                .time("max_s", |row| row.seeds.as_ref().map(|seeds| seeds.max_s))
+        })
+        .without_exponents()
+}
+
+/// Returns the columns of the tasks that a plan proposes: `i1,i2,...`.
+pub fn points<'a>(plan: &PlanReport) -> Columns<'a, Vec<i64>> {
+    let dimensions = plan.grid.split('x').count();
+    (0..dimensions).fold(Columns::<Vec<i64>>::new(), |columns, at| {
+        columns.id(format!("i{}", at + 1), move |point| point.get(at).copied())
+    })
+}
+
+/// Row of what changes the predicted time of a program.
+pub struct Changed<'a> {
+    parameter: &'a str,
+    value: &'a str,
+    number: Option<f64>,
+    time_s: Option<f64>,
+    change: Option<f64>,
+    failed: &'a str,
+}
+
+/// Returns the columns of the predicted time over each parameter, and the rows: the unchanged run and the limits first.
+pub fn whatif(report: &WhatIfReport) -> (Columns<'_, Changed<'_>>, Vec<Changed<'_>>) {
+    let columns = Columns::<Changed<'_>>::new()
+        .text("parameter", |row| row.parameter)
+        .text("value", |row| row.value)
+        .ratio("number", 3, |row| row.number)
+        .time("time_s", |row| row.time_s)
+        .quantity("change", Quantity::Change, |row| row.change)
+        .text("failed", |row| row.failed)
+        .without_exponents();
+    let (number, failed, makespan_s) = (None, "", report.head.makespan_s);
+    let row =
+        |parameter, value, time_s, change| Changed { parameter, value, number, time_s: Some(time_s), change, failed };
+    let unchanged = row("unchanged", "", makespan_s, Some(0.0));
+    let limits = report
+        .limits
+        .named()
+        .map(|(name, time_s, _)| row("limit", name, time_s, (makespan_s > 0.0).then(|| time_s / makespan_s - 1.0)));
+    let points = report.varied.iter().flat_map(|varied| {
+        varied.points.iter().map(|point| Changed {
+            parameter: &varied.parameter,
+            value: &point.value,
+            number: point.number,
+            time_s: point.time_s,
+            change: point.change,
+            failed: point.failed.as_deref().unwrap_or_default(),
+        })
+    });
+    (columns, std::iter::once(unchanged).chain(limits).chain(points).collect())
+}
