@@ -41,8 +41,6 @@ pub mod farm;
 #[cfg(feature = "simulator")]
 pub mod parquet;
 #[cfg(feature = "simulator")]
-pub mod plan;
-#[cfg(feature = "simulator")]
 pub mod prediction;
 #[cfg(feature = "simulator")]
 pub mod report;
@@ -51,7 +49,7 @@ pub mod scenario;
 #[cfg(feature = "simulator")]
 pub mod simulation;
 #[cfg(feature = "simulator")]
-pub mod sweep;
+pub mod study;
 #[cfg(feature = "simulator")]
 pub mod system;
 #[cfg(feature = "simulator")]
@@ -70,6 +68,8 @@ pub use scenario::{Loader, Scenario};
 #[cfg(feature = "simulator")]
 pub use simulation::{RunOptions, Work, simulate};
 #[cfg(feature = "simulator")]
-pub use sweep::Sweep;
+pub use study::sweep::Sweep;
+#[cfg(feature = "simulator")]
+pub use study::{plan, sweep};
 #[cfg(feature = "simulator")]
 pub use system::System;

@@ -1,6 +1,6 @@
 //! What jobs came to in the runs of one row of a comparison.
 
-use super::JobReport;
+use super::{JobReport, Sample};
 
 /// What the rows of a comparison are ranked by, smallest first.
 #[report(Copy, Eq, Default)]
@@ -50,30 +50,23 @@ pub struct WorstSlowdown {
     pub by_seed: Vec<f64>,
 }
 
-/// Mean, and sample standard deviation of several.
-fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    (mean, (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt()))
-}
-
 impl ComparedJob {
     /// Each job over runs that have the same jobs.
     pub fn over(runs: &[&[JobReport]]) -> Vec<Self> {
         let Some(first) = runs.first() else { return Vec::new() };
         let of = |(index, job): (usize, &JobReport)| {
-            let all = |figure: fn(&JobReport) -> Option<f64>| -> Option<Vec<f64>> {
-                runs.iter().map(|jobs| figure(jobs.get(index)?)).collect()
+            let all = |figure: fn(&JobReport) -> Option<f64>| -> Option<Sample> {
+                let figures: Option<Vec<f64>> = runs.iter().map(|jobs| figure(jobs.get(index)?)).collect();
+                Sample::of(&figures?)
             };
-            let mean = |figure: fn(&JobReport) -> Option<f64>| Some(mean_and_sd(&all(figure)?).0);
+            let mean = |figure: fn(&JobReport) -> Option<f64>| Some(all(figure)?.mean);
             Self {
                 name: job.name.clone(),
                 ranks: job.ranks,
                 makespan_s: mean(|job| job.makespan_s),
                 alone_s: mean(|job| job.alone_s),
                 slowdown: mean(|job| job.slowdown),
-                slowdown_sd: all(|job| job.slowdown).and_then(|all| mean_and_sd(&all).1),
+                slowdown_sd: all(|job| job.slowdown).filter(|all| all.count > 1).map(|all| all.sd),
             }
         };
         first.iter().enumerate().map(of).collect()
@@ -88,8 +81,8 @@ impl WorstSlowdown {
         let known = jobs.iter().filter_map(|job| Some((job.slowdown?, job)));
         // Of equals, the first.
         let (_, worst) = known.reduce(|worst, job| if job.0 > worst.0 { job } else { worst })?;
-        let (mean, sd) = mean_and_sd(&by_seed);
-        Some(Self { mean, sd: sd.unwrap_or(0.0), job: worst.name.clone(), by_seed })
+        let Sample { mean, sd, .. } = Sample::of(&by_seed)?;
+        Some(Self { mean, sd, job: worst.name.clone(), by_seed })
     }
 }
 

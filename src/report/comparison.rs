@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::noise::CostOverSeeds;
-use super::{Bounds, ComparedJob, Estimated, KnownAccuracy, RankBy, SeedStatistics, WorstSlowdown};
+use super::{Bounds, ComparedJob, Estimated, KnownAccuracy, RankBy, Sample, SeedStatistics, WorstSlowdown};
 use crate::base::Arrange;
-use crate::base::portable::student;
 use crate::faults::part;
 
 /// The version of the form of [`Comparison`] in JSON.
@@ -31,7 +30,7 @@ pub struct Comparison {
 }
 
 /// One point of a comparison: a pattern under one choice of everything else.
-#[report]
+#[report(Default)]
 pub struct ComparisonRow {
     /// The topology as named.
     pub topology: String,
@@ -117,40 +116,25 @@ pub struct Slowdown {
 impl Slowdown {
     /// That of runs against runs in which nothing failed; `None` without a seed that both have.
     fn of(runs: &SeedStatistics, healthy: &SeedStatistics) -> Option<Self> {
-        let of_seed = |seed: u64| match &healthy.makespans_s[..] {
-            // Nothing in it is random.
-            [one] => Some(*one),
-            all => healthy.seeds.iter().position(|known| *known == seed).map(|at| all[at]),
-        };
-        let pairs = runs.seeds.iter().zip(&runs.makespans_s);
-        let ratio = |(seed, time): (&u64, &f64)| Some(time / of_seed(*seed).filter(|healthy| *healthy > 0.0)?);
-        let ratios = SeedStatistics::new(Vec::new(), pairs.filter_map(ratio).collect());
-        let n = ratios.makespans_s.len();
-        let mean = ratios.mean_s;
-        let half = half_width(ratios.sd_s, n);
-        (n > 0).then_some(Self { mean, low: mean - half, high: mean + half, seeds: n as u64 })
+        let pairs = runs.beside(healthy).filter(|(_, healthy)| *healthy > 0.0);
+        let ratios = Sample::of(&pairs.map(|(time, healthy)| time / healthy).collect::<Vec<_>>())?;
+        let [low, high] = ratios.interval();
+        Some(Self { mean: ratios.mean, low, high, seeds: ratios.count as u64 })
     }
 }
 
 impl CostOverSeeds {
     /// That of these makespans; of those where nobody is slow there is one where nothing in them is random.
     pub fn new(with: &SeedStatistics, without: &SeedStatistics) -> Option<Self> {
-        let of_seed = |seed: &u64| match &without.makespans_s[..] {
-            [one] => Some(*one),
-            all => Some(all[without.seeds.iter().position(|known| known == seed)?]),
-        };
-        let pairs = with.seeds.iter().zip(&with.makespans_s);
-        let costs: Vec<f64> = pairs.filter_map(|(seed, time)| Some(time - of_seed(seed)?)).collect();
-        let n = costs.len();
-        let costs = SeedStatistics::new(Vec::new(), costs);
-        let half = half_width(costs.sd_s, n);
-        (n > 0).then_some(Self {
-            seeds: n as u64,
+        let costs = Sample::of(&with.beside(without).map(|(with, without)| with - without).collect::<Vec<_>>())?;
+        let [low_s, high_s] = costs.interval();
+        Some(Self {
+            seeds: costs.count as u64,
             without_mean_s: without.mean_s,
-            mean_s: costs.mean_s,
-            low_s: costs.mean_s - half,
-            high_s: costs.mean_s + half,
-            sd_s: costs.sd_s,
+            mean_s: costs.mean,
+            low_s,
+            high_s,
+            sd_s: costs.sd,
         })
     }
 }
@@ -305,27 +289,26 @@ impl SeedStatistics {
     ///
     /// Source: any text book, as Box, Hunter, Hunter: Statistics for Experimenters, chapter 3 (paired comparison).
     pub fn is_like(&self, other: &Self) -> bool {
-        let differences: Vec<f64> = match (&self.makespans_s[..], &other.makespans_s[..]) {
-            ([one], many) | (many, [one]) => many.iter().map(|time| time - one).collect(),
-            _ => {
-                let of_seed = |seed: &u64| other.seeds.iter().position(|known| known == seed);
-                let pairs = self.seeds.iter().zip(&self.makespans_s);
-                pairs.filter_map(|(seed, time)| Some(time - other.makespans_s.get(of_seed(seed)?)?)).collect()
-            }
-        };
-        let of = Self::new(Vec::new(), differences);
-        let n = of.makespans_s.len();
+        let (several, other) = if self.makespans_s.len() == 1 { (other, self) } else { (self, other) };
+        let differences: Vec<f64> = several.beside(other).map(|(time, other)| time - other).collect();
+        let of = Sample::of(&differences).unwrap_or_default();
         // A rounding of the last digits is no difference, though it may be the same one for every seed.
         let rounding = 1e-12 * self.mean_s.abs().max(other.mean_s.abs());
         // What is estimated is known within its own interval, beside what seeds tell.
-        let squares = [half_width(of.sd_s, n), self.half_s(), other.half_s()].map(|half| half * half);
-        of.mean_s.abs() <= rounding.max(squares.iter().sum::<f64>().sqrt())
+        let squares = [of.half(), self.half_s(), other.half_s()].map(|half| half * half);
+        of.mean.abs() <= rounding.max(squares.iter().sum::<f64>().sqrt())
     }
-}
 
-/// Half of the 95 % interval of a mean of n values of this standard deviation s, `t s / sqrt(n)`; of one value 0.
-pub(crate) fn half_width(sd: f64, n: usize) -> f64 {
-    if n > 1 { student(n - 1) * sd / (n as f64).sqrt() } else { 0.0 }
+    /// Makespans with those of another that have the same seeds; one alone is that of all, as nothing in it is random.
+    fn beside(&self, other: &Self) -> impl Iterator<Item = (f64, f64)> {
+        self.seeds.iter().zip(&self.makespans_s).filter_map(|(seed, time)| {
+            let of_seed = match &other.makespans_s[..] {
+                [one] => one,
+                all => all.get(other.seeds.iter().position(|known| known == seed)?)?,
+            };
+            Some((*time, *of_seed))
+        })
+    }
 }
 
 #[cfg(test)]

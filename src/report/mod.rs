@@ -12,6 +12,7 @@ mod faults;
 mod jobs;
 mod noise;
 pub mod replay;
+mod sample;
 mod schema;
 pub mod variation;
 pub mod whatif;
@@ -30,7 +31,6 @@ pub use accuracy::{
 };
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
 pub use compared_jobs::{ComparedJob, RankBy, WorstSlowdown};
-pub(crate) use comparison::half_width;
 pub use comparison::{
     CHOICES, Comparison, ComparisonRow, FAULTS, PATTERN, SCHEMA as COMPARISON_SCHEMA, Slowdown, varying,
 };
@@ -43,6 +43,7 @@ pub use jobs::{Carried, Interference, JOBS_SCHEMA, JobReport, JobsLink, JobsRepo
 pub use estimate::{Estimate, Estimated};
 pub use faults::{FaultsReport, Parts};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};
+pub(crate) use sample::Sample;
 pub(crate) use schema::find;
 pub use schema::schema;
 
@@ -310,7 +311,7 @@ pub struct Rounds {
 }
 
 /// Makespans over seeds.
-#[report]
+#[report(Default)]
 pub struct SeedStatistics {
     /// The seeds.
     pub seeds: Vec<u64>,
@@ -340,24 +341,10 @@ pub struct SeedStatistics {
 impl SeedStatistics {
     /// The statistics of these makespans, one for each seed.
     pub fn new(seeds: Vec<u64>, makespans_s: Vec<f64>) -> Self {
-        let n = makespans_s.len().max(1) as f64;
-        let mean_s = makespans_s.iter().sum::<f64>() / n;
-        let squares: f64 = makespans_s.iter().map(|x| (x - mean_s) * (x - mean_s)).sum();
-        let sd_s = if makespans_s.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
+        let Sample { mean: mean_s, sd: sd_s, .. } = Sample::of(&makespans_s).unwrap_or_default();
         let min_s = makespans_s.iter().copied().fold(f64::INFINITY, f64::min);
         let max_s = makespans_s.iter().copied().fold(0.0, f64::max);
-        Self {
-            seeds,
-            makespans_s,
-            mean_s,
-            sd_s,
-            min_s,
-            max_s,
-            missing: 0,
-            cut_off: 0,
-            halves_s: Vec::new(),
-            interval_s: None,
-        }
+        Self { seeds, makespans_s, mean_s, sd_s, min_s, max_s, ..Self::default() }
     }
 
     /// The same of makespans that are estimates, with half of the interval of each; nothing where all are exact. Errors

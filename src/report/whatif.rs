@@ -90,7 +90,7 @@ impl Sensitivity {
 }
 
 /// One value of one parameter.
-#[report]
+#[report(Default)]
 pub struct WhatIfPoint {
     /// The value.
     pub value: String,

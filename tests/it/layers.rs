@@ -16,7 +16,7 @@ const LEVELS: &[&[&str]] = &[
     &["prediction", "report"],
     &["simulation"],
     &["scenario"],
-    &["plan", "sweep"],
+    &["study"],
 ];
 
 /// Rooms of the simulator and crates with circles of files that import each other, each with its reason. No other has one, and

@@ -8,14 +8,14 @@ use clap::{Args, ValueHint};
 use super::files::outputs;
 use super::lists::{rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
-use super::progress::{self, WorkMonitor, duration};
+use super::progress::{self, duration};
 use super::scenario::CommonArgs;
 use super::seeds::seeds;
-use super::{End, Failure, Voice, asked, interrupt, print, reason};
+use super::{End, Failure, Voice, asked, print, reason};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::report::{ComparisonRow, KnownAccuracy, LeftOut};
+use hayase::sweep::Sweep;
 use hayase::sweep::accuracy::{AccuracyOutlook, AccuracySweep, Picks, picks_of};
-use hayase::sweep::{Control, Sweep};
 use hayase::units::count;
 use hayase_output::table::counted;
 use hayase_output::{csv, json, svg, table};
@@ -147,11 +147,7 @@ pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
     if outlook.seconds / threads() > LONG {
         voice.say(in_words(outlook).trim_end());
     }
-    let monitor = WorkMonitor::new(voice.show);
-    let tell = |progress| monitor.tell(progress);
-    let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
-    let found = cases.run(control, &processor_time);
-    drop(monitor);
+    let found = progress::over_runs(voice.show, "", |control| cases.run(control, &processor_time));
     if let (Some(folder), Some(error)) = (&args.keep, cases.unkept()) {
         voice.say(format_args!("runs could not be kept in `{}`: {}", folder.display(), reason(&error)));
     }

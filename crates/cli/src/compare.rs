@@ -9,15 +9,14 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::files::outputs;
 use super::lists::{rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
-use super::progress::{self, RunsMonitor};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
-use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, interrupt, pictures};
+use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, pictures, progress};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::fabric::LinkRole;
 use hayase::faults::part;
 use hayase::report::RankBy;
-use hayase::sweep::{Control, Point, Sweep, SweepError};
+use hayase::sweep::{Point, Sweep, SweepError};
 use hayase::units::Bandwidth;
 use hayase_output::{csv, json, table};
 
@@ -141,15 +140,11 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
         return Err(Diagnostic::new("unknown-output", message).help("write --faults 1%,5%, or another name").into());
     }
     let files = args.out.open(&OFFER)?;
-    let stop = interrupt::stop_flag();
-    let monitor = RunsMonitor::new(voice.show);
-    let tell = |progress| monitor.tell(progress);
-    let control = Control { progress: Some(&tell), cancel: Some(stop) };
-    let result = sweep.points_until(&control).map_err(SweepError::from).and_then(|points| {
+    let result = progress::over_runs(voice.show, "messages", |control| {
+        let points = sweep.points_until(&control)?;
         say_links(&points, voice);
         sweep.run_points(&points, control)
     });
-    drop(monitor);
     let comparison = match result {
         Ok(comparison) => comparison,
         Err(SweepError::Invalid(invalid)) => return Err(invalid.into()),
@@ -195,14 +190,14 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
 fn say_links(points: &[Point], voice: Voice) {
     let mut fabrics: Vec<(&str, Bandwidth)> = Vec::new();
     for point in points {
-        if fabrics.iter().any(|&(name, _)| name == point.topology) {
+        if fabrics.iter().any(|&(name, _)| name == point.row.topology) {
             continue;
         }
         let links = point.scenario.system().network().map(|network| network.fabric.links());
         let of_node = links.and_then(|links| {
             links.iter().find(|link| link.role == LinkRole::Injection).or_else(|| links.iter().next())
         });
-        fabrics.extend(of_node.map(|link| (point.topology.as_str(), link.capacity)));
+        fabrics.extend(of_node.map(|link| (point.row.topology.as_str(), link.capacity)));
     }
     let widest = fabrics.iter().map(|&(_, bandwidth)| bandwidth).max();
     if fabrics.iter().any(|&(_, bandwidth)| Some(bandwidth) < widest) {

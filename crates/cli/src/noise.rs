@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use super::progress::RunsMonitor;
-use super::{Failure, Voice, interrupt};
+use super::{Failure, Voice, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::report::{Head, Status};
 use hayase::scenario::Scenario;
 use hayase::simulation::Simulated;
-use hayase::sweep::{Control, cost_of_noise};
+use hayase::sweep::cost_of_noise;
 use hayase::system::System;
 
 /// Whether somebody is slow, where a file is to show what that costs.
@@ -27,11 +26,8 @@ pub fn cost<W: Simulated>(scenario: &Scenario<W>, head: &mut Head, voice: Voice)
     if head.status != Status::Complete || scenario.system().noise().is_empty() {
         return Ok(());
     }
-    let monitor = RunsMonitor::new(voice.show);
-    let tell = |done| monitor.tell(done);
-    let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
-    let cost = cost_of_noise(scenario, head.seeds.as_ref(), control)?;
-    drop(monitor);
+    let seeds = head.seeds.as_ref();
+    let cost = progress::over_runs(voice.show, "messages", |control| cost_of_noise(scenario, seeds, control))?;
     if let Some(slowed) = cost.as_ref().and_then(|cost| cost.slowed)
         && slowed.ranks == 0
     {

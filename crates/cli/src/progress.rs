@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::voice::{Show, complain};
-use super::{asked, files, width};
+use super::{asked, files, interrupt, width};
 use hayase::diagnostic::{OnRead, Sources};
 use hayase::engine::{Progress, Watch};
 use hayase::plan;
-use hayase::sweep::SweepProgress;
+use hayase::sweep::{Control, SweepProgress};
 use hayase::units::Bytes;
 use hayase_output::table::{self, bandwidth, counted, grouped};
 
@@ -227,38 +227,13 @@ impl Watch for Stop<'_> {
     }
 }
 
-/// Looks on while many scenarios run.
-pub struct RunsMonitor(Meter);
-
-impl RunsMonitor {
-    /// Nothing is done yet.
-    pub fn new(show: Show) -> Self {
-        Self(Meter::new(show, "messages"))
-    }
-
-    /// So far it is.
-    pub fn tell(&self, progress: SweepProgress) {
-        self.0.tell(progress.messages, progress.total_messages, || {
-            format!("{} of {} runs done", progress.runs, progress.total_runs)
-        });
-    }
-}
-
-/// Looks on while many scenarios run that are known to take differently long: by how much work is done of all.
-pub struct WorkMonitor(Meter);
-
-impl WorkMonitor {
-    /// Nothing is done yet.
-    pub fn new(show: Show) -> Self {
-        Self(Meter::new(show, ""))
-    }
-
-    /// So far it is; messages are parts of the work.
-    pub fn tell(&self, progress: SweepProgress) {
-        self.0.tell(progress.messages, progress.total_messages, || {
-            format!("{} of {} runs done", progress.runs, progress.total_runs)
-        });
-    }
+/// Looks on while many scenarios run, and ends them where that is asked for; `unit` is that of their work.
+pub fn over_runs<T>(show: Show, unit: &'static str, run: impl FnOnce(Control<'_>) -> T) -> T {
+    let meter = Meter::new(show, unit);
+    let tell = |SweepProgress { runs, total_runs, messages, total_messages }| {
+        meter.tell(messages, total_messages, || format!("{runs} of {total_runs} runs done"));
+    };
+    run(Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) })
 }
 
 /// Looks on while points of a plan are run.

@@ -4,12 +4,11 @@ use std::num::NonZeroU32;
 
 use clap::Args;
 
-use super::progress::RunsMonitor;
-use super::{Failure, Voice, interrupt};
+use super::{Failure, Voice, progress};
 use hayase::report::SeedStatistics;
 use hayase::scenario::Scenario;
 use hayase::simulation::{Simulated, Summary};
-use hayase::sweep::{Control, over_seeds, seeds_from};
+use hayase::sweep::{over_seeds, seeds_from};
 
 /// How many seeds there are.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -30,10 +29,7 @@ pub fn over<W: Simulated>(
     if !scenario.depends_on_seed() {
         voice.hint("nothing in this scenario is random: every seed gives the same");
     }
-    let monitor = RunsMonitor::new(voice.show);
-    let tell = |done| monitor.tell(done);
-    let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
-    Ok(over_seeds(scenario, seeds, first, control)?)
+    Ok(progress::over_runs(voice.show, "messages", |control| over_seeds(scenario, seeds, first, control))?)
 }
 
 /// So many seeds from the first on.

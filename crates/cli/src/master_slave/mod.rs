@@ -8,14 +8,13 @@ use std::path::Path;
 
 use super::files::{self, outputs};
 use super::options::{Offer, OutputArgs};
-use super::progress::RunsMonitor;
 use super::seeds::seeds;
-use super::{End, Failure, Voice, complain, interrupt, noise};
+use super::{End, Failure, Voice, complain, noise, progress};
 use args::{MasterSlaveArgs, MasterSlaveVerb};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::report::{FarmReport, Head};
 use hayase::scenario::Farm;
-use hayase::sweep::{Control, not_done};
+use hayase::sweep::not_done;
 use hayase_output::{csv, json, svg, table};
 
 outputs! {
@@ -59,11 +58,7 @@ pub(super) fn play(farm: &Farm, seeds: &[u64], out: &OutputArgs, voice: Voice) -
         voice.hint("nothing in this scenario is random: every seed gives the same");
     }
     let files = out.open(&OFFER)?;
-    let monitor = RunsMonitor::new(voice.show);
-    let progress = |done| monitor.tell(done);
-    let control = Control { progress: Some(&progress), cancel: Some(interrupt::stop_flag()) };
-    let mut report = farm.run_seeds(seeds, control)?;
-    drop(monitor);
+    let mut report = progress::over_runs(voice.show, "messages", |control| farm.run_seeds(seeds, control))?;
     if let ([point], [row]) = (&farm.points[..], &report.predictions[..]) {
         let mut head = Head { seeds: row.seeds.clone(), ..report.head.clone() };
         noise::cost(point, &mut head, voice)?;

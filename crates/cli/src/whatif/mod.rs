@@ -5,8 +5,7 @@ mod vary;
 
 use super::files::{self, outputs};
 use super::options::Offer;
-use super::progress::{self, RunsMonitor};
-use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, predict, regions, replay};
+use super::{End, Failure, Voice, caveats, complain, deadlock, extension, predict, progress, regions, replay};
 use args::WhatIfArgs;
 use hayase::diagnostic::{Diagnostic, failure, file_names};
 use hayase::program::Wildcards;
@@ -14,8 +13,8 @@ use hayase::report::Status;
 use hayase::scenario::library::Shelf;
 use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::Work;
+use hayase::sweep::not_done;
 use hayase::sweep::whatif::{WhatIf, halved_and_doubled};
-use hayase::sweep::{Control, not_done};
 use hayase::trace::Options;
 use hayase_output::{csv, json, svg, table};
 
@@ -51,11 +50,7 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     };
     let study = WhatIf { base, loader, varied, tornado: args.vary.is_empty() };
     let files = args.out.open(&OFFER)?;
-    let monitor = RunsMonitor::new(voice.show);
-    let tell = |done| monitor.tell(done);
-    let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
-    let (report, blocked) = study.run(control)?;
-    drop(monitor);
+    let (report, blocked) = progress::over_runs(voice.show, "messages", |control| study.run(control))?;
     for (kind, file) in files {
         if !report.complete && kind != Kind::Json {
             voice.say(format_args!("`{}` is not written: replays are missing", file.path().display()));

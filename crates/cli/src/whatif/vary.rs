@@ -6,7 +6,7 @@ use crate::range::{self, ListItem, Stride};
 use hayase::diagnostic::{Diagnostic, Invalid, Sources, Span, closest};
 use hayase::scenario::{KEYS, Scenario, node_parameters};
 use hayase::simulation::Work;
-use hayase::sweep::whatif::{Amount, Change, Trial, Varied};
+use hayase::sweep::whatif::{Amount, Change, Trial, Unit, Varied};
 
 /// Most values of a parameter.
 const MOST: usize = 1000;
@@ -140,7 +140,9 @@ impl Typed<'_> {
         let amount = Amount::read(value);
         let change = match (target, amount) {
             (Target::Key(key), _) => Change::Set(format!("{key}={value}")),
-            (Target::CpuSpeed, Some(Amount::Number(speed))) if speed > 0.0 => Change::CpuSpeed(speed),
+            (Target::CpuSpeed, Some(speed)) if speed.unit.is_none() && speed.value > 0.0 => {
+                Change::CpuSpeed(speed.value)
+            }
             (Target::CpuSpeed, _) => {
                 let message = format!("`{value}` is no speed of processors");
                 return Err(Diagnostic::new("wrong-value", message)
@@ -167,24 +169,24 @@ impl Typed<'_> {
         if !from.is_like(to) {
             return Err(wrong(last, format!("`{first}` and `{last}` are quantities of different kinds")));
         }
-        let (a, b) = (from.raw(), to.raw());
+        let (a, b) = (from.value, to.value);
         if a > b {
             return Err(wrong(first, format!("`{first}` is above `{last}`")));
         }
         let mut all = match step {
             Stride::Add(text) => {
                 let step = read(text)?;
-                if !step.is_like(from) || step.raw() <= 0.0 {
+                if !step.is_like(from) || step.value <= 0.0 {
                     return Err(wrong(text, format!("`{text}` is no step from `{first}` to `{last}`")));
                 }
-                series(a, b, |i, _| a + f64::from(i) * step.raw())
+                series(a, b, |i, _| a + f64::from(i) * step.value)
             }
             Stride::Times(text) => {
                 let factor = text.parse::<f64>().ok().filter(|factor| *factor > 1.0 && factor.is_finite() && a > 0.0);
                 let factor = factor.ok_or_else(|| wrong(text, format!("`{text}` is no factor from `{first}` on")))?;
                 series(a, b, |_, before| before * factor)
             }
-            Stride::Default if matches!(from, Amount::Size(_)) && a > 0.0 => series(a, b, |_, before| before * 2.0),
+            Stride::Default if from.unit == Unit::Bytes && a > 0.0 => series(a, b, |_, before| before * 2.0),
             Stride::Default => {
                 let part = |i: u32| f64::from(i) / f64::from(POINTS - 1);
                 let at = |i: u32| match a > 0.0 {

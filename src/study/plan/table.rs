@@ -10,10 +10,11 @@ use super::columns::{ERROR, RESULTS, STATUS};
 use super::points::Key;
 use super::row::kind_of_summary;
 use super::store::hex;
-use super::values::{Number, Unit, Values, json};
+use super::values::{Values, amount, json};
 use super::{Configuration, Plan, Visit};
 use crate::parquet::{self, Cell, Column, Kind};
 use crate::reading::tree::{Kind as Form, Tree};
+use crate::study::{Amount, Unit};
 
 /// The version of the form of merged rows in JSON and Parquet.
 const SCHEMA: &str = "hayase-sweep-1";
@@ -194,25 +195,19 @@ impl Typed {
         if all().all(|value| matches!(value.kind, Form::Truth(_))) {
             return Self { name, kind: Kind::Truth };
         }
-        let numbers: Option<Vec<Number>> = all().map(|value| Number::of(&value)).collect();
+        let numbers: Option<Vec<Amount>> = all().map(|value| amount(&value)).collect();
         let numbers = numbers.filter(|all| all.windows(2).all(|pair| pair[0].is_like(pair[1])));
         let Some(unit) = numbers.as_ref().and_then(|all| all.first()).map(|number| number.unit) else {
             return Self { name, kind: Kind::Text };
         };
         let is_whole = numbers.is_some_and(|all| all.iter().all(|number| number.unit == Unit::Whole));
-        let (suffix, kind) = match unit {
-            Unit::Whole | Unit::Plain => ("", if is_whole { Kind::Whole } else { Kind::Number }),
-            Unit::Bytes => ("_bytes", Kind::Whole),
-            Unit::Percent => ("_percent", Kind::Number),
-            Unit::Time => ("_s", Kind::Number),
-            Unit::Bandwidth => ("_bytes_per_s", Kind::Number),
-            Unit::PerByte => ("_s_per_byte", Kind::Number),
-        };
+        let kind = if is_whole || unit == Unit::Bytes { Kind::Whole } else { Kind::Number };
+        let suffix = unit.names().1;
         Self { name: name + suffix, kind }
     }
 
     fn cell<'a>(&self, value: &'a Tree) -> Cell<'a> {
-        let number = || Number::of(value);
+        let number = || amount(value);
         match (self.kind, &value.kind) {
             (Kind::Text, Form::Text(text)) => Cell::Text(text.as_str().into()),
             (Kind::Text, _) => Cell::Text(json(value).to_string().into()),
@@ -220,11 +215,8 @@ impl Typed {
             (Kind::Unsigned, Form::Whole(text)) => text.replace('_', "").parse().map_or(Cell::Null, Cell::Unsigned),
             (Kind::Whole, Form::Whole(text)) => text.replace('_', "").parse().map_or(Cell::Null, Cell::Whole),
             (Kind::Whole, _) => number().map_or(Cell::Null, |number| Cell::Whole(number.value as i64)),
-            (Kind::Number, _) => number().map_or(Cell::Null, |number| {
-                // Divided and not multiplied: 20 us are 2e-5 s to the last bit.
-                let is_time = matches!(number.unit, Unit::Time | Unit::PerByte);
-                Cell::Number(if is_time { number.value / 1e12 } else { number.value })
-            }),
+            // Divided and not multiplied: 20 us are 2e-5 s to the last bit.
+            (Kind::Number, _) => number().map_or(Cell::Null, |number| Cell::Number(number.base())),
             _ => Cell::Null,
         }
     }

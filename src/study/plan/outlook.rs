@@ -91,7 +91,7 @@ impl Plan {
 
     fn built(&self, number: u64) -> Built {
         let values = self.points.values(number);
-        if self.points.is_filtered() && !self.is_taken(&values) {
+        if !self.is_taken(&values) {
             return Built::LeftOut;
         }
         match self.base.variant(settings(&values)).load() {
@@ -104,22 +104,14 @@ impl Plan {
 
     /// Whether filters leave in a combination with any seed.
     pub(super) fn is_taken(&self, values: &[super::Value<'_>]) -> bool {
-        (0..self.points.seeds()).any(|seed| {
-            let mut values = values.to_vec();
-            values.extend(self.points.seed(seed));
-            self.points.takes(&values)
-        })
+        (0..self.points.seeds()).any(|seed| self.points.takes_with(values, seed))
     }
 
     /// Points that filters leave in.
     fn taken(&self) -> u64 {
         let of = |number: u64| {
             let values = self.points.values(number);
-            let takes = |seed: &u64| {
-                let mut values = values.clone();
-                values.extend(self.points.seed(*seed));
-                self.points.takes(&values)
-            };
+            let takes = |seed: &u64| self.points.takes_with(&values, *seed);
             (0..self.points.seeds()).filter(takes).count() as u64
         };
         (0..self.configurations()).into_par_iter().map(of).sum()

@@ -1,6 +1,6 @@
 //! When enough seeds have been run.
 
-use crate::report::half_width;
+use crate::report::Sample;
 
 /// The mean of makespans, one after another \[s\].
 ///
@@ -29,8 +29,9 @@ impl Mean {
         if self.count < least.max(2) {
             return false;
         }
-        let deviation = (self.squares / (self.count as f64 - 1.0)).sqrt();
-        half_width(deviation, self.count as usize) <= part * self.mean.abs()
+        let sd = (self.squares / (self.count as f64 - 1.0)).sqrt();
+        let sample = Sample { count: self.count as usize, mean: self.mean, sd };
+        sample.half() <= part * self.mean.abs()
     }
 }
 

@@ -9,11 +9,12 @@ use serde_json::Value;
 use super::merge::over;
 use super::run::{Ran, RunControl, run};
 use super::store::{Shard, Store, StoreError};
-use super::values::{Number, Unit, Values, json};
+use super::values::{Values, amount, json, written};
 use super::{Counts, Plan, columns};
 use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Span, closest};
-use crate::report::half_width;
+use crate::report::Sample;
+use crate::study::{Amount, Unit};
 use crate::units::grouped;
 
 /// Configurations that means are taken of at most.
@@ -168,36 +169,20 @@ impl Summed {
 
     /// Their means, where there are any.
     fn mean(self, choice: impl Fn(&Self) -> Vec<usize>) -> Option<MeanRow> {
-        if self.makespans.is_empty() {
-            return None;
-        }
-        let (mean_s, half_s) = interval(&self.makespans);
-        let kept = self.figures.iter().map(|all| (!all.is_empty()).then(|| interval(all).0)).collect();
-        Some(MeanRow { choice: choice(&self), seeds: self.makespans.len() as u64, mean_s, half_s, kept })
+        let makespans = Sample::of(&self.makespans)?;
+        let kept = self.figures.iter().map(|all| Sample::of(all).map(|figure| figure.mean)).collect();
+        let (seeds, mean_s, half_s) = (makespans.count as u64, makespans.mean, makespans.half());
+        Some(MeanRow { choice: choice(&self), seeds, mean_s, half_s, kept })
     }
-}
-
-/// Mean, and half of its 95 % interval.
-fn interval(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    (mean, half_width((squares / (n - 1.0)).sqrt(), values.len()))
 }
 
 /// A key, and of each of its values the position among those that differ.
 fn varied(name: &str, values: &Values, group: usize) -> (VariedKey, Vec<usize>) {
     let trees: Vec<_> = (0..values.len()).map(|i| values.value(i)).collect();
-    let numbers: Option<Vec<Number>> = trees.iter().map(Number::of).collect();
+    let numbers: Option<Vec<Amount>> = trees.iter().map(amount).collect();
     let numbers = numbers.filter(|all| all.windows(2).all(|pair| pair[0].is_like(pair[1])));
-    let (unit, factor) = match numbers.as_ref().and_then(|all| all.first()).map(|number| number.unit) {
-        Some(Unit::Bytes) => ("B", 1.0),
-        Some(Unit::Time) => ("s", 1e-12),
-        Some(Unit::Bandwidth) => ("B/s", 1.0),
-        Some(Unit::PerByte) => ("s/B", 1e-12),
-        Some(Unit::Percent) => ("%", 1.0),
-        Some(Unit::Whole | Unit::Plain) | None => ("", 1.0),
-    };
+    let unit = numbers.as_ref().and_then(|all| all.first()).map_or(Unit::Plain, |number| number.unit);
+    let factor = if unit.is_time() { 1e-12 } else { 1.0 };
     let mut texts: Vec<String> = Vec::new();
     let mut distinct: Vec<f64> = Vec::new();
     let mut known: FxHashMap<String, usize> = FxHashMap::default();
@@ -212,7 +197,7 @@ fn varied(name: &str, values: &Values, group: usize) -> (VariedKey, Vec<usize>) 
         positions.push(position);
     }
     let numbers = numbers.map(|_| distinct);
-    (VariedKey { name: name.to_owned(), values: texts, numbers, unit, group }, positions)
+    (VariedKey { name: name.to_owned(), values: texts, numbers, unit: unit.names().0, group }, positions)
 }
 
 fn text(value: &Value) -> String {
@@ -434,7 +419,7 @@ impl Plan {
 
     fn is_whole(&mut self, name: &str) -> bool {
         self.values_of(name).is_some_and(|values| {
-            (0..values.len()).all(|i| Number::of(&values.value(i)).is_some_and(|number| number.unit == Unit::Whole))
+            (0..values.len()).all(|i| amount(&values.value(i)).is_some_and(|number| number.unit == Unit::Whole))
         })
     }
 
@@ -442,12 +427,12 @@ impl Plan {
     fn add_values(&mut self, name: &str, added: &[f64]) -> bool {
         let Some(values) = self.values_of(name) else { return false };
         let mut trees: Vec<_> = (0..values.len()).map(|i| values.value(i)).collect();
-        let Some(unit) = trees.first().and_then(Number::of).map(|number| number.unit) else { return false };
-        let factor = if matches!(unit, Unit::Time | Unit::PerByte) { 1e12 } else { 1.0 };
-        let number = |value: f64| Number { value: value * factor, unit };
-        trees.extend(added.iter().map(|&value| number(value).written(Span::new(0, 0))));
+        let Some(unit) = trees.first().and_then(amount).map(|number| number.unit) else { return false };
+        let factor = if unit.is_time() { 1e12 } else { 1.0 };
+        let number = |value: f64| Amount { value: value * factor, unit };
+        trees.extend(added.iter().map(|&value| written(number(value), Span::new(0, 0))));
         trees.arrange_by(|a, b| {
-            let value = |tree| Number::of(tree).map_or(f64::NAN, |number| number.value);
+            let value = |tree| amount(tree).map_or(f64::NAN, |number| number.value);
             value(a).total_cmp(&value(b))
         });
         *values = Values::Listed(trees);

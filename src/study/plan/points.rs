@@ -2,10 +2,11 @@
 
 use smallvec::SmallVec;
 
-use super::values::{Number, Values, normal};
+use super::values::{Values, amount, amount_of, normal};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::reading::tree::{Kind, Tree};
 use crate::scenario::Setting;
+use crate::study::Amount;
 
 /// A key that is varied.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ pub(super) enum Wanted {
     /// This one.
     Value(String),
     /// From the one to the other.
-    Between(Number, Number),
+    Between(Amount, Amount),
 }
 
 impl Wanted {
@@ -50,7 +51,7 @@ impl Wanted {
     pub fn of(tree: &Tree) -> Result<Self, Diagnostic> {
         let ends = tree.text().and_then(|text| text.split_once("..")).and_then(|(first, last)| {
             let last = last.strip_prefix('=').unwrap_or(last);
-            let (first, last) = (Number::of_text(first)?, Number::of_text(last)?);
+            let (first, last) = (amount_of(first)?, amount_of(last)?);
             first.is_like(last).then_some((first, last))
         });
         match ends {
@@ -67,7 +68,7 @@ impl Wanted {
     pub fn is(&self, tree: &Tree) -> bool {
         match self {
             Self::Value(value) => *value == normal(tree),
-            Self::Between(first, last) => Number::of(tree).is_some_and(|number| {
+            Self::Between(first, last) => amount(tree).is_some_and(|number| {
                 number.is_like(*first) && first.value <= number.value && number.value <= last.value
             }),
         }
@@ -160,6 +161,16 @@ impl Points {
             Kind::Whole(text) => text.replace('_', "").parse().ok(),
             _ => None,
         }
+    }
+
+    /// Whether filters leave a combination in with the seed of this number.
+    pub fn takes_with(&self, values: &[(&Key, Tree)], seed: u64) -> bool {
+        if !self.is_filtered() {
+            return true;
+        }
+        let mut values = values.to_vec();
+        values.extend(self.seed(seed));
+        self.takes(&values)
     }
 
     /// Whether filters leave it in.

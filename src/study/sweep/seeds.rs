@@ -1,14 +1,11 @@
 //! One scenario over several seeds.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
-
-use super::{Control, SweepProgress};
+use super::Control;
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::report::{SeedStatistics, Status};
 use crate::scenario::Scenario;
 use crate::simulation::{RunOptions, Simulated, Summary};
+use crate::study::runs::Runs;
 
 /// Seeds of one run or comparison at most: more are several runs.
 const MOST: u64 = 1 << 20;
@@ -50,45 +47,37 @@ pub fn over_seeds<W: Simulated>(
         let same = SeedStatistics::new(seeds.to_vec(), vec![first.makespan_s; seeds.len()]);
         return Ok(same.estimated(vec![first.half_s(); seeds.len()]));
     }
-    let done = AtomicUsize::new(0);
-    let runs: Vec<Result<Seeded, Invalid>> = rest
-        .par_iter()
-        .with_max_len(1)
-        .map(|&seed| {
-            if control.is_cancelled() {
-                return Ok(Seeded::Missing);
-            }
-            let options = RunOptions { watch: Some(&control), room: Some(0), ..RunOptions::default() };
+    let runs = Runs::new(control, rest.len(), rest.len() as u64 * first.messages);
+    let results = runs.each(
+        rest,
+        |_| first.messages,
+        |&seed, run| {
             let scenario = match scenario.with_seed(seed) {
-                Err(invalid) if invalid.is_cut_off() => return Ok(Seeded::CutOff),
-                scenario => scenario?,
+                Err(invalid) if invalid.is_cut_off() => return Some(Ok(Seeded::CutOff)),
+                Err(invalid) => return Some(Err(invalid)),
+                Ok(scenario) => scenario,
             };
+            let options = RunOptions { watch: Some(run), room: Some(0), ..RunOptions::default() };
             let run = W::summary(&scenario.run(options));
-            let runs = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if let Some(progress) = control.progress {
-                let total_messages = rest.len() as u64 * first.messages;
-                let messages = runs as u64 * first.messages;
-                progress(SweepProgress { runs, total_runs: rest.len(), messages, total_messages });
+            match run.status {
+                Status::Complete => Some(Ok(Seeded::Took(run.makespan_s, run.half_s()))),
+                Status::Deadlocked if run.is_cut_off() => Some(Ok(Seeded::CutOff)),
+                _ => None,
             }
-            Ok(match run.status {
-                Status::Complete => Seeded::Took(run.makespan_s, run.half_s()),
-                Status::Deadlocked if run.is_cut_off() => Seeded::CutOff,
-                _ => Seeded::Missing,
-            })
-        })
-        .collect();
+        },
+    );
     let mut complete = (vec![first_seed], vec![first.makespan_s]);
     let mut halves = vec![first.half_s()];
     let (mut missing, mut cut_off) = (0, 0);
-    for (seed, run) in rest.iter().zip(runs) {
-        match run? {
-            Seeded::Took(makespan, half) => {
+    for (seed, result) in rest.iter().zip(results) {
+        match result.transpose()? {
+            Some(Seeded::Took(makespan, half)) => {
                 halves.push(half);
                 complete.0.push(*seed);
                 complete.1.push(makespan);
             }
-            Seeded::CutOff => cut_off += 1,
-            Seeded::Missing => missing += 1,
+            Some(Seeded::CutOff) => cut_off += 1,
+            None => missing += 1,
         }
     }
     let statistics = SeedStatistics::new(complete.0, complete.1).estimated(halves);
@@ -101,6 +90,4 @@ enum Seeded {
     Took(f64, f64),
     /// What failed left messages no way.
     CutOff,
-    /// It was not run to its end.
-    Missing,
 }

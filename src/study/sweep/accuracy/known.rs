@@ -400,7 +400,7 @@ fat-tree-54,tree,54,a,all-to-all,random,d-mod-k,queue,53,1000000,-5;1;2,-3";
     #[test]
     fn the_map_is_of_the_results_that_the_program_has() {
         let made = MAP.lines().find_map(|line| line.strip_prefix("# results "));
-        assert_eq!(made, Some(crate::plan::RESULTS.to_string().as_str()));
+        assert_eq!(made, Some(crate::study::plan::RESULTS.to_string().as_str()));
     }
 
     #[test]

@@ -5,7 +5,6 @@
 
 pub mod accuracy;
 mod combine;
-mod control;
 pub mod fabrics;
 mod farm;
 mod noise;
@@ -14,22 +13,18 @@ pub mod variation;
 pub mod whatif;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-
-use rayon::prelude::*;
 
 use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Invalid};
-use crate::engine::{Progress, Watch};
-use crate::report::{Comparison, FaultsReport, Gridlock, RankBy, Status, Stopped};
+use crate::report::{Comparison, ComparisonRow, FaultsReport, Gridlock, RankBy, Status, Stopped};
 use crate::scenario::{Loaded, Loader, Scenario};
 use crate::simulation::{Simulated, Summary, Work};
+use crate::study::mistakes::Mistakes;
+use crate::study::runs::{Run, Runs, stuck};
 use crate::system::System;
-use crate::units::count;
 use crate::workload::Blocked;
 
-pub use control::{Control, SweepProgress};
+pub use crate::study::runs::{Control, SweepProgress, not_done};
 pub use noise::cost_of_noise;
 pub use seeds::{over_seeds, seeds_from};
 
@@ -69,24 +64,9 @@ pub struct Sweep {
 /// One combination, ready to run.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The topology as named.
-    pub topology: String,
-    /// The pattern as named.
-    pub pattern: String,
-    /// The placement as named.
-    pub placement: String,
-    /// The sharing policy; empty where messages are no flows.
-    pub sharing: String,
-    /// The transport.
-    pub transport: String,
-    /// The routing rule.
-    pub routing: String,
-    /// The injection rule; `by pattern` where patterns bring their own and it is not compared.
-    pub injection: String,
-    /// The machine as named; empty where nodes cost nothing.
-    pub machine: String,
-    /// The values of the keys that are varied.
-    pub varied: BTreeMap<String, String>,
+    /// Its row, of which the names are known; the injection is `by pattern` where patterns bring their own and it is not
+    /// compared.
+    pub row: ComparisonRow,
     /// What is run with the first seed.
     pub scenario: Scenario,
     /// The seeds it runs with: only the first where nothing in it is random.
@@ -96,14 +76,15 @@ pub struct Point {
 impl Point {
     /// What it is, for messages: `all-to-all-pairwise on fat-tree-54, random, max-min`.
     pub fn name(&self) -> String {
-        let transport = match (self.transport.as_str(), self.sharing.as_str()) {
+        let row = &self.row;
+        let transport = match (row.transport.as_str(), row.sharing.as_str()) {
             ("flow", sharing) => sharing,
             (transport, _) => transport,
         };
-        let varied = self.varied.iter().map(|(key, value)| format!("{key} {value}"));
-        let chosen = [&self.topology, &self.machine, &self.placement].map(Clone::clone).into_iter();
+        let varied = row.varied.iter().map(|(key, value)| format!("{key} {value}"));
+        let chosen = [&row.topology, &row.machine, &row.placement].map(Clone::clone).into_iter();
         let on = chosen.chain([transport.to_owned()]).chain(varied).filter(|word| !word.is_empty());
-        format!("{} on {}", self.pattern, on.collect::<Vec<_>>().join(", "))
+        format!("{} on {}", row.pattern, on.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -114,7 +95,7 @@ pub enum SweepError {
     #[error(transparent)]
     Invalid(#[from] Invalid),
     /// The ranks of one run wait for each other.
-    #[error("{point} with seed {seed} does not end: {}", stuck(.blocked, .gridlock))]
+    #[error("{point} with seed {seed} does not end: {}", stuck(.blocked, .gridlock.as_deref()))]
     Deadlocked {
         /// The name of the point.
         point: String,
@@ -141,19 +122,6 @@ pub enum SweepError {
     },
 }
 
-/// `1 task is not done`, `98 tasks are not done`.
-pub fn not_done(tasks: u32) -> String {
-    count(tasks.into(), "task is not done", "tasks are not done")
-}
-
-/// What does not go on, in words.
-fn stuck(blocked: &[Blocked], gridlock: &Option<Box<Gridlock>>) -> String {
-    match gridlock {
-        Some(gridlock) => count(gridlock.packets, "packet waits for itself", "packets wait for each other"),
-        None => count(blocked.len() as u64, "rank waits for what never comes", "ranks wait for what never comes"),
-    }
-}
-
 impl Sweep {
     /// All points, in the order of the lists: topologies, placements, sharing policies, transports, routings,
     /// injections, and patterns as the innermost.
@@ -170,7 +138,7 @@ impl Sweep {
     /// As those of [`Sweep::points`].
     pub fn points_until(&self, control: &Control<'_>) -> Result<Vec<Point>, Invalid> {
         let mut points: Vec<Point> = Vec::new();
-        let mut mistakes = combine::Mistakes::default();
+        let mut mistakes = Mistakes::default();
         let invalid = |mistake| Invalid { diagnostics: vec![mistake], ..Invalid::default() };
         for choice in combine::choices(self).map_err(invalid)? {
             if control.is_cancelled() {
@@ -185,7 +153,7 @@ impl Sweep {
                         }
                     }
                 }
-                Err(invalid) => mistakes.add(&choice.name(), &invalid),
+                Err(invalid) => mistakes.add(&choice.name(), &invalid.diagnostics, &invalid.sources),
             }
         }
         mistakes.none()?;
@@ -201,10 +169,10 @@ impl Sweep {
             let help = "add `--job NAME=PATTERN:RANKS` or tables [[job]], or rank by makespans";
             return Err(Invalid { diagnostics: vec![diagnostic.help(help)], ..Invalid::default() });
         }
-        if self.injections.is_empty() && points.iter().any(|point| point.injection != points[0].injection) {
+        if self.injections.is_empty() && points.iter().any(|point| point.row.injection != points[0].row.injection) {
             // Part of what a pattern is, not something that is compared: it must not tear a block apart.
             for point in &mut points {
-                point.injection = "by pattern".to_owned();
+                point.row.injection = "by pattern".to_owned();
             }
         }
         Ok(points)
@@ -250,100 +218,62 @@ struct Outcome {
     run: Summary,
 }
 
-type Outcomes = BTreeMap<(usize, u64), Option<Box<Summary>>>;
-
 /// Runs all points with all their seeds.
 fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Comparison, SweepError> {
     // The longest runs first, so that no core is left alone with one at the end.
     let mut jobs: Vec<(usize, u64)> =
         points.iter().enumerate().flat_map(|(i, point)| point.seeds.iter().map(move |&seed| (i, seed))).collect();
-    jobs.arrange_by_key(|&(i, _)| std::cmp::Reverse(points[i].scenario.work().messages()));
-    let tally = Tally {
-        control,
-        runs: AtomicUsize::new(0),
-        messages: AtomicU64::new(0),
-        total_runs: jobs.len(),
-        total_messages: jobs.iter().map(|&(i, _)| points[i].scenario.work().messages()).sum(),
-        failed: AtomicBool::new(false),
-    };
-    // By point and seed; nothing for a run in which a message had no way.
-    let outcomes: Mutex<Outcomes> = Mutex::new(BTreeMap::new());
-    let errors: Mutex<BTreeMap<(usize, u64), SweepError>> = Mutex::new(BTreeMap::new());
-    jobs.par_iter().with_max_len(1).for_each(|&(i, seed)| {
-        if tally.ended() {
-            return;
+    let messages = |&(i, _): &(usize, u64)| points[i].scenario.work().messages();
+    jobs.arrange_by_key(|job| std::cmp::Reverse(messages(job)));
+    let runs = Runs::new(control, jobs.len(), jobs.iter().map(messages).sum());
+    let results = runs.each(&jobs, messages, |&(i, seed), run| {
+        let became = run_one(&points[i], seed, run);
+        if let Some(Err(_)) = became {
+            runs.fail();
         }
-        let error = match run_one(&points[i], seed, &tally) {
-            Ok(Run::Done(run)) => {
-                lock(&outcomes).insert((i, seed), Some(run));
-                return;
-            }
-            Ok(Run::CutOff) => {
-                lock(&outcomes).insert((i, seed), None);
-                return;
-            }
-            Ok(Run::Interrupted) => return,
-            Err(error) => error,
-        };
-        tally.failed.store(true, Ordering::Relaxed);
-        lock(&errors).insert((i, seed), error);
+        became
     });
-    if let Some((_, error)) = lock(&errors).pop_first() {
-        return Err(error);
-    }
-    let mut outcomes = std::mem::take(&mut *lock(&outcomes));
-    let missing = jobs.len() - outcomes.len();
+    // By point and seed.
+    let mut outcomes: BTreeMap<(usize, u64), Result<Became, SweepError>> =
+        jobs.into_iter().zip(results).filter_map(|(job, result)| Some((job, result?))).collect();
     let mut rows = Vec::new();
     for (i, point) in points.iter().enumerate() {
-        let (mut runs, mut cut_off) = (Vec::new(), 0);
+        let (mut done, mut cut_off) = (Vec::new(), 0);
         for &seed in &point.seeds {
-            match outcomes.remove(&(i, seed)) {
-                Some(Some(run)) => runs.push(Outcome { seed, run: *run }),
-                Some(None) => cut_off += 1,
+            match outcomes.remove(&(i, seed)).transpose()? {
+                Some(Became::Done(run)) => done.push(Outcome { seed, run: *run }),
+                Some(Became::CutOff) => cut_off += 1,
                 None => {}
             }
         }
-        if !runs.is_empty() {
-            rows.push(combine::row(point, &runs, cut_off));
+        if !done.is_empty() {
+            rows.push(combine::row(point, &done, cut_off));
         }
     }
-    Ok(Comparison::new(title, rows, missing as u64))
+    Ok(Comparison::new(title, rows, runs.missing()))
 }
 
 /// What became of one run.
-enum Run {
+enum Became {
     Done(Box<Summary>),
     /// What failed left messages no way.
     CutOff,
-    Interrupted,
 }
 
-/// One run.
-fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Run, SweepError> {
-    let again;
-    let scenario = if seed == point.scenario.seed() {
-        &point.scenario
-    } else {
-        again = point.scenario.with_seed(seed)?;
-        &again
+/// One run; nothing where it was ended.
+fn run_one(point: &Point, seed: u64, run: &Run<'_>) -> Option<Result<Became, SweepError>> {
+    let again = (seed != point.scenario.seed()).then(|| point.scenario.with_seed(seed)).transpose();
+    let run = match &again {
+        Ok(again) => again.as_ref().unwrap_or(&point.scenario).measured(Some(run)),
+        Err(invalid) if invalid.is_cut_off() => return Some(Ok(Became::CutOff)),
+        Err(invalid) => return Some(Err(invalid.clone().into())),
     };
-    let watch = Counted { tally, counted: AtomicU64::new(0) };
-    let run = scenario.measured(Some(&watch));
-    match run.status {
+    Some(match run.status {
         Status::Undone => Err(SweepError::Undone { point: point.name(), seed, tasks: run.undone }),
-        Status::Complete => {
-            watch.count(run.messages);
-            tally.runs.fetch_add(1, Ordering::Relaxed);
-            tally.tell();
-            Ok(Run::Done(Box::new(run)))
-        }
-        Status::Interrupted => Ok(Run::Interrupted),
+        Status::Complete => Ok(Became::Done(Box::new(run))),
+        Status::Interrupted => return None,
         // Another draw may leave a way: the seeds are counted with which there is none.
-        Status::Deadlocked if point.seeds.len() > 1 && run.is_cut_off() => {
-            tally.runs.fetch_add(1, Ordering::Relaxed);
-            tally.tell();
-            Ok(Run::CutOff)
-        }
+        Status::Deadlocked if point.seeds.len() > 1 && run.is_cut_off() => Ok(Became::CutOff),
         Status::Deadlocked => Err(SweepError::Deadlocked {
             point: point.name(),
             seed,
@@ -352,7 +282,7 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Run, SweepErro
             stopped: run.stopped,
             faults: run.faults,
         }),
-    }
+    })
 }
 
 /// The same fabric and routes once, however many points use them.
@@ -366,60 +296,6 @@ fn share_fabric(scenario: &mut Scenario, points: &[Point]) {
     if let Some(known) = points.iter().find(is_same).and_then(|point| point.scenario.system().network()) {
         scenario.share_network(known);
     }
-}
-
-/// What all runs have done together.
-struct Tally<'a> {
-    control: Control<'a>,
-    runs: AtomicUsize,
-    messages: AtomicU64,
-    total_runs: usize,
-    total_messages: u64,
-    failed: AtomicBool,
-}
-
-impl Tally<'_> {
-    fn ended(&self) -> bool {
-        self.failed.load(Ordering::Relaxed) || self.control.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    }
-
-    fn tell(&self) {
-        if let Some(progress) = self.control.progress {
-            progress(SweepProgress {
-                runs: self.runs.load(Ordering::Relaxed),
-                total_runs: self.total_runs,
-                messages: self.messages.load(Ordering::Relaxed),
-                total_messages: self.total_messages,
-            });
-        }
-    }
-}
-
-/// Looks on while one run goes, and adds what it does to the tally.
-struct Counted<'a> {
-    tally: &'a Tally<'a>,
-    counted: AtomicU64,
-}
-
-impl Counted<'_> {
-    /// Messages this run has delivered by now.
-    fn count(&self, delivered: u64) {
-        let before = self.counted.swap(delivered, Ordering::Relaxed);
-        self.tally.messages.fetch_add(delivered.saturating_sub(before), Ordering::Relaxed);
-    }
-}
-
-impl Watch for Counted<'_> {
-    fn tick(&self, progress: Progress) -> bool {
-        self.count(progress.delivered);
-        self.tally.tell();
-        !self.tally.ended()
-    }
-}
-
-/// A thread that panicked has not left the map half changed: inserts are whole.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::accuracy::known::known_of;
 use super::{Outcome, Point, Sweep};
 use crate::collective::Operation;
-use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
+use crate::diagnostic::Diagnostic;
 use crate::pattern::PatternSpec;
 use crate::report::{
     Bounds, ComparedJob, ComparisonRow, Estimate, Estimated, FAULTS, JobReport, SeedStatistics, WorstSlowdown,
@@ -143,7 +143,7 @@ impl<'a> Choice<'a> {
             Axis::Faults => Some((FAULTS.to_owned(), (*value).to_owned())),
             _ => None,
         });
-        Point {
+        let row = ComparisonRow {
             topology: name(Axis::Topology, network.map(|network| network.fabric.name().to_owned()).unwrap_or_default()),
             pattern: name(Axis::Pattern, scenario.work().name().to_owned()),
             placement: if network.is_some() { name(Axis::Placement, choice("placement")) } else { String::new() },
@@ -159,9 +159,10 @@ impl<'a> Choice<'a> {
             },
             machine: name(Axis::Machine, chosen("node").filter(|node| node != "ideal").unwrap_or_default()),
             varied: keys.chain(scenario.keys().clone()).collect(),
-            scenario,
-            seeds,
-        }
+            faults: self.of(Axis::Faults).map(str::to_owned),
+            ..ComparisonRow::default()
+        };
+        Point { row, scenario, seeds }
     }
 
     /// What it is, for messages.
@@ -173,51 +174,6 @@ impl<'a> Choice<'a> {
             _ => (*value).to_owned(),
         });
         self.of(Axis::Pattern).map(str::to_owned).into_iter().chain(words).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// The mistakes of several points, each said once.
-#[derive(Default)]
-pub(super) struct Mistakes {
-    found: Vec<(Diagnostic, Vec<String>)>,
-    sources: Sources,
-}
-
-impl Mistakes {
-    /// Adds those of one point.
-    pub fn add(&mut self, point: &str, invalid: &Invalid) {
-        for diagnostic in &invalid.diagnostics {
-            // Each point has texts of its own: places that hold without them.
-            let mut placed = diagnostic.clone();
-            placed.at = match diagnostic.place(&invalid.sources) {
-                Some(place) => At::Place(Box::new(place)),
-                None => At::Nowhere,
-            };
-            match self.found.iter_mut().find(|(known, _)| *known == placed) {
-                // (A point that is tried in several ways has one name.)
-                Some((_, points)) if points.iter().any(|known| known == point) => {}
-                Some((_, points)) => points.push(point.to_owned()),
-                None => self.found.push((placed, vec![point.to_owned()])),
-            }
-        }
-    }
-
-    /// Nothing, or all mistakes with the points they belong to.
-    pub fn none(self) -> Result<(), Invalid> {
-        if self.found.is_empty() {
-            return Ok(());
-        }
-        let diagnostics = self.found.into_iter().map(|(mut diagnostic, points)| {
-            let more = points.len() - 1;
-            let points = match (points.first().map_or("", String::as_str), more) {
-                ("", _) => return diagnostic,
-                (first, 0) => first.to_owned(),
-                (first, more) => format!("{first} and {more} more"),
-            };
-            diagnostic.message = format!("{points}: {}", diagnostic.message);
-            diagnostic
-        });
-        Err(Invalid { diagnostics: diagnostics.collect(), sources: self.sources })
     }
 }
 
@@ -253,25 +209,10 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
         estimated: estimated(&makespan, runs),
         worst_slowdown: WorstSlowdown::over(&of_jobs, &jobs),
         jobs,
-        topology: point.topology.clone(),
-        placement: point.placement.clone(),
-        sharing: point.sharing.clone(),
-        transport: point.transport.clone(),
         packet_hops: first.packet_hops,
-        routing: point.routing.clone(),
-        injection: point.injection.clone(),
-        machine: point.machine.clone(),
-        varied: point.varied.clone(),
-        pattern: point.pattern.clone(),
-        faults: point.varied.get(FAULTS).cloned(),
-        slowdown: None,
         cut_off,
         ratio_to_bound: ratio(makespan.mean_s, bounds.largest()),
         job: job(point.scenario.work(), first.bytes),
-        // Where it stands is known when all are there.
-        ratio_to_best: 1.0,
-        place: 1,
-        tied: false,
         makespan,
         messages: first.messages,
         bytes: first.bytes,
@@ -285,6 +226,8 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
             [only] => only.run.fingerprint.clone(),
             _ => fingerprint.finalize().to_hex()[..16].to_owned(),
         },
+        // Where it stands is known when all are there.
+        ..point.row.clone()
     }
 }
 

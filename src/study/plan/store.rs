@@ -419,7 +419,8 @@ impl Store {
     /// The files of others that may grow while this shard runs.
     pub fn others(&self, shard: Shard) -> Others {
         let own = self.folder.join(shard.file());
-        Others { folder: self.folder.clone(), own, seen: Vec::new(), rows: 0, is_first: true }
+        let seen = self.files.iter().cloned().zip(self.lengths.iter().copied()).collect();
+        Others { folder: self.folder.clone(), own, seen, rows: 0 }
     }
 }
 
@@ -499,48 +500,33 @@ impl Writer {
 
 /// Where the last whole line ends.
 fn end_of_lines(file: &mut File) -> io::Result<u64> {
-    let mut end = file.seek(SeekFrom::End(0))?;
-    let mut block = [0; 4096];
-    while end > 0 {
-        let start = end.saturating_sub(block.len() as u64);
-        let part = &mut block[..(end - start) as usize];
-        file.seek(SeekFrom::Start(start))?;
-        file.read_exact(part)?;
-        if let Some(at) = part.iter().rposition(|byte| *byte == b'\n') {
-            return Ok(start + at as u64 + 1);
-        }
-        end = start;
-    }
-    Ok(0)
+    // No line is longer: the store has been read.
+    let tail = file.seek(SeekFrom::End(0))?.saturating_sub(LONGEST);
+    file.seek(SeekFrom::Start(tail))?;
+    let mut part = Vec::new();
+    file.read_to_end(&mut part)?;
+    Ok(tail + part.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at as u64 + 1))
 }
 
 /// What other processes add to the store meanwhile, counted.
 pub(super) struct Others {
     folder: PathBuf,
     own: PathBuf,
-    seen: Vec<(PathBuf, u64)>,
+    /// Their lengths when they were last looked at.
+    seen: FxHashMap<PathBuf, u64>,
     rows: u64,
-    is_first: bool,
 }
 
 impl Others {
-    /// Rows that were added since the first call.
+    /// Rows that were added since the store was read.
     pub fn rows(&mut self) -> u64 {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        for path in entries.filter(|path| *path != self.own && shard_of_name(path).is_some()) {
-            let known = self.seen.iter_mut().find(|(seen, _)| *seen == path).map(|(_, end)| end);
-            let begin = known.as_deref().copied();
-            let Some(length) = fs::metadata(&path).ok().map(|metadata| metadata.len()) else { continue };
-            if !self.is_first && begin.unwrap_or(0) < length {
-                self.rows +=
-                    lines_between(&path, begin.unwrap_or(0), length).saturating_sub(u64::from(begin.is_none()));
-            }
-            match known {
-                Some(end) => *end = length,
-                None => self.seen.push((path, length)),
-            }
+        for path in shards(&self.folder).unwrap_or_default().into_iter().filter(|path| *path != self.own) {
+            let Ok(length) = fs::metadata(&path).map(|metadata| metadata.len()) else { continue };
+            let begin = self.seen.insert(path.clone(), length);
+            // A file that is new begins with a line about itself.
+            let lines = lines_between(&path, begin.unwrap_or(0), length);
+            self.rows += lines.saturating_sub(u64::from(begin.is_none()));
         }
-        self.is_first = false;
         self.rows
     }
 }
@@ -551,7 +537,7 @@ fn lines_between(path: &Path, begin: u64, end: u64) -> u64 {
         return 0;
     }
     let mut part = Vec::new();
-    let _ = file.take(end - begin).read_to_end(&mut part);
+    let _ = file.take(end.saturating_sub(begin)).read_to_end(&mut part);
     part.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 

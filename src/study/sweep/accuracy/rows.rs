@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::played::error;
-use super::{Case, Difference, Group, Pair};
-use crate::report::{ACCURACY_SCHEMA, Accuracy, AccuracyRow, LeftOut, SeedStatistics};
+use super::{Case, Difference, Pair, Ran};
+use crate::report::{ACCURACY_SCHEMA, Accuracy, AccuracyRow, LeftOut, Sample};
 
 /// Differences by case, pair and seed, as they come, with what is known besides.
 #[derive(Default)]
@@ -17,14 +17,14 @@ pub(super) struct Collected {
 
 impl Collected {
     /// Holds all models of a case against all references, with one seed.
-    pub fn add(&mut self, number: usize, case: &Case, seed: u64, group: &Group) {
-        for (which, ran) in group.ran.iter().enumerate() {
-            if let Some(Err(reason)) = ran {
+    pub fn add(&mut self, number: usize, case: &Case, seed: u64, ran: &[Option<Ran>]) {
+        for (which, one) in ran.iter().enumerate() {
+            if let Some(Err(reason)) = one {
                 self.left_out.entry((number, which)).or_insert_with(|| reason.clone());
             }
         }
         for (at, pair) in case.pairs.iter().enumerate() {
-            let [model, reference] = pair.parts.map(|which| group.ran[which].as_ref());
+            let [model, reference] = pair.parts.map(|which| ran[which].as_ref());
             if let (Some(Ok((_, model))), Some(Ok((buffer, reference)))) = (model, reference) {
                 self.buffers.insert((number, at), *buffer);
                 self.differences.insert((number, at, seed), Difference::of(model, reference));
@@ -71,7 +71,7 @@ impl Collected {
 
 /// What is played under this number, by its name.
 fn name_of(case: &Case, which: usize) -> String {
-    let reference = case.pairs.iter().find(|pair| pair.parts[1] == which).map(|pair| pair.reference.name());
+    let reference = case.pairs.iter().find(|pair| pair.parts[1] == which).map(|pair| pair.reference.name);
     let model = || case.pairs.iter().find(|pair| pair.parts[0] == which).map(|pair| pair.model);
     reference.or_else(model).unwrap_or_default().to_owned()
 }
@@ -84,13 +84,13 @@ fn row(case: &Case, pair: &Pair, buffer: Option<u32>, seeds: Vec<u64>, differenc
     let costs = [0, 1].map(|which| mean(&|difference| difference.cpu_s[which]));
     let errors = || differences.iter().map(|difference| error(difference.makespans_s[0], difference.makespans_s[1]));
     let of_reference: Vec<f64> = differences.iter().map(|difference| difference.makespans_s[1]).collect();
-    let spread = SeedStatistics::new(Vec::new(), of_reference).sd_s;
+    let spread = Sample::of(&of_reference).unwrap_or_default().sd;
     let quantile = |which: usize| mean(&|difference| difference.quantiles[which]);
     AccuracyRow {
         case: case.names.clone(),
         model: pair.model.to_owned(),
         channels: pair.channels.map(str::to_owned),
-        reference: pair.reference.name().to_owned(),
+        reference: pair.reference.name.to_owned(),
         buffer,
         packets_per_message: pair.packets_per_message,
         seeds,

@@ -12,7 +12,7 @@ use crate::parquet::Kind;
 use crate::report::{Estimate, Status};
 use crate::scenario::Scenario;
 use crate::simulation::{Outcome, RunOptions, Summary, Work};
-use crate::units::count;
+use crate::study::runs::{not_done, stuck};
 
 /// What became of a point.
 pub(super) struct Result {
@@ -27,9 +27,8 @@ pub(super) struct Result {
 impl Result {
     /// That of a point which is no scenario: with any seed, or with its own.
     pub fn of_mistakes(invalid: &Invalid, with_any: bool) -> Self {
-        let is_cut_off = !invalid.diagnostics.is_empty() && invalid.diagnostics.iter().all(|one| one.code == "cut-off");
         let messages: Vec<&str> = invalid.diagnostics.iter().map(|one| one.message.as_str()).take(3).collect();
-        let status = match (is_cut_off, with_any) {
+        let status = match (invalid.is_cut_off(), with_any) {
             (true, _) => "cut-off",
             (false, true) => INVALID,
             (false, false) => "invalid-seed",
@@ -53,8 +52,8 @@ impl Result {
         let (status, error) = match summary.status {
             Status::Interrupted => return None,
             Status::Complete => (COMPLETE, None),
-            Status::Undone => ("undone", Some(count(summary.undone.into(), "task is not done", "tasks are not done"))),
-            Status::Deadlocked => ("deadlocked", Some(stuck(&summary))),
+            Status::Undone => ("undone", Some(not_done(summary.undone))),
+            Status::Deadlocked => ("deadlocked", Some(stuck(&summary.blocked, summary.gridlock.as_ref()))),
         };
         Some(Self { status, summary: Some(summary), report, error })
     }
@@ -155,14 +154,4 @@ fn report(outcome: &Outcome) -> Value {
         Outcome::Jobs(outcome) => serde_json::to_value(&outcome.report),
     };
     value.unwrap_or_default()
-}
-
-/// What does not go on, in words.
-fn stuck(summary: &Summary) -> String {
-    match &summary.gridlock {
-        Some(gridlock) => count(gridlock.packets, "packet waits for itself", "packets wait for each other"),
-        None => {
-            count(summary.blocked.len() as u64, "rank waits for what never comes", "ranks wait for what never comes")
-        }
-    }
 }

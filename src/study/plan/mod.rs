@@ -23,9 +23,10 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use crate::diagnostic::{At, Diagnostic, Invalid};
+use crate::diagnostic::{Diagnostic, Invalid};
 use crate::reading::tree::Tree;
 use crate::scenario::{Base, Identity, Loader, OF_PLANS, Variant};
+use crate::study::mistakes::Mistakes;
 use crate::units::grouped;
 
 pub use means::{Crossing, MeanRow, Means, Sensitivity, VariedKey, means, refine};
@@ -121,7 +122,7 @@ impl Plan {
     /// Refuses filters that leave no point.
     fn check_filters(&self) -> Result<(), Invalid> {
         let is_taken = |number| self.is_taken(&self.points.values(number));
-        if !self.points.is_filtered() || (0..self.configurations()).into_par_iter().any(is_taken) {
+        if (0..self.configurations()).into_par_iter().any(is_taken) {
             return Ok(());
         }
         let message = format!("the filters leave none of the {} points", grouped(self.most_points()));
@@ -133,20 +134,12 @@ impl Plan {
 
     /// Whether every value has the form of its key: the others are as they are first.
     fn check_values(&self) -> Result<(), Invalid> {
-        let mut mistakes: Vec<Diagnostic> = Vec::new();
+        let mut mistakes = Mistakes::default();
         let mut later = self.points.configurations().unwrap_or(1);
         let mut look = |configuration: u64| {
             let variant = self.variant(&self.points.values(configuration));
             let (found, sources) = variant.mistakes();
-            for mistake in found {
-                let mut mistake = mistake.clone();
-                if let Some(place) = mistake.place(sources) {
-                    mistake.at = At::Place(Box::new(place));
-                }
-                if !mistakes.contains(&mistake) {
-                    mistakes.push(mistake);
-                }
-            }
+            mistakes.add("", found, sources);
         };
         look(0);
         for group in &self.points.groups {
@@ -156,7 +149,7 @@ impl Plan {
             numbers.dedup();
             numbers.into_iter().filter(|number| *number > 0).for_each(|number| look(number * later));
         }
-        if mistakes.is_empty() { Ok(()) } else { Err(invalid(&self.base, mistakes)) }
+        mistakes.none()
     }
 
     /// The name of its file.
@@ -235,17 +228,12 @@ impl Plan {
 
     /// The point of a configuration with the seed of this number, unless filters leave it out.
     fn visit<'a>(&'a self, configuration: &Configuration<'a>, seed: u64, is_first: bool) -> Option<Visit<'a>> {
-        let own = self.points.seed(seed);
-        if self.points.is_filtered() {
-            let mut values = configuration.values.clone();
-            values.extend(own.clone());
-            if !self.points.takes(&values) {
-                return None;
-            }
+        if !self.points.takes_with(&configuration.values, seed) {
+            return None;
         }
         let seed_number = self.points.seed_number(seed).unwrap_or(configuration.identity.seed);
         let id = configuration.identity.with_seed(seed_number);
-        Some(Visit { seed: own, seed_index: seed, seed_number, id, is_first })
+        Some(Visit { seed: self.points.seed(seed), seed_index: seed, seed_number, id, is_first })
     }
 }
 

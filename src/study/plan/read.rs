@@ -5,12 +5,13 @@ use rustc_hash::FxHashSet;
 use super::columns;
 use super::points::{Filter, Group, Key, Points, Wanted};
 use super::row;
-use super::values::{Number, Unit, Values, json, normal};
+use super::values::{Values, amount, json, normal};
 use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::reading::tree::{Entry, Kind, Table, Tree};
 use crate::report;
 use crate::scenario::KEYS;
+use crate::study::{Amount, Unit};
 
 /// What may be varied beside the keys of a scenario: words that mean what the options of these names do.
 const WORDS: [&str; 5] = ["machine", "pattern", "size", "injection", "jitter"];
@@ -309,7 +310,7 @@ impl Reader {
                 let diagnostic = Diagnostic::new("wrong-value", format!("`{name}` is {}", value.in_words()));
                 diagnostic.at(value.span).label(format!("{what} is expected"))
             };
-            match (name.as_str(), Number::of(value)) {
+            match (name.as_str(), amount(value)) {
                 ("keep", _) => match names(value) {
                     Some(names) => {
                         let met = |(i, name): &(usize, String)| {
@@ -344,7 +345,7 @@ impl Reader {
                     settings.within = Some(part);
                 }
                 ("within", _) => self.mistakes.push(wrong("a part like \"1 %\"")),
-                ("least", Some(Number { value, unit: Unit::Whole })) if value >= 2.0 => settings.least = value as u64,
+                ("least", Some(Amount { value, unit: Unit::Whole })) if value >= 2.0 => settings.least = value as u64,
                 ("least", _) => self.mistakes.push(wrong("a whole number from 2 on")),
                 _ => {
                     let diagnostic = Diagnostic::new("unknown-key", format!("unknown key `{name}` in [sweep]")).at(*at);

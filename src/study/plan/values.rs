@@ -3,106 +3,41 @@
 use super::MOST_POINTS;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::reading::tree::{Kind, Tree};
-use crate::units::{Bandwidth, Bytes, PerByte, Time, grouped};
+use crate::study::{Amount, Unit};
+use crate::units::{Bytes, grouped};
 
-/// What a number is of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Unit {
-    /// Nothing: whole numbers.
-    Whole,
-    /// Nothing: any other number.
-    Plain,
-    /// Per cent.
-    Percent,
-    /// Bytes \[B\].
-    Bytes,
-    /// A time \[ps\].
-    Time,
-    /// A bandwidth \[B/s\].
-    Bandwidth,
-    /// A time per byte \[ps/B\].
-    PerByte,
+/// The amount that a text is: of a plan also per cent, and with `_` between digits.
+pub(super) fn amount_of(text: &str) -> Option<Amount> {
+    let plain = text.trim().replace('_', "");
+    match plain.strip_suffix('%') {
+        Some(part) => part.trim().parse().ok().map(|value| Amount { value, unit: Unit::Percent }),
+        None => Amount::read(&plain),
+    }
 }
 
-/// A number with what it is of, in the unit that stands there.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Number {
-    pub value: f64,
-    pub unit: Unit,
+/// The amount that a value is.
+pub(super) fn amount(tree: &Tree) -> Option<Amount> {
+    match &tree.kind {
+        Kind::Text(text) | Kind::Whole(text) | Kind::Decimal(text) => amount_of(text),
+        _ => None,
+    }
 }
 
-impl Number {
-    /// The number that a text is.
-    pub fn of_text(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let number = |value, unit| Some(Self { value, unit });
-        if !text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') {
-            return None;
-        }
-        let plain = text.replace('_', "");
-        if let Ok(value) = plain.parse::<i64>() {
-            return number(value as f64, Unit::Whole);
-        }
-        if let Ok(value) = plain.parse::<f64>() {
-            return number(value, Unit::Plain).filter(|number| number.value.is_finite());
-        }
-        if let Some(value) = plain.strip_suffix('%').and_then(|plain| plain.trim().parse::<f64>().ok()) {
-            return number(value, Unit::Percent);
-        }
-        if let Ok(bytes) = text.parse::<Bytes>() {
-            return number(bytes.0 as f64, Unit::Bytes);
-        }
-        if let Ok(time) = text.parse::<Time>() {
-            return number(time.ps(), Unit::Time);
-        }
-        if let Ok(bandwidth) = text.parse::<Bandwidth>() {
-            return number(bandwidth.bytes_per_second(), Unit::Bandwidth);
-        }
-        text.parse::<PerByte>().ok().and_then(|time| number(time.ps(), Unit::PerByte))
-    }
-
-    /// The number that a value is.
-    pub fn of(tree: &Tree) -> Option<Self> {
-        match &tree.kind {
-            Kind::Text(text) | Kind::Whole(text) | Kind::Decimal(text) => Self::of_text(text),
-            _ => None,
-        }
-    }
-
-    /// The same number as a value of a scenario.
-    pub fn written(self, span: Span) -> Tree {
-        let kind = match self.unit {
-            Unit::Whole => Kind::Whole(format!("{}", self.value as i64)),
-            Unit::Plain => Kind::Decimal(format!("{:?}", self.value)),
-            Unit::Percent => Kind::Text(format!("{} %", self.value)),
-            Unit::Bytes => Kind::Text(Bytes(self.value as u64).exact()),
-            Unit::Time => Kind::Text(Time::from_ps(self.value).exact()),
-            Unit::Bandwidth => Kind::Text(Bandwidth::from_bytes_per_second(self.value).exact()),
-            Unit::PerByte => Kind::Text(PerByte::from_ps(self.value).exact()),
-        };
-        Tree { span, kind }
-    }
-
-    /// The number as a scenario has it: `2 KB`.
-    fn in_words(self) -> String {
-        match self.written(Span::new(0, 0)).kind {
-            Kind::Text(text) | Kind::Whole(text) | Kind::Decimal(text) => text,
-            _ => String::new(),
-        }
-    }
-
-    /// Whether two are of the same and can be held against each other.
-    pub fn is_like(self, other: Self) -> bool {
-        let is_number = |unit| matches!(unit, Unit::Whole | Unit::Plain);
-        self.unit == other.unit || is_number(self.unit) && is_number(other.unit)
-    }
+/// An amount as a value of a scenario.
+pub(super) fn written(amount: Amount, span: Span) -> Tree {
+    let kind = match amount.unit {
+        Unit::Whole => Kind::Whole(amount.text()),
+        Unit::Plain => Kind::Decimal(format!("{:?}", amount.value)),
+        _ => Kind::Text(amount.text()),
+    };
+    Tree { span, kind }
 }
 
 /// A value in one form for all ways to write it: `20 KB` is `20000 B`.
 pub(super) fn normal(tree: &Tree) -> String {
-    match (&tree.kind, Number::of(tree)) {
-        (_, Some(Number { value, unit: Unit::Whole | Unit::Plain })) => format!("{value}"),
-        (_, Some(Number { value, unit })) => format!("{value} {unit:?}"),
+    match (&tree.kind, amount(tree)) {
+        (_, Some(Amount { value, unit })) if unit.is_none() => format!("{value}"),
+        (_, Some(Amount { value, unit })) => format!("{value} {unit:?}"),
         (Kind::Text(text), None) => format!("{text:?}"),
         _ => json(tree).to_string(),
     }
@@ -134,7 +69,7 @@ pub(super) enum Values {
 /// `1 KiB..1 GiB:x2`: both ends are in it, and the way from the one leads to the other.
 #[derive(Clone, Debug)]
 pub(super) struct Range {
-    first: Number,
+    first: Amount,
     stride: Stride,
     count: u64,
     span: Span,
@@ -155,7 +90,7 @@ impl Range {
     /// The range that a text is; nothing where it is none, but a text like any other.
     pub fn of(text: &str, span: Span) -> Option<Result<Self, Diagnostic>> {
         let (first, rest) = text.split_once("..")?;
-        let first_number = Number::of_text(first)?;
+        let first_number = amount_of(first)?;
         let (last, stride) = rest.strip_prefix('=').unwrap_or(rest).split_once(':').map_or_else(
             || (rest.strip_prefix('=').unwrap_or(rest), None),
             |(last, stride)| (last, Some(stride.trim())),
@@ -165,7 +100,7 @@ impl Range {
             Some(Err(diagnostic.help(help.to_owned())))
         };
         const FORMS: &str = "write \"1..=1000\", \"8..=128:8\" (steps), \"1 KiB..1 GiB:x2\" (factors), or a list";
-        let Some(last_number) = Number::of_text(last) else {
+        let Some(last_number) = amount_of(last) else {
             return wrong(format!("\"{}\" is not the end of a range", last.trim()), FORMS);
         };
         let unit = match (first_number.unit, last_number.unit) {
@@ -191,7 +126,7 @@ impl Range {
                     let whole = unit != Unit::Whole || factor.fract() == 0.0;
                     (Stride::Factor(factor), if whole { unit } else { Unit::Plain })
                 }
-                None => match Number::of_text(text) {
+                None => match amount_of(text) {
                     Some(step) if step.value > 0.0 && (step.unit == unit || step.is_like(first_number)) => {
                         (Stride::Step(step.value), if step.unit == Unit::Plain { Unit::Plain } else { unit })
                     }
@@ -226,24 +161,28 @@ impl Range {
         if count > MOST {
             return wrong(format!("\"{text}\" has more values than can be counted"), "take a longer step");
         }
-        let range = Self { first: Number { value: low, unit }, stride, count: count as u64, span };
+        let in_words = |amount: Amount| match amount.unit {
+            Unit::Plain => format!("{:?}", amount.value),
+            _ => amount.text(),
+        };
+        let range = Self { first: Amount { value: low, unit }, stride, count: count as u64, span };
         let [last, next] = [range.count - 1, range.count].map(|i| range.number(i));
         if (last.value - high).abs() > ROUNDING * high.abs() {
-            let message = format!("\"{text}\" misses its end: {}, and then {}", last.in_words(), next.in_words());
+            let message = format!("\"{text}\" misses its end: {}, and then {}", in_words(last), in_words(next));
             let how = rest.split_once(':').map_or_else(String::new, |(_, how)| format!(":{}", how.trim()));
             let ends = if range.count > 1 { vec![last, next] } else { vec![next] };
-            let ranges = ends.iter().map(|end| format!("\"{}..{}{how}\"", first.trim(), end.in_words()));
+            let ranges = ends.iter().map(|end| format!("\"{}..{}{how}\"", first.trim(), in_words(*end)));
             return wrong(message, &format!("write {}", ranges.collect::<Vec<_>>().join(" or ")));
         }
         Some(Ok(range))
     }
 
-    fn number(&self, i: u64) -> Number {
+    fn number(&self, i: u64) -> Amount {
         let value = match self.stride {
             Stride::Step(step) => self.first.value + i as f64 * step,
             Stride::Factor(factor) => (0..i).fold(self.first.value, |value, _| value * factor),
         };
-        Number { value: if self.first.unit == Unit::Bytes { value.round() } else { value }, ..self.first }
+        Amount { value: if self.first.unit == Unit::Bytes { value.round() } else { value }, ..self.first }
     }
 }
 
@@ -260,7 +199,7 @@ impl Values {
     pub fn value(&self, i: u64) -> Tree {
         match self {
             Self::Listed(values) => values[i as usize].clone(),
-            Self::Range(range) => range.number(i).written(range.span),
+            Self::Range(range) => written(range.number(i), range.span),
         }
     }
 

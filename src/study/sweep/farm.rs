@@ -1,15 +1,12 @@
 //! Farms for numbers of workers and ways of giving out tasks: all points of one table, side by side.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
-
-use super::{Control, SweepProgress};
+use super::Control;
 use crate::diagnostic::Invalid;
 use crate::farm::MasterSlaveSpec;
 use crate::report::{FARM_SCHEMA, FarmReport, Head, Meta, Prediction, SeedStatistics, Status, master_busy, saturation};
 use crate::scenario::{Farm, Scenario};
 use crate::simulation::{FarmOutcome, RunOptions};
+use crate::study::runs::Runs;
 use crate::system::System;
 
 impl Farm {
@@ -30,31 +27,20 @@ impl Farm {
     /// Runs all points, on all cores.
     pub fn run(&self, control: Control<'_>) -> FarmReport {
         let start = crate::base::wall_clock::now();
-        let done = AtomicUsize::new(0);
         let total = self.points.len();
         let (tasks, work, longest) = self.points.first().map_or_else(Default::default, |point| {
             let tasks = &point.work().listed;
             (tasks.len() as u64, tasks.work(), tasks.longest())
         });
-        let tell = |runs: usize| {
-            if let Some(progress) = control.progress {
-                let messages = runs as u64 * tasks;
-                progress(SweepProgress { runs, total_runs: total, messages, total_messages: total as u64 * tasks });
-            }
-        };
-        let outcomes: Vec<Option<FarmOutcome>> = self
-            .points
-            .par_iter()
-            .with_max_len(1)
-            .map(|point| {
-                if control.is_cancelled() {
-                    return None;
-                }
-                let outcome = point.run(RunOptions { watch: Some(&control), ..RunOptions::default() });
-                tell(done.fetch_add(1, Ordering::Relaxed) + 1);
+        let runs = Runs::new(control, total, tasks * total as u64);
+        let outcomes: Vec<Option<FarmOutcome>> = runs.each(
+            &self.points,
+            |_| tasks,
+            |point, run| {
+                let outcome = point.run(RunOptions { watch: Some(run), ..RunOptions::default() });
                 Some(outcome).filter(|outcome| outcome.prediction.is_some())
-            })
-            .collect();
+            },
+        );
         let head = outcomes.iter().flatten().next().map(FarmOutcome::summary);
         let predictions: Vec<Prediction> = outcomes.into_iter().flatten().filter_map(|done| done.prediction).collect();
         let first = predictions.first().and_then(|prediction| prediction.value.clone());
@@ -72,13 +58,9 @@ impl Farm {
                 makespan_s: head.as_ref().map_or(0.0, |head| head.makespan_s),
                 messages: head.as_ref().map_or(0, |head| head.messages),
                 bytes: head.as_ref().map_or(0, |head| head.bytes),
-                stopped: None,
-                seeds: None,
-                noise: None,
-                accuracy: None,
                 estimated: head.and_then(|head| head.estimated),
-                faults: None,
                 fingerprint: fingerprint(&predictions),
+                ..Head::default()
             },
             tasks: point.map(|point| point.work().title.clone()).unwrap_or_default(),
             setting: self.setting.clone(),
@@ -91,13 +73,7 @@ impl Farm {
             master_bound_workers: point.and_then(|point| point.work().master_bound_workers(point.system())),
             predictions,
             complete,
-            meta: Meta {
-                wall_s: start.elapsed().as_secs_f64(),
-                events: tasks * total as u64,
-                packet_hops: None,
-                peak_rss_bytes: crate::base::memory::peak(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-            },
+            meta: Meta::since(start, tasks * total as u64, None),
         }
     }
 

@@ -16,22 +16,21 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Control, Sweep, SweepProgress, combine};
+use super::{Control, Sweep, combine};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
-use crate::engine::{Progress, Watch};
 use crate::report::{Accuracy, AccuracyCase};
 use crate::scenario::{Base, Identity, Loader, Scenario};
 use crate::simulation::{PatternWork, Work};
+use crate::study::mistakes::Mistakes;
+use crate::study::runs::{Run, Runs, lock};
 use crate::transport::TransportSpec;
 use crate::transport::packet::Buffer;
 use crate::units::Bytes;
 
 pub use case::case_of;
 pub use known::{Picks, known, known_of, picks_of};
-pub use models::{MODELS, REFERENCES};
 
 use kept::Kept;
 use models::{Model, Reference, Settings};
@@ -122,7 +121,7 @@ impl AccuracySweep {
         let invalid = |diagnostics| Invalid { diagnostics, sources: Sources::default() };
         let models = models::models(&self.models).map_err(invalid)?;
         let references = models::references(&self.references).map_err(invalid)?;
-        let mut mistakes = combine::Mistakes::default();
+        let mut mistakes = Mistakes::default();
         let mut all = Vec::new();
         let sizes: Vec<Option<&String>> =
             if self.sizes.is_empty() { vec![None] } else { self.sizes.iter().map(Some).collect() };
@@ -151,14 +150,14 @@ impl AccuracySweep {
                         let point = choice.point(scenario, &self.grid.seeds);
                         match self.case(loader, point, &models, &references) {
                             Ok(case) => all.push(case),
-                            Err(diagnostic) => mistakes.add(&choice.name(), &invalid(vec![diagnostic])),
+                            Err(diagnostic) => mistakes.add(&choice.name(), &[diagnostic], &Sources::default()),
                         }
                     }
                     Err(found) if is_no_pattern(&found) => {
-                        mistakes.add("", &invalid(vec![no_pattern(&choice.name())]));
+                        mistakes.add("", &[no_pattern(&choice.name())], &Sources::default());
                         break;
                     }
-                    Err(found) => mistakes.add(&choice.name(), &found),
+                    Err(found) => mistakes.add(&choice.name(), &found.diagnostics, &found.sources),
                 }
             }
         }
@@ -171,21 +170,21 @@ impl AccuracySweep {
         &self,
         loader: Loader,
         point: super::Point,
-        models: &[(&'static str, Model)],
-        references: &[(&'static str, Reference)],
+        models: &[Model],
+        references: &[Reference],
     ) -> Result<Case, Diagnostic> {
         let (Work::Pattern(work), Some(network)) = (point.scenario.work(), point.scenario.network()) else {
-            return Err(no_pattern(&point.pattern));
+            return Err(no_pattern(&point.row.pattern));
         };
         if work.pattern.messages() == 0 {
-            let message = format!("`{}` sends nothing on `{}`", point.pattern, point.topology);
+            let message = format!("`{}` sends nothing on `{}`", point.row.pattern, point.row.topology);
             return Err(Diagnostic::new("wrong-choice", message).help("models are compared by the times of messages"));
         }
         let names = AccuracyCase {
-            topology: point.topology.clone(),
-            pattern: point.pattern.clone(),
-            placement: point.placement.clone(),
-            varied: point.varied.clone(),
+            topology: point.row.topology.clone(),
+            pattern: point.row.pattern.clone(),
+            placement: point.row.placement.clone(),
+            varied: point.row.varied.clone(),
             ..case_of(&point.scenario, work)
         };
         let packets = self.packets_per_message;
@@ -195,28 +194,34 @@ impl AccuracySweep {
         let (hops_of_small, hops_of_messages) = case::packet_hops(work, network, Bytes::PACKET.0);
         let hops = packets.map_or(hops_of_small, |packets| hops_of_messages * f64::from(packets));
         let mut case = Case { names, loader, seeds: point.seeds.clone(), parts: Vec::new(), pairs: Vec::new() };
-        for &(_, reference) in references.iter().filter(|(_, reference)| reference.applies(network)) {
+        for &reference in references.iter().filter(|reference| reference.applies(network)) {
             for buffer in if reference.has_buffer() { buffers } else { &usual } {
                 let settings = reference.settings(network, *buffer, packets);
-                let against = case.plays(settings, hops / speed(reference), hops);
-                for &(name, model) in models {
+                let against = case.plays(settings, hops / reference.speed, hops);
+                for &model in models {
                     let Some((settings, channels)) = model.settings(network, reference, packets, case.names.size_bytes)
                     else {
                         continue;
                     };
-                    let part = match model {
-                        Model::FewPackets => {
-                            let hops = f64::from(models::FEW) * hops_of_messages;
-                            case.plays(settings, hops / speed(reference), hops)
-                        }
-                        _ => case.plays(settings, case.names.messages as f64 * seconds_a_message(name), 0.0),
+                    let (seconds, hops) = if model.is_packets() {
+                        let hops = f64::from(models::FEW) * hops_of_messages;
+                        (hops / reference.speed, hops)
+                    } else {
+                        (case.names.messages as f64 * model.seconds_a_message, 0.0)
                     };
+                    let part = case.plays(settings, seconds, hops);
                     let parts = [part, against];
-                    case.pairs.push(Pair { model: name, channels, reference, packets_per_message: packets, parts });
+                    case.pairs.push(Pair {
+                        model: model.name,
+                        channels,
+                        reference,
+                        packets_per_message: packets,
+                        parts,
+                    });
                 }
             }
         }
-        if packets == Some(models::FEW) && models.iter().all(|(_, model)| *model == Model::FewPackets) {
+        if packets == Some(models::FEW) && models.iter().all(|model| model.is_packets()) {
             let message = format!("`few-packets` is the reference itself with {} packets a message", models::FEW);
             let help = "name another model (--models max-min,few-packets), or another --packets-per-message";
             return Err(Diagnostic::new("wrong-choice", message).help(help));
@@ -252,25 +257,6 @@ fn has_no_size(invalid: &Invalid) -> bool {
     invalid.diagnostics.iter().all(of_size)
 }
 
-/// Packet-hops a second of each packet model, as measured (docs/models.md, 14.5).
-fn speed(reference: Reference) -> f64 {
-    match reference {
-        Reference::Oq => 33e6,
-        Reference::Fq => 18e6,
-        Reference::Iq(_) => 10e6,
-    }
-}
-
-/// Processor time of a message under each model, at a guess \[s\].
-fn seconds_a_message(model: &str) -> f64 {
-    match model {
-        "equal-share" => 1e-6,
-        "max-min" => 5e-6,
-        "redistribute" => 10e-6,
-        _ => 15e-6,
-    }
-}
-
 impl Case {
     /// The number of this among the parts.
     fn plays(&mut self, settings: Settings, seconds: f64, packet_hops: f64) -> usize {
@@ -297,58 +283,6 @@ impl Part {
 
 /// What became of one run: the packets of a buffer, and the times; or why there are none.
 type Ran = Result<(Option<u32>, Played), String>;
-
-/// The runs of one case with one seed, as they come.
-struct Group {
-    ran: Vec<Option<Ran>>,
-}
-
-/// What all runs have done together.
-struct Tally<'a> {
-    control: Control<'a>,
-    runs: AtomicUsize,
-    total_runs: usize,
-    /// Processor time as it was guessed \[us\].
-    work: AtomicU64,
-    total_work: u64,
-    failed: AtomicBool,
-}
-
-impl Tally<'_> {
-    fn tell(&self) {
-        if let Some(progress) = self.control.progress {
-            progress(SweepProgress {
-                runs: self.runs.load(Ordering::Relaxed),
-                total_runs: self.total_runs,
-                messages: self.work.load(Ordering::Relaxed),
-                total_messages: self.total_work,
-            });
-        }
-    }
-}
-
-/// Looks on while one run goes.
-struct Counted<'a> {
-    tally: &'a Tally<'a>,
-    work: u64,
-    counted: AtomicU64,
-}
-
-impl Counted<'_> {
-    fn count(&self, part: f64) {
-        let now = (self.work as f64 * part.clamp(0.0, 1.0)) as u64;
-        let before = self.counted.swap(now, Ordering::Relaxed);
-        self.tally.work.fetch_add(now.saturating_sub(before), Ordering::Relaxed);
-    }
-}
-
-impl Watch for Counted<'_> {
-    fn tick(&self, progress: Progress) -> bool {
-        self.count(progress.delivered as f64 / progress.total.max(1) as f64);
-        self.tally.tell();
-        !self.tally.control.is_cancelled() && !self.tally.failed.load(Ordering::Relaxed)
-    }
-}
 
 impl Cases {
     /// How much there is to do.
@@ -382,70 +316,40 @@ impl Cases {
     pub fn run(&self, control: Control<'_>, clock: &(dyn Fn() -> f64 + Sync)) -> Accuracy {
         // The longest first, so that no core is left alone with one at the end; those of a group near each other, so
         // that few have their times in memory.
-        let mut groups: Vec<(usize, u64)> =
-            (self.all.iter().enumerate()).flat_map(|(i, case)| case.seeds.iter().map(move |&seed| (i, seed))).collect();
-        let cost = |&(i, _): &(usize, u64)| self.all[i].seconds();
-        groups.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
-        let mut jobs: Vec<(usize, usize)> = Vec::new();
-        for (number, &(i, _)) in groups.iter().enumerate() {
-            let parts = &self.all[i].parts;
-            let mut of_group: Vec<usize> = (0..parts.len()).collect();
-            of_group.sort_by(|&a, &b| parts[b].seconds.total_cmp(&parts[a].seconds));
-            jobs.extend(of_group.into_iter().map(|which| (number, which)));
+        let mut jobs: Vec<(usize, u64, usize)> = Vec::new();
+        for (i, case) in self.all.iter().enumerate() {
+            let mut parts: Vec<usize> = (0..case.parts.len()).collect();
+            parts.sort_by(|&a, &b| case.parts[b].seconds.total_cmp(&case.parts[a].seconds));
+            jobs.extend(case.seeds.iter().flat_map(|&seed| parts.iter().map(move |&which| (i, seed, which))));
         }
-        let total: f64 =
-            jobs.iter().map(|&(number, which)| micros(self.all[groups[number].0].parts[which].seconds)).sum();
-        let tally = Tally {
-            control,
-            runs: AtomicUsize::new(0),
-            total_runs: jobs.len(),
-            work: AtomicU64::new(0),
-            total_work: total as u64,
-            failed: AtomicBool::new(false),
-        };
+        jobs.sort_by(|a, b| self.all[b.0].seconds().total_cmp(&self.all[a.0].seconds()));
+        let micros = |&(i, _, which): &(usize, u64, usize)| 1e6 * self.all[i].parts[which].seconds + 1.0;
+        let runs = Runs::new(control, jobs.len(), jobs.iter().map(micros).sum::<f64>() as u64).apart();
         let collected = Mutex::new(rows::Collected::default());
-        let open: Mutex<BTreeMap<usize, Group>> = Mutex::new(BTreeMap::new());
-        let next = AtomicUsize::new(0);
-        let one_after_another = || {
-            while let Some(&(number, which)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if control.is_cancelled() {
-                    return;
-                }
-                let (i, seed) = groups[number];
+        let open: Mutex<BTreeMap<(usize, u64), Vec<Option<Ran>>>> = Mutex::default();
+        runs.each(
+            &jobs,
+            |job| micros(job) as u64,
+            |&(i, seed, which), run| {
                 let case = &self.all[i];
-                let part = &case.parts[which];
-                let watch = Counted { tally: &tally, work: micros(part.seconds) as u64, counted: AtomicU64::new(0) };
-                let Some(ran) = self.ran(case, part, seed, &watch, clock) else { return };
-                watch.count(1.0);
-                tally.runs.fetch_add(1, Ordering::Relaxed);
-                tally.tell();
+                let ran = self.ran(case, &case.parts[which], seed, run, clock)?;
                 let mut opened = lock(&open);
-                let group =
-                    opened.entry(number).or_insert_with(|| Group { ran: case.parts.iter().map(|_| None).collect() });
-                group.ran[which] = Some(ran);
-                if group.ran.iter().all(Option::is_some)
-                    && let Some(group) = opened.remove(&number)
+                let group = opened.entry((i, seed)).or_insert_with(|| case.parts.iter().map(|_| None).collect());
+                group[which] = Some(ran);
+                if group.iter().all(Option::is_some)
+                    && let Some(group) = opened.remove(&(i, seed))
                 {
                     drop(opened);
                     lock(&collected).add(i, case, seed, &group);
                 }
-            }
-        };
-        std::thread::scope(|scope| {
-            let start = || std::thread::Builder::new().spawn_scoped(scope, one_after_another).is_ok();
-            // Where the system gives no threads, this one does it all.
-            let started = (0..rayon::current_num_threads().min(jobs.len())).filter(|_| start()).count();
-            if started == 0 {
-                one_after_another();
-            }
-        });
+                Some(())
+            },
+        );
         let mut collected = collected.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (number, group) in std::mem::take(&mut *lock(&open)) {
-            let (i, seed) = groups[number];
+        for ((i, seed), group) in std::mem::take(&mut *lock(&open)) {
             collected.add(i, &self.all[i], seed, &group);
         }
-        let missing = jobs.len() - tally.runs.load(Ordering::Relaxed);
-        collected.report(&self.title, &self.all, missing as u64)
+        collected.report(&self.title, &self.all, runs.missing())
     }
 
     /// One run, as it was kept or as it is made; nothing where it was ended.
@@ -454,7 +358,7 @@ impl Cases {
         case: &Case,
         part: &Part,
         seed: u64,
-        watch: &Counted<'_>,
+        watch: &Run<'_>,
         clock: &(dyn Fn() -> f64 + Sync),
     ) -> Option<Ran> {
         let file = self.file(part, seed);
@@ -469,20 +373,12 @@ impl Cases {
     }
 }
 
-fn micros(seconds: f64) -> f64 {
-    1e6 * seconds + 1.0
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// One run; nothing where it was ended.
 fn run_one(
     case: &Case,
     settings: &Settings,
     seed: u64,
-    watch: &Counted<'_>,
+    watch: &Run<'_>,
     clock: &(dyn Fn() -> f64 + Sync),
 ) -> Option<Ran> {
     let scenario = match settings.on(case.loader.clone()).seed(seed).load() {

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::diagnostic::Invalid;
 use crate::engine::{self, Watch};
 use crate::scenario::{Scenario, Variant};
+use crate::study::runs::lock;
 
 use super::points::shard_of;
 use super::row::Result as Became;
@@ -76,8 +77,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
         store.forget_failed();
     }
     let faults = store.faults.clone();
-    let mut others = store.others(shard);
-    others.rows();
+    let others = store.others(shard);
     let threads = rayon::current_num_threads();
     let work = Work {
         plan,
@@ -328,9 +328,4 @@ impl Watch for Work<'_> {
     fn tick(&self, _: engine::Progress) -> bool {
         !self.is_ended()
     }
-}
-
-/// What a lock guards is whole after each line of code that holds it.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

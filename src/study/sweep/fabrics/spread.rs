@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::student;
+use crate::report::Sample;
 
 /// The mean of what was drawn several times.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -19,18 +19,13 @@ pub struct Spread {
 impl Spread {
     /// Of these values; at least one.
     pub(super) fn of(values: &[f64]) -> Self {
-        let count = values.len().max(1) as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        Self::new(mean, (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()), values.len() as u32)
+        let Sample { count, mean, sd } = Sample::of(values).unwrap_or_default();
+        Self::new(mean, (count > 1).then_some(sd), count as u32)
     }
 
     /// By the mean and the standard deviation.
     pub(super) fn new(mean: f64, deviation: Option<f64>, count: u32) -> Self {
-        let interval = deviation.map(|deviation| {
-            let degrees = count.saturating_sub(1).max(1) as usize;
-            student(degrees) * deviation / f64::from(count.max(1)).sqrt()
-        });
+        let interval = deviation.map(|sd| Sample { count: count as usize, mean, sd }.half());
         Self { mean, interval, count }
     }
 }

@@ -27,8 +27,8 @@ pub fn halved_and_doubled(base: &Scenario) -> Vec<Varied> {
         }
     }
     if let Work::Program(program) = base.work() {
-        let speed = Amount::Number(program.cpu_speed);
-        all.push(varied("cpu-speed".to_owned(), speed, |amount| Change::CpuSpeed(amount.raw())));
+        let speed = Amount::number(program.cpu_speed);
+        all.push(varied("cpu-speed".to_owned(), speed, |amount| Change::CpuSpeed(amount.value)));
     }
     all
 }
@@ -75,7 +75,7 @@ fn of_rows(rows: &[Value], key: &str, shown: &str, all: &mut Vec<Varied>) {
 fn scaled(row: &Value, name: &str, factor: f64) -> String {
     let cells = row.as_object().into_iter().flatten().map(|(key, value)| {
         match value.as_str().and_then(quantity).filter(|_| key == name) {
-            Some(amount) => format!("{key} = \"{}\"", amount.with(amount.raw() * factor).text()),
+            Some(amount) => format!("{key} = \"{}\"", amount.with(amount.value * factor).text()),
             None => format!("{key} = {value}"),
         }
     });
@@ -84,12 +84,12 @@ fn scaled(row: &Value, name: &str, factor: f64) -> String {
 
 /// A quantity with a unit, above 0.
 fn quantity(text: &str) -> Option<Amount> {
-    Amount::read(text).filter(|amount| amount.raw() > 0.0 && !matches!(amount, Amount::Number(_)))
+    Amount::read(text).filter(|amount| amount.value > 0.0 && !amount.unit.is_none())
 }
 
 fn varied(parameter: String, base: Amount, change: impl Fn(Amount) -> Change) -> Varied {
     let trial = |factor: f64| {
-        let amount = base.with(base.raw() * factor);
+        let amount = base.with(base.value * factor);
         Trial { value: amount.shown(), number: Some(amount.base()), change: change(amount) }
     };
     Varied { parameter, base: Some(base.shown()), trials: FACTORS.into_iter().map(trial).collect() }

@@ -3,14 +3,11 @@
 //! A program is read once; every point is built and played on its own, on all cores, and what comes out does not depend
 //! on how many there are. Beside the points stand limits: what is left on an ideal network, and if nobody waited.
 
-mod amount;
 mod halved;
-
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::{Control, SweepProgress, not_done};
+use super::{Control, not_done};
 use crate::base::Arrange;
 use crate::diagnostic::Invalid;
 use crate::engine::Watch;
@@ -19,10 +16,11 @@ use crate::report::whatif::{Limits, SCHEMA, Sensitivity, WhatIfPoint, WhatIfRepo
 use crate::report::{self, Head, Meta, Status};
 use crate::scenario::{Loader, Scenario};
 use crate::simulation::{Outcome, ProgramWork, RunOptions, Simulated, Summary, Work};
+use crate::study::runs::Runs;
 use crate::system::WorkloadSpec;
 use crate::workload::Blocked;
 
-pub use amount::Amount;
+pub use crate::study::{Amount, Unit};
 pub use halved::halved_and_doubled;
 
 /// A program, a pattern or a farm, what it runs on, and what is changed.
@@ -82,16 +80,14 @@ impl WhatIf {
         // Mistakes are better known before a long run than after it.
         let checked: Vec<Option<Invalid>> = trials.par_iter().map(|(_, trial)| self.changed(trial).err()).collect();
         let refused = self.refused(&trials, checked)?;
-        let (done, total) = (AtomicUsize::new(0), trials.len() + 2);
         let messages = self.base.work().messages();
-        let play = |scenario: &Scenario| -> Run {
-            let outcome = run(scenario, &control);
-            let runs = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if let Some(progress) = control.progress {
-                let (messages, total_messages) = (runs as u64 * messages, total as u64 * messages);
-                progress(SweepProgress { runs, total_runs: total, messages, total_messages });
-            }
-            outcome
+        let total = trials.len() + 2;
+        let runs = Runs::new(control, total, total as u64 * messages);
+        let play = |scenario: &Scenario| {
+            let watch = runs.begin(messages);
+            let run = run(scenario, &watch);
+            watch.end();
+            run
         };
         let (base, ideal) = rayon::join(|| play(&self.base), || without_network(&self.base).map(|ideal| play(&ideal)));
         let mut events = base.summary.events + ideal.as_ref().map_or(0, |ideal| ideal.summary.events);
@@ -100,22 +96,26 @@ impl WhatIf {
         let mut complete = whole;
         let mut varied: Vec<Sensitivity> = Vec::new();
         if whole {
-            let points = trials
-                .par_iter()
-                .zip(refused)
-                .with_max_len(1)
-                .map(|((_, trial), refused)| match refused {
-                    Some(refused) => Ok(Some((failed(trial, refused), 0))),
-                    None => {
-                        let point = point(trial, &play(&self.changed(trial)?), base.summary.makespan_s);
-                        let note = self.follows(trial).map(|(note, _)| note);
-                        Ok(point.map(|(point, events)| (WhatIfPoint { note, ..point }, events)))
+            let jobs: Vec<_> = trials.iter().zip(refused).collect();
+            let points = runs.each(
+                &jobs,
+                |_| messages,
+                |((_, trial), refused), watch| {
+                    if let Some(refused) = refused {
+                        return Some(Ok((WhatIfPoint { failed: Some(refused.clone()), ..unplayed(trial) }, 0)));
                     }
-                })
-                .collect::<Vec<Result<Option<(WhatIfPoint, u64)>, Invalid>>>();
+                    let run = match self.changed(trial) {
+                        Ok(changed) => run(&changed, watch),
+                        Err(invalid) => return Some(Err(invalid)),
+                    };
+                    let (point, events) = point(trial, &run, base.summary.makespan_s)?;
+                    let note = self.follows(trial).map(|(note, _)| note);
+                    Some(Ok((WhatIfPoint { note, ..point }, events)))
+                },
+            );
             varied = self.varied.iter().map(named).collect();
             for ((i, _), point) in trials.iter().zip(points) {
-                match point? {
+                match point.transpose()? {
                     Some((point, of_it)) => {
                         varied[*i].points.push(point);
                         events += of_it;
@@ -140,12 +140,9 @@ impl WhatIf {
                 messages: base.summary.messages,
                 bytes: base.summary.bytes,
                 stopped: base.summary.stopped,
-                seeds: None,
-                noise: None,
-                accuracy: None,
-                estimated: None,
                 faults: base.summary.faults,
                 fingerprint: base.summary.fingerprint,
+                ..Head::default()
             },
             limits: limits(played, ideal.as_ref()),
             program: played.map_or_else(|| self.base.work().name().to_owned(), |played| played.program.clone()),
@@ -158,13 +155,7 @@ impl WhatIf {
             tornado: self.tornado,
             varied,
             complete,
-            meta: Meta {
-                wall_s: start.elapsed().as_secs_f64(),
-                events,
-                packet_hops: None,
-                peak_rss_bytes: crate::base::memory::peak(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-            },
+            meta: Meta::since(start, events, None),
         };
         Ok((report, base.summary.blocked))
     }
@@ -196,7 +187,7 @@ impl WhatIf {
         let node = self.base.system().node();
         let (parameter, value) =
             assignment.strip_prefix("node.")?.strip_prefix(node.name())?.strip_prefix('.')?.split_once('=')?;
-        let follows = node.follows(parameter, Amount::read(value)?.raw())?;
+        let follows = node.follows(parameter, Amount::read(value)?.value)?;
         Some((format!("{follows} = {} too", trial.value), format!("node.{}.{follows}={value}", node.name())))
     }
 
@@ -271,19 +262,16 @@ fn named(varied: &Varied) -> Sensitivity {
 /// What came out of one change, and its events; nothing where it was ended early.
 fn point(trial: &Trial, run: &Run, unchanged_s: f64) -> Option<(WhatIfPoint, u64)> {
     let summary = &run.summary;
-    let time_s = summary.makespan_s;
-    let point = match summary.status {
+    let failed = match summary.status {
         Status::Interrupted => return None,
-        Status::Deadlocked => WhatIfPoint { stopped: summary.stopped, ..failed(trial, "deadlocks".to_owned()) },
-        Status::Undone => failed(trial, lost(summary)),
-        Status::Complete => WhatIfPoint {
-            time_s: Some(time_s),
-            change: (unchanged_s > 0.0).then(|| time_s / unchanged_s - 1.0),
-            ..failed(trial, String::new())
-        },
+        Status::Deadlocked => Some("deadlocks".to_owned()),
+        Status::Undone => Some(lost(summary)),
+        Status::Complete => None,
     };
-    let failed = point.failed.clone().filter(|reason| !reason.is_empty());
-    Some((WhatIfPoint { failed, ..point }, summary.events))
+    let time_s = failed.is_none().then_some(summary.makespan_s);
+    let change = time_s.filter(|_| unchanged_s > 0.0).map(|time_s| time_s / unchanged_s - 1.0);
+    let stopped = summary.stopped.filter(|_| summary.status == Status::Deadlocked);
+    Some((WhatIfPoint { time_s, change, stopped, failed, ..unplayed(trial) }, summary.events))
 }
 
 /// Why there is no time of a farm.
@@ -291,9 +279,8 @@ fn lost(summary: &Summary) -> String {
     format!("all workers are lost, and {}", not_done(summary.undone))
 }
 
-fn failed(trial: &Trial, reason: String) -> WhatIfPoint {
-    let (value, number) = (trial.value.clone(), trial.number);
-    WhatIfPoint { value, number, time_s: None, change: None, stopped: None, failed: Some(reason), note: None }
+fn unplayed(trial: &Trial) -> WhatIfPoint {
+    WhatIfPoint { value: trial.value.clone(), number: trial.number, ..WhatIfPoint::default() }
 }
 
 /// The first of the mistakes.

@@ -1,0 +1,214 @@
+//! The models that are held against each other: which there are on a fabric, and what a scenario says to have them.
+
+use crate::diagnostic::Diagnostic;
+use crate::network::Network;
+use crate::routing::ChannelOrder;
+use crate::scenario::Loader;
+
+/// Where a setting of a model comes from, in messages.
+const FLAG: &str = "--models, --references";
+
+/// Packets of a mean message of the model `few-packets`.
+pub const FEW: u32 = 7;
+
+/// A model that is held against packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// As it is written.
+    pub name: &'static str,
+    kind: ModelKind,
+    /// Processor time of a message, at a guess \[s\].
+    pub seconds_a_message: f64,
+    /// True if it is taken where nothing is said.
+    is_usual: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum ModelKind {
+    /// Flows under a sharing policy that has no options.
+    Flow(&'static str),
+    /// Flows under `blocking`, with the channels of the reference.
+    Blocking,
+    /// The reference itself with few, large packets.
+    FewPackets,
+}
+
+/// All of them.
+const MODELS: [Model; 5] = [
+    Model::new("equal-share", ModelKind::Flow("flow:equal-share"), 1e-6),
+    Model::new("redistribute", ModelKind::Flow("flow:redistribute"), 10e-6),
+    Model::new("max-min", ModelKind::Flow("flow:max-min"), 5e-6),
+    Model::new("blocking", ModelKind::Blocking, 15e-6),
+    Model { is_usual: false, ..Model::new("few-packets", ModelKind::FewPackets, 0.0) },
+];
+
+/// A packet model.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference {
+    /// As it is written.
+    pub name: &'static str,
+    transport: &'static str,
+    /// True if there are such switches only where routes go along rings, false if only elsewhere.
+    rings: Option<bool>,
+    /// What keeps packets in input queues along rings from waiting in a circle.
+    avoidance: Option<&'static str>,
+    /// True if input queues are one for each output.
+    has_virtual_outputs: bool,
+    /// The channels of `blocking` that stand for it along rings; with virtual outputs everywhere.
+    channels: &'static str,
+    /// Packet-hops a second, as measured (docs/models.md, 14.5).
+    pub speed: f64,
+}
+
+/// Input queues.
+const IQ: Reference = Reference {
+    name: "packet:iq",
+    transport: "packet:iq",
+    rings: None,
+    avoidance: Some("dateline"),
+    has_virtual_outputs: false,
+    channels: "dateline",
+    speed: 10e6,
+};
+
+/// All of them.
+const REFERENCES: [Reference; 7] = [
+    Reference { name: "packet:oq", transport: "packet:oq", avoidance: None, speed: 33e6, ..IQ },
+    Reference { name: "packet:fq", transport: "packet:fq", avoidance: None, speed: 18e6, ..IQ },
+    Reference { name: "packet:iq:dateline", rings: Some(true), ..IQ },
+    Reference { name: "packet:iq:turn", rings: Some(true), avoidance: Some("turn"), channels: "turn", ..IQ },
+    Reference {
+        name: "packet:iq:bubble",
+        rings: Some(true),
+        avoidance: Some("local-bubble"),
+        channels: "bubble",
+        ..IQ
+    },
+    Reference { name: "packet:iq:classes", rings: Some(false), ..IQ },
+    Reference { name: "packet:iq:voq", has_virtual_outputs: true, channels: "voq", ..IQ },
+];
+
+/// What a scenario is to say beside all else: a transport, and keys with their values.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Settings {
+    pub transport: &'static str,
+    pub keys: Vec<(&'static str, String)>,
+}
+
+impl Settings {
+    /// The texts with them.
+    pub fn on(&self, loader: Loader) -> Loader {
+        let set = |loader: Loader, (key, value): &(&str, String)| loader.set(FLAG, &format!("{key}={value}"));
+        self.keys.iter().fold(loader.transport(self.transport), set)
+    }
+}
+
+impl Reference {
+    /// Whether there are such switches on this fabric: rings have ways of their own, all else has classes.
+    pub fn applies(self, network: &Network) -> bool {
+        self.rings.is_none_or(|rings| rings == has_rings(network))
+    }
+
+    /// Whether its buffers hold as many packets as is said.
+    pub fn has_buffer(self) -> bool {
+        self.transport == IQ.transport
+    }
+
+    /// What a scenario says for it.
+    pub fn settings(self, network: &Network, buffer: Option<&str>, packets_per_message: Option<u32>) -> Settings {
+        let avoidance = self.avoidance.filter(|_| has_rings(network));
+        let queues = self.has_virtual_outputs.then_some("virtual-output");
+        let buffer = buffer.filter(|_| self.has_buffer());
+        let settings = [
+            ("transport.packet.deadlock-avoidance", avoidance.map(str::to_owned)),
+            ("transport.packet.queues", queues.map(str::to_owned)),
+            ("transport.packet.buffer", buffer.map(str::to_owned)),
+            ("transport.packet.packets-per-message", packets_per_message.map(|packets| packets.to_string())),
+        ];
+        let keys = settings.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+        Settings { transport: self.transport, keys }
+    }
+}
+
+impl Model {
+    const fn new(name: &'static str, kind: ModelKind, seconds_a_message: f64) -> Self {
+        Self { name, kind, seconds_a_message, is_usual: true }
+    }
+
+    /// True if it is the reference itself with few, large packets.
+    pub fn is_packets(self) -> bool {
+        matches!(self.kind, ModelKind::FewPackets)
+    }
+
+    /// Returns what a scenario says for it beside this reference, in messages of `mean_bytes`, and the channels that it
+    /// has; none where it would be the reference itself.
+    pub fn settings(
+        self,
+        network: &Network,
+        reference: Reference,
+        packets_per_message: Option<u32>,
+        mean_bytes: u64,
+    ) -> Option<(Settings, Option<&'static str>)> {
+        match self.kind {
+            ModelKind::Flow(transport) => Some((Settings { transport, keys: Vec::new() }, None)),
+            ModelKind::Blocking => {
+                let has_choice = reference.has_virtual_outputs || has_rings(network);
+                let channels = has_choice.then_some(reference.channels);
+                let rings = channels.map(|word| ("sharing.blocking.channels", word.to_owned()));
+                let packet = packets_per_message.map(|packets| {
+                    ("sharing.blocking.packet-size", format!("\"{} B\"", mean_bytes.div_ceil(packets.into())))
+                });
+                let keys = rings.into_iter().chain(packet).collect();
+                let settings = Settings { transport: "flow:blocking", keys };
+                Some((settings, Some(channels.unwrap_or("classes"))))
+            }
+            // Its buffers are its own, in packets of its size.
+            ModelKind::FewPackets => {
+                (packets_per_message != Some(FEW)).then(|| (reference.settings(network, None, Some(FEW)), None))
+            }
+        }
+    }
+}
+
+/// Whether routes go along rings, in which packets could wait in a circle.
+fn has_rings(network: &Network) -> bool {
+    network.router.channel_order() == ChannelOrder::Rings && !network.fabric.family().rings().is_empty()
+}
+
+/// The models of a list, or those that are usual.
+pub fn models(names: &[String]) -> Result<Vec<Model>, Vec<Diagnostic>> {
+    let usual = |model: &Model| names.is_empty() && model.is_usual;
+    chosen(names, &MODELS, |model| model.name, usual, "--models: unknown model")
+}
+
+/// The references of a list, each by its name or by the beginning of it (`packet:iq`); all where none is named.
+pub fn references(names: &[String]) -> Result<Vec<Reference>, Vec<Diagnostic>> {
+    let usual = |_: &Reference| names.is_empty();
+    chosen(names, &REFERENCES, |reference| reference.name, usual, "--references: unknown packet model")
+}
+
+/// What is named or usual, each once, in the order of the list of all.
+fn chosen<T: Copy>(
+    names: &[String],
+    all: &[T],
+    name_of: fn(&T) -> &'static str,
+    is_usual: impl Fn(&T) -> bool,
+    what: &str,
+) -> Result<Vec<T>, Vec<Diagnostic>> {
+    let is_meant = |one: &T, name: &String| {
+        name_of(one).strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    let unknown = names.iter().filter(|name| !all.iter().any(|one| is_meant(one, name)));
+    let words: Vec<&str> = all.iter().map(name_of).collect();
+    let mistakes: Vec<Diagnostic> = unknown
+        .map(|name| {
+            let message = format!("{what} `{name}`");
+            Diagnostic::new("unknown-choice", message).help(format!("those are {}", words.join(", ")))
+        })
+        .collect();
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let is_named = |one: &&T| is_usual(one) || names.iter().any(|name| is_meant(one, name));
+    Ok(all.iter().filter(is_named).copied().collect())
+}
