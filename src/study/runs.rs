@@ -92,22 +92,32 @@ impl<'a> Runs<'a> {
         make: impl Fn(&J, &Run<'_>) -> Option<R> + Sync,
     ) -> Vec<Option<R>> {
         let results: Vec<Mutex<Option<R>>> = jobs.iter().map(|_| Mutex::default()).collect();
-        let next = AtomicUsize::new(0);
+        self.numbers(jobs.len() as u64, |number| {
+            let number = number as usize;
+            let run = self.begin(work(&jobs[number]));
+            if let Some(result) = make(&jobs[number], &run) {
+                run.end();
+                *lock(&results[number]) = Some(result);
+            }
+        });
+        results.into_iter().map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+    }
+
+    /// Does jobs in the order of their numbers on all threads, until all are to end.
+    pub fn numbers(&self, count: u64, job: impl Fn(u64) + Sync) {
+        let next = AtomicU64::new(0);
         let one_after_another = || {
             while !self.is_ended() {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(job) = jobs.get(number) else { return };
-                let run = self.begin(work(job));
-                if let Some(result) = make(job, &run) {
-                    run.end();
-                    *lock(&results[number]) = Some(result);
+                match next.fetch_add(1, Ordering::Relaxed) {
+                    number if number < count => job(number),
+                    _ => return,
                 }
             }
         };
-        let threads = 0..rayon::current_num_threads().min(jobs.len());
+        let threads = 0..count.min(rayon::current_num_threads() as u64);
         if self.is_apart {
             std::thread::scope(|scope| {
-                let start = |_: &usize| std::thread::Builder::new().spawn_scoped(scope, one_after_another).is_ok();
+                let start = |_: &u64| std::thread::Builder::new().spawn_scoped(scope, one_after_another).is_ok();
                 // Where the system gives no threads, this one does it all.
                 if threads.filter(start).count() == 0 {
                     one_after_another();
@@ -116,10 +126,10 @@ impl<'a> Runs<'a> {
         } else {
             rayon::scope(|scope| threads.for_each(|_| scope.spawn(|_| one_after_another())));
         }
-        results.into_iter().map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
     }
 
-    fn is_ended(&self) -> bool {
+    /// True if no more is to be begun.
+    pub fn is_ended(&self) -> bool {
         self.control.is_cancelled() || self.failed.load(Ordering::Relaxed)
     }
 

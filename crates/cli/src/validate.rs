@@ -1,7 +1,7 @@
 //! `hayase validate`: the simulator against closed forms, other simulators and published figures.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -62,21 +62,7 @@ pub fn validate(args: &ValidateArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let chosen = chosen(args)?;
     let files = args.out.open(&OFFER)?;
-    let desk = Desk {
-        cases: &chosen,
-        table: args.out.format == Format::Table,
-        monitor: CasesMonitor::new(voice.show, chosen.len()),
-        pile: Mutex::new(Pile { outcomes: chosen.iter().map(|_| None).collect(), printed: 0, failure: None }),
-        stop: interrupt::stop_flag(),
-        vain: AtomicBool::new(false),
-    };
-    rayon::scope_fifo(|scope| {
-        for number in heaviest_first(&chosen, effort) {
-            let desk = &desk;
-            scope.spawn_fifo(move |_| desk.run(number, effort));
-        }
-    });
-    let outcomes = desk.close()?;
+    let outcomes = run(&chosen, effort, args.out.format == Format::Table, voice)?;
     let verdicts = || outcomes.iter().flatten().map(|outcome| outcome.verdict);
     let count = |wanted| verdicts().filter(|verdict| *verdict == wanted).count();
     let (failed, interrupted) = (count(Verdict::Fail), chosen.len() - verdicts().count() + count(Verdict::Interrupted));
@@ -136,90 +122,72 @@ fn heaviest_first(cases: &[Case], effort: Effort) -> Vec<usize> {
     numbers
 }
 
-/// Where outcomes are handed in, in whatever order, and go out in the order of the cases.
-struct Desk<'a> {
-    cases: &'a [Case],
-    /// Whether each is printed as soon as it can be.
-    table: bool,
-    monitor: CasesMonitor,
-    pile: Mutex<Pile>,
-    stop: &'a AtomicBool,
-    /// Set where going on is in vain: nothing can be printed.
-    vain: AtomicBool,
-}
-
-/// What has been handed in.
-struct Pile {
-    /// By the number of the case.
-    outcomes: Vec<Option<Outcome>>,
-    /// How many of them, from the first, are printed.
-    printed: usize,
-    /// What went wrong in printing.
-    failure: Option<Failure>,
-}
-
-impl Desk<'_> {
-    fn goes_on(&self) -> bool {
-        !self.stop.load(Ordering::Relaxed) && !self.vain.load(Ordering::Relaxed)
-    }
-
-    /// Runs a case and hands its outcome in, unless everything is to end.
-    fn run(&self, number: usize, effort: Effort) {
-        let seat = Seat { desk: self, number };
-        if !seat.tick(0.0) {
-            return;
-        }
-        let outcome = self.cases[number].run(&Context::new(effort).watched(&seat));
-        self.monitor.ended(number);
-        let mut pile = self.pile();
-        pile.outcomes[number] = Some(outcome);
-        if self.table && self.goes_on() {
-            self.print(&mut pile, |pile| pile.outcomes.get(pile.printed).is_some_and(Option::is_some));
-        }
-    }
-
-    /// Prints from the first that is not printed on, as long as `more` says so; what is missing is left out.
-    fn print(&self, pile: &mut Pile, more: impl Fn(&Pile) -> bool) {
-        while pile.failure.is_none() && more(pile) {
-            let number = pile.printed;
-            pile.printed += 1;
-            let Some(outcome) = &pile.outcomes[number] else { continue };
-            let text = text(&self.cases[number], outcome);
-            if let Err(failure) = self.monitor.aside(|| print(&text)) {
-                pile.failure = Some(failure);
-                self.vain.store(true, Ordering::Relaxed);
+/// Runs the cases on all threads; `prints`: each outcome is printed as soon as those before it are.
+fn run(cases: &[Case], effort: Effort, prints: bool, voice: Voice) -> Result<Vec<Option<Outcome>>, Failure> {
+    let (monitor, vain) = (CasesMonitor::new(voice.show, cases.len()), AtomicBool::new(false));
+    let stop = interrupt::stop_flag();
+    let seat = |number: usize| Seat { name: &cases[number].name, number, monitor: &monitor, stop, vain: &vain };
+    let mut outcomes: Vec<Option<Outcome>> = cases.iter().map(|_| None).collect();
+    let (mut printed, mut failure): (usize, Option<Failure>) = (0, None);
+    let print_first = |printed: &mut usize, outcomes: &[Option<Outcome>]| {
+        let text = outcomes[*printed].as_ref().map(|outcome| text(&cases[*printed], outcome));
+        *printed += 1;
+        text.map_or(Ok(()), |text| monitor.aside(|| print(&text)))
+    };
+    let (sender, receiver) = mpsc::channel();
+    let start = |sender: mpsc::Sender<(usize, Outcome)>| {
+        rayon::scope_fifo(|scope| {
+            for number in heaviest_first(cases, effort) {
+                let (sender, seat) = (sender.clone(), seat(number));
+                scope.spawn_fifo(move |_| {
+                    if seat.tick(0.0) {
+                        let outcome = cases[number].run(&Context::new(effort).watched(&seat));
+                        seat.monitor.ended(number);
+                        // (It is received as long as cases run.)
+                        let _ = sender.send((number, outcome));
+                    }
+                });
+            }
+        });
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(move || start(sender));
+        for (number, outcome) in receiver {
+            outcomes[number] = Some(outcome);
+            while prints && seat(number).goes_on() && outcomes.get(printed).is_some_and(Option::is_some) {
+                failure = print_first(&mut printed, &outcomes).err();
+                vain.store(failure.is_some(), Ordering::Relaxed);
             }
         }
+    });
+    monitor.clear();
+    // What is done and not printed yet, because something before it is missing.
+    while prints && failure.is_none() && printed < outcomes.len() {
+        failure = print_first(&mut printed, &outcomes).err();
     }
-
-    /// All outcomes; what is done and not printed yet, because something before it is missing, is printed now.
-    fn close(self) -> Result<Vec<Option<Outcome>>, Failure> {
-        self.monitor.clear();
-        if self.table {
-            self.print(&mut self.pile(), |pile| pile.printed < pile.outcomes.len());
-        }
-        let pile = self.pile.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match pile.failure {
-            Some(failure) => Err(failure),
-            None => Ok(pile.outcomes),
-        }
-    }
-
-    fn pile(&self) -> MutexGuard<'_, Pile> {
-        self.pile.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    failure.map_or(Ok(outcomes), Err)
 }
 
 /// Looks on for one case.
 struct Seat<'a> {
-    desk: &'a Desk<'a>,
+    name: &'a str,
     number: usize,
+    monitor: &'a CasesMonitor,
+    stop: &'a AtomicBool,
+    /// Set where going on is in vain: nothing can be printed.
+    vain: &'a AtomicBool,
+}
+
+impl Seat<'_> {
+    fn goes_on(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed) && !self.vain.load(Ordering::Relaxed)
+    }
 }
 
 impl Watch for Seat<'_> {
     fn tick(&self, part: f64) -> bool {
-        self.desk.monitor.tell(self.number, &self.desk.cases[self.number].name, part);
-        self.desk.goes_on()
+        self.monitor.tell(self.number, self.name, part);
+        self.goes_on()
     }
 }
 

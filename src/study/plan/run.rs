@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::diagnostic::Invalid;
 use crate::engine::{self, Watch};
 use crate::scenario::{Scenario, Variant};
-use crate::study::runs::lock;
+use crate::study::runs::{Control, Runs, lock};
 
 use super::points::shard_of;
 use super::row::Result as Became;
@@ -88,7 +88,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
         writer: Mutex::new(writer),
         others: Mutex::new((others, crate::base::wall_clock::now(), 0)),
         recent: Recent { most: 2 * threads + 2, kept: Mutex::default() },
-        ended: AtomicBool::new(false),
+        runs: Runs::new(Control { progress: None, cancel: control.cancel }, 0, 0),
         error: Mutex::new(None),
         run: AtomicU64::new(0),
         there: AtomicU64::new(0),
@@ -98,29 +98,18 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
     // One after another where seeds go on until they are enough.
     let seeds = if plan.settings.within.is_some() { 1 } else { plan.points.seeds() };
     let all = plan.configurations() * seeds;
-    let next = AtomicU64::new(0);
     // Each number once, far from the one before.
     let stride = if control.most.is_some() { far(all) } else { 1 };
-    rayon::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|_| {
-                while !work.is_ended() {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= all {
-                        break;
-                    }
-                    let number = (u128::from(number) * u128::from(stride) % u128::from(all)) as u64;
-                    let (configuration, seed) = (number / seeds, number % seeds);
-                    let done = match plan.settings.within {
-                        Some(part) => work.configuration(configuration, part),
-                        None => work.point(configuration, seed),
-                    };
-                    if let Err(error) = done {
-                        lock(&work.error).get_or_insert(error);
-                        work.ended.store(true, Ordering::Relaxed);
-                    }
-                }
-            });
+    work.runs.numbers(all, |number| {
+        let number = (u128::from(number) * u128::from(stride) % u128::from(all)) as u64;
+        let (configuration, seed) = (number / seeds, number % seeds);
+        let done = match plan.settings.within {
+            Some(part) => work.configuration(configuration, part),
+            None => work.point(configuration, seed),
+        };
+        if let Err(error) = done {
+            lock(&work.error).get_or_insert(error);
+            work.runs.fail();
         }
     });
     if let Some(error) = lock(&work.error).take() {
@@ -131,7 +120,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
         run: count(&work.run),
         there: count(&work.there),
         failed: count(&work.failed),
-        interrupted: work.is_ended(),
+        interrupted: work.runs.is_ended(),
         wall_s: count(&work.wall_us) as f64 / 1e6,
         faults,
     })
@@ -184,7 +173,7 @@ struct Work<'a> {
     /// What others do, when that was looked at last, and how many rows they had added then.
     others: Mutex<(Others, std::time::Instant, u64)>,
     recent: Recent<'a>,
-    ended: AtomicBool,
+    runs: Runs<'a>,
     error: Mutex<Option<StoreError>>,
     run: AtomicU64,
     there: AtomicU64,
@@ -193,11 +182,6 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn is_ended(&self) -> bool {
-        let is_cancelled = self.control.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
-        is_cancelled || self.ended.load(Ordering::Relaxed)
-    }
-
     /// The configuration of this number.
     fn running(&self, number: u64) -> Arc<Running<'a>> {
         let slot = {
@@ -258,7 +242,7 @@ impl<'a> Work<'a> {
                 None if matches!(running.scenario.get(), Some(Err(_))) => break,
                 None => {}
             }
-            if self.is_ended() || mean.is_within(part, self.plan.settings.least) {
+            if self.runs.is_ended() || mean.is_within(part, self.plan.settings.least) {
                 break;
             }
         }
@@ -279,7 +263,7 @@ impl<'a> Work<'a> {
             }
             let enough = |most: u64| self.run.load(Ordering::Relaxed) >= most;
             if self.control.most.is_some_and(enough) {
-                self.ended.store(true, Ordering::Relaxed);
+                self.runs.fail();
                 return Ok(None);
             }
             store.begin(visit.id);
@@ -326,6 +310,6 @@ impl<'a> Work<'a> {
 /// One of the points ends when all do.
 impl Watch for Work<'_> {
     fn tick(&self, _: engine::Progress) -> bool {
-        !self.is_ended()
+        !self.runs.is_ended()
     }
 }
