@@ -22,8 +22,13 @@ pub struct Accuracy {
     /// Whether all runs were made; else rows, or seeds of rows, are missing.
     pub complete: bool,
     /// Runs that were not made.
-    #[serde(skip_serializing_if = "super::is_zero")]
+    #[serde(skip_serializing_if = "is_none")]
     pub missing_runs: u64,
+}
+
+/// Whether a number of things is none.
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What is simulated: all that a model and its reference have in common.

@@ -48,8 +48,9 @@ impl Watch for Control<'_> {
 pub(super) struct Runs<'a> {
     control: Control<'a>,
     done: AtomicUsize,
-    total: usize,
-    /// Messages, or another measure of how far runs are.
+    /// By run: messages, or another measure of how long it takes.
+    works: Vec<u64>,
+    /// How much of all that is done.
     work: AtomicU64,
     total_work: u64,
     failed: AtomicBool,
@@ -57,10 +58,10 @@ pub(super) struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Creates the tally of so many runs with this work in all.
-    pub fn new(control: Control<'a>, total: usize, total_work: u64) -> Self {
+    /// Creates the tally of runs that each have this much work.
+    pub fn new(control: Control<'a>, works: Vec<u64>) -> Self {
         let (done, work, failed) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
-        Self { control, done, total, work, total_work, failed, is_apart: false }
+        Self { control, done, work, total_work: works.iter().sum(), works, failed, is_apart: false }
     }
 
     /// Gives runs threads of their own, so that nothing else is on them.
@@ -75,12 +76,12 @@ impl<'a> Runs<'a> {
 
     /// Returns the number of runs that were not made.
     pub fn missing(&self) -> u64 {
-        (self.total - self.done.load(Ordering::Relaxed)) as u64
+        (self.works.len() - self.done.load(Ordering::Relaxed)) as u64
     }
 
-    /// Begins one run, with its share of the work.
-    pub fn begin(&self, work: u64) -> Run<'_> {
-        Run { runs: self, work, counted: AtomicU64::new(0) }
+    /// Begins the run of this number.
+    pub fn begin(&self, number: usize) -> Run<'_> {
+        Run { runs: self, work: self.works[number], counted: AtomicU64::new(0) }
     }
 
     /// Makes the runs of all jobs in their order, on as many threads as rayon has. Returns what came out, in the same
@@ -88,16 +89,15 @@ impl<'a> Runs<'a> {
     pub fn each<J: Sync, R: Send>(
         &self,
         jobs: &[J],
-        work: impl Fn(&J) -> u64 + Sync,
         make: impl Fn(&J, &Run<'_>) -> Option<R> + Sync,
     ) -> Vec<Option<R>> {
         let results: Vec<Mutex<Option<R>>> = jobs.iter().map(|_| Mutex::default()).collect();
         self.numbers(jobs.len() as u64, |number| {
-            let number = number as usize;
-            let run = self.begin(work(&jobs[number]));
-            if let Some(result) = make(&jobs[number], &run) {
+            let (job, result) = (&jobs[number as usize], &results[number as usize]);
+            let run = self.begin(number as usize);
+            if let Some(made) = make(job, &run) {
                 run.end();
-                *lock(&results[number]) = Some(result);
+                *lock(result) = Some(made);
             }
         });
         results.into_iter().map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
@@ -137,7 +137,7 @@ impl<'a> Runs<'a> {
         if let Some(progress) = self.control.progress {
             progress(SweepProgress {
                 runs: self.done.load(Ordering::Relaxed),
-                total_runs: self.total,
+                total_runs: self.works.len(),
                 messages: self.work.load(Ordering::Relaxed),
                 total_messages: self.total_work,
             });

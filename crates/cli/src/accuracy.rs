@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 
 use super::files::outputs;
-use super::lists::{rejoined, title, vary};
+use super::lists::{axes, rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, duration};
 use super::scenario::CommonArgs;
@@ -14,8 +14,8 @@ use super::seeds::seeds;
 use super::{End, Failure, Voice, asked, print, reason};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::report::{ComparisonRow, KnownAccuracy, LeftOut};
-use hayase::sweep::Sweep;
 use hayase::sweep::accuracy::{AccuracyOutlook, AccuracySweep, Picks, picks_of};
+use hayase::sweep::{Axis, Sweep};
 use hayase::units::count;
 use hayase_output::table::counted;
 use hayase_output::{csv, json, svg, table};
@@ -208,16 +208,18 @@ fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
     }
     // A word of a scenario is in quotes.
     let quoted = |packets: &String| if packets == "unlimited" { "\"unlimited\"".to_owned() } else { packets.clone() };
+    let topologies = rejoined(&args.topology);
+    let listed = [
+        (Axis::Topology, topologies.as_slice()),
+        (Axis::Placement, &args.placement),
+        (Axis::Routing, &args.routing),
+        (Axis::Injection, &args.injection),
+    ];
     Ok(AccuracySweep {
         grid: Sweep {
             title: title(args.scenario.as_deref(), &args.topology, &args.pattern),
             base,
-            topologies: rejoined(&args.topology),
-            patterns: rejoined(&args.pattern),
-            placements: args.placement.clone(),
-            routings: args.routing.clone(),
-            injections: args.injection.clone(),
-            varied: args.vary.clone(),
+            axes: axes(listed, &args.vary, &args.pattern),
             seeds,
             ..Sweep::default()
         },

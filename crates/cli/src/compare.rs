@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::files::outputs;
-use super::lists::{rejoined, title, vary};
+use super::lists::{axes, rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
@@ -16,7 +16,7 @@ use hayase::diagnostic::{Diagnostic, failure};
 use hayase::fabric::LinkRole;
 use hayase::faults::part;
 use hayase::report::RankBy;
-use hayase::sweep::{Point, Sweep, SweepError};
+use hayase::sweep::{Axis, Point, Sweep, SweepError};
 use hayase::units::Bandwidth;
 use hayase_output::{csv, json, table};
 
@@ -135,7 +135,7 @@ const OFFER: Offer<Kind> = Offer { verb: "compare", kind: Kind::of, json: Ok(())
 pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let sweep = sweep(args, voice)?;
-    if let (Some(path), true) = (args.out.file_of(&OFFER, Kind::Faults), sweep.faults.is_empty()) {
+    if let (Some(path), true) = (args.out.file_of(&OFFER, Kind::Faults), args.faults.is_empty()) {
         let message = format!("nothing fails that `{}` could show", path.display());
         return Err(Diagnostic::new("unknown-output", message).help("write --faults 1%,5%, or another name").into());
     }
@@ -253,19 +253,21 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
         (None, None) => Vec::new(),
         (first, count) => seeds(first.unwrap_or(1), count)?,
     };
+    let (topologies, faults) = (rejoined(&args.topology), faults(&args.faults));
+    let listed = [
+        (Axis::Topology, topologies.as_slice()),
+        (Axis::Machine, &args.machine),
+        (Axis::Placement, &args.placement),
+        (Axis::Sharing, &args.sharing),
+        (Axis::Transport, &args.transport),
+        (Axis::Routing, &args.routing),
+        (Axis::Injection, &args.injection),
+        (Axis::Faults, &faults),
+    ];
     Ok(Sweep {
         title: title(args.scenario.as_deref(), &args.topology, &args.pattern),
         base,
-        topologies: rejoined(&args.topology),
-        patterns: rejoined(&args.pattern),
-        placements: args.placement.clone(),
-        sharings: args.sharing.clone(),
-        transports: args.transport.clone(),
-        routings: args.routing.clone(),
-        injections: args.injection.clone(),
-        machines: args.machine.clone(),
-        faults: faults(&args.faults),
-        varied: args.vary.clone(),
+        axes: axes(listed, &args.vary, &args.pattern),
         seeds,
         rank: match args.rank {
             Rank::Makespan => RankBy::Makespan,

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use hayase::sweep::Axis;
+
 /// `KEY=a,b,c`.
 pub fn vary(text: &str) -> Result<(String, Vec<String>), String> {
     let values = text.split_once('=').map(|(key, values)| (key.trim(), listed(values)));
@@ -49,6 +51,17 @@ pub fn rejoined(parts: &[String]) -> Vec<String> {
         }
     }
     names
+}
+
+/// The axes of a grid: those that have options of their own, any keys, and the patterns.
+pub fn axes<const N: usize>(
+    listed: [(Axis, &[String]); N],
+    vary: &[(String, Vec<String>)],
+    patterns: &[String],
+) -> Vec<(Axis, Vec<String>)> {
+    let listed = listed.into_iter().map(|(axis, values)| (axis, values.to_vec()));
+    let keys = vary.iter().map(|(key, values)| (Axis::Key(key.clone()), values.clone()));
+    listed.chain(keys).chain([(Axis::Pattern, rejoined(patterns))]).collect()
 }
 
 /// What a grid is called: its scenario file, and its fabrics and patterns.

@@ -4,15 +4,17 @@
 //! cargo run --release -p hayase-output --example comparison -- compare.svg
 //! ```
 
-use hayase::sweep::{Control, Sweep};
+use hayase::sweep::{Axis, Control, Sweep};
 use hayase_output::{svg, table};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
     let sweep = Sweep {
-        topologies: words("fat-tree-54 torus-4x4 crossbar-64"),
-        patterns: words("all-to-all-simple-spread all-to-all-mpich"),
-        placements: words("random"),
+        axes: vec![
+            (Axis::Topology, words("fat-tree-54 torus-4x4 crossbar-64")),
+            (Axis::Placement, words("random")),
+            (Axis::Pattern, words("all-to-all-simple-spread all-to-all-mpich")),
+        ],
         seeds: vec![1, 2, 3],
         ..Sweep::default()
     };

@@ -88,7 +88,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
         writer: Mutex::new(writer),
         others: Mutex::new((others, crate::base::wall_clock::now(), 0)),
         recent: Recent { most: 2 * threads + 2, kept: Mutex::default() },
-        runs: Runs::new(Control { progress: None, cancel: control.cancel }, 0, 0),
+        runs: Runs::new(Control { progress: None, cancel: control.cancel }, Vec::new()),
         error: Mutex::new(None),
         run: AtomicU64::new(0),
         there: AtomicU64::new(0),

@@ -56,7 +56,7 @@ fn the_version_of_results_is_the_number_of_changes_that_the_changelog_lists() {
             changes += 1;
         }
     }
-    assert_eq!(RESULTS, changes, "a simulated time has moved: set RESULTS of src/plan/mod.rs to {changes}");
+    assert_eq!(RESULTS, changes, "a simulated time has moved: set RESULTS of src/study/plan/mod.rs to {changes}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashSet;
 
 use super::accuracy::known::known_of;
-use super::{Outcome, Point, Sweep};
+use super::{Axis, Outcome, Point, Sweep};
 use crate::collective::Operation;
 use crate::diagnostic::Diagnostic;
 use crate::pattern::PatternSpec;
@@ -20,62 +20,16 @@ use crate::units::grouped;
 /// Runs of a comparison at most: each combination is built before the first one runs.
 const MOST_RUNS: u64 = 100_000;
 
-/// One thing that is compared.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Axis<'a> {
-    Topology,
-    Machine,
-    Placement,
-    Sharing,
-    Transport,
-    Routing,
-    Injection,
-    Faults,
-    /// A key of a scenario.
-    Key(&'a str),
-    Pattern,
-}
-
-impl Axis<'_> {
-    /// The texts with this value of it.
-    fn chosen(self, loader: Loader, value: &str) -> Loader {
-        match self {
-            Self::Topology => loader.topology(value),
-            Self::Machine => loader.machine(value),
-            Self::Placement => loader.placement(value),
-            Self::Sharing => loader.sharing(value),
-            Self::Transport => loader.transport(value),
-            Self::Routing => loader.routing(value),
-            Self::Injection => loader.injection(value),
-            Self::Faults => loader.faults(value),
-            Self::Key(key) => loader.set("--vary", &format!("{key}={value}")),
-            Self::Pattern => loader.pattern(value),
-        }
-    }
-}
-
 /// One combination: what is not in it is left to the base.
-pub(super) struct Choice<'a>(Vec<(Axis<'a>, &'a str)>);
+pub(super) struct Choice<'a>(Vec<(&'a Axis, &'a str)>);
 
 /// Returns every combination, one after another; patterns change fastest.
 ///
 /// # Errors
 /// More runs than a comparison can have.
 pub(super) fn choices(sweep: &Sweep) -> Result<impl Iterator<Item = Choice<'_>>, Diagnostic> {
-    let mut axes: Vec<(Axis<'_>, &[String])> = vec![
-        (Axis::Topology, &sweep.topologies),
-        (Axis::Machine, &sweep.machines),
-        (Axis::Placement, &sweep.placements),
-        (Axis::Sharing, &sweep.sharings),
-        (Axis::Transport, &sweep.transports),
-        (Axis::Routing, &sweep.routings),
-        (Axis::Injection, &sweep.injections),
-        (Axis::Faults, &sweep.faults),
-    ];
-    axes.extend(sweep.varied.iter().map(|(key, values)| (Axis::Key(key), values.as_slice())));
-    axes.push((Axis::Pattern, &sweep.patterns));
-    axes.retain(|(_, values)| !values.is_empty());
-    let counts = axes.iter().map(|(_, values)| values.len() as u64).chain([sweep.seeds.len().max(1) as u64]);
+    let axes = || sweep.axes.iter().filter(|(_, values)| !values.is_empty());
+    let counts = axes().map(|(_, values)| values.len() as u64).chain([sweep.seeds.len().max(1) as u64]);
     let runs = counts.fold(1, u64::saturating_mul);
     if runs > MOST_RUNS {
         let message = format!("{} runs are asked for, and {} are the most", grouped(runs), grouped(MOST_RUNS));
@@ -84,11 +38,11 @@ pub(super) fn choices(sweep: &Sweep) -> Result<impl Iterator<Item = Choice<'_>>,
         return Err(Diagnostic::new("too-many-points", message).help(help));
     }
     // What is named twice is compared once.
-    let axes: Vec<(Axis<'_>, Vec<&str>)> =
-        axes.into_iter().map(|(axis, values)| (axis, distinct(values.iter().map(String::as_str)))).collect();
+    let axes: Vec<(&Axis, Vec<&str>)> =
+        axes().map(|(axis, values)| (axis, distinct(values.iter().map(String::as_str)))).collect();
     let all: usize = axes.iter().map(|(_, values)| values.len()).product();
     Ok((0..all).map(move |mut number| {
-        let mut chosen: Vec<(Axis<'_>, &str)> = Vec::with_capacity(axes.len());
+        let mut chosen: Vec<(&Axis, &str)> = Vec::with_capacity(axes.len());
         for (axis, values) in axes.iter().rev() {
             chosen.push((*axis, values[number % values.len()]));
             number /= values.len();
@@ -105,7 +59,7 @@ fn distinct<T: Copy + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl<'a> Choice<'a> {
-    fn of(&self, wanted: Axis<'_>) -> Option<&'a str> {
+    fn of(&self, wanted: &Axis) -> Option<&'a str> {
         self.0.iter().find(|(axis, _)| *axis == wanted).map(|(_, value)| *value)
     }
 
@@ -121,8 +75,8 @@ impl<'a> Choice<'a> {
     /// Whether this is a transport that knows no sharing policy, which another policy of the list has brought already.
     pub fn is_repeated(&self, scenario: &Scenario, sharings: &[String]) -> bool {
         let flows = scenario.system().network().is_some_and(|network| network.transport.is_flow());
-        let own = flows && !self.of(Axis::Transport).is_some_and(|name| name.contains(':'));
-        let sharing = self.of(Axis::Sharing);
+        let own = flows && !self.of(&Axis::Transport).is_some_and(|name| name.contains(':'));
+        let sharing = self.of(&Axis::Sharing);
         !own && sharing.is_some() && sharing != sharings.first().map(String::as_str)
     }
 
@@ -136,30 +90,33 @@ impl<'a> Choice<'a> {
         let json = scenario.to_json();
         let chosen = |key: &str| json.get(key)?.as_object()?.keys().next().cloned();
         let choice = |key: &str| chosen(key).unwrap_or_default();
-        let name = |axis, other: String| self.of(axis).map_or(other, str::to_owned);
+        let name = |axis: &Axis, other: String| self.of(axis).map_or(other, str::to_owned);
         let network = scenario.system().network();
         let keys = self.0.iter().filter_map(|(axis, value)| match axis {
-            Axis::Key(key) => Some(((*key).to_owned(), (*value).to_owned())),
+            Axis::Key(key) => Some((key.clone(), (*value).to_owned())),
             Axis::Faults => Some((FAULTS.to_owned(), (*value).to_owned())),
             _ => None,
         });
         let row = ComparisonRow {
-            topology: name(Axis::Topology, network.map(|network| network.fabric.name().to_owned()).unwrap_or_default()),
-            pattern: name(Axis::Pattern, scenario.work().name().to_owned()),
-            placement: if network.is_some() { name(Axis::Placement, choice("placement")) } else { String::new() },
+            topology: name(
+                &Axis::Topology,
+                network.map(|network| network.fabric.name().to_owned()).unwrap_or_default(),
+            ),
+            pattern: name(&Axis::Pattern, scenario.work().name().to_owned()),
+            placement: if network.is_some() { name(&Axis::Placement, choice("placement")) } else { String::new() },
             sharing: network
                 .filter(|network| network.transport.is_flow())
                 .map(|network| network.sharing.name().to_owned())
                 .unwrap_or_default(),
             transport: network.map(|network| network.transport.name()).unwrap_or_default(),
-            routing: if network.is_some() { name(Axis::Routing, choice("routing")) } else { String::new() },
+            routing: if network.is_some() { name(&Axis::Routing, choice("routing")) } else { String::new() },
             injection: match scenario.work() {
                 Work::Pattern(work) => work.injection.to_string(),
-                Work::Program(_) | Work::Farm(_) | Work::Jobs(_) => name(Axis::Injection, String::new()),
+                Work::Program(_) | Work::Farm(_) | Work::Jobs(_) => name(&Axis::Injection, String::new()),
             },
-            machine: name(Axis::Machine, chosen("node").filter(|node| node != "ideal").unwrap_or_default()),
+            machine: name(&Axis::Machine, chosen("node").filter(|node| node != "ideal").unwrap_or_default()),
             varied: keys.chain(scenario.keys().clone()).collect(),
-            faults: self.of(Axis::Faults).map(str::to_owned),
+            faults: self.of(&Axis::Faults).map(str::to_owned),
             ..ComparisonRow::default()
         };
         Point { row, scenario, seeds }
@@ -167,13 +124,13 @@ impl<'a> Choice<'a> {
 
     /// What it is, for messages.
     pub fn name(&self) -> String {
-        let words = self.0.iter().filter(|(axis, _)| *axis != Axis::Pattern).map(|(axis, value)| match axis {
+        let words = self.0.iter().filter(|(axis, _)| **axis != Axis::Pattern).map(|(axis, value)| match axis {
             Axis::Topology => format!("on {value}"),
             Axis::Key(key) => format!("{key} {value}"),
             Axis::Faults => format!("faults {value}"),
             _ => (*value).to_owned(),
         });
-        self.of(Axis::Pattern).map(str::to_owned).into_iter().chain(words).collect::<Vec<_>>().join(", ")
+        self.of(&Axis::Pattern).map(str::to_owned).into_iter().chain(words).collect::<Vec<_>>().join(", ")
     }
 }
 

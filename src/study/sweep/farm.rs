@@ -32,15 +32,11 @@ impl Farm {
             let tasks = &point.work().listed;
             (tasks.len() as u64, tasks.work(), tasks.longest())
         });
-        let runs = Runs::new(control, total, tasks * total as u64);
-        let outcomes: Vec<Option<FarmOutcome>> = runs.each(
-            &self.points,
-            |_| tasks,
-            |point, run| {
-                let outcome = point.run(RunOptions { watch: Some(run), ..RunOptions::default() });
-                Some(outcome).filter(|outcome| outcome.prediction.is_some())
-            },
-        );
+        let runs = Runs::new(control, vec![tasks; total]);
+        let outcomes: Vec<Option<FarmOutcome>> = runs.each(&self.points, |point, run| {
+            let outcome = point.run(RunOptions { watch: Some(run), ..RunOptions::default() });
+            Some(outcome).filter(|outcome| outcome.prediction.is_some())
+        });
         let head = outcomes.iter().flatten().next().map(FarmOutcome::summary);
         let predictions: Vec<Prediction> = outcomes.into_iter().flatten().filter_map(|done| done.prediction).collect();
         let first = predictions.first().and_then(|prediction| prediction.value.clone());

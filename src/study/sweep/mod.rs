@@ -4,6 +4,7 @@
 //! cores. What comes out does not depend on how many there are.
 
 pub mod accuracy;
+mod axis;
 mod combine;
 pub mod fabrics;
 mod farm;
@@ -25,6 +26,7 @@ use crate::system::System;
 use crate::workload::Blocked;
 
 pub use crate::study::runs::{Control, SweepProgress, not_done};
+pub use axis::Axis;
 pub use noise::cost_of_noise;
 pub use seeds::{over_seeds, seeds_from};
 
@@ -35,26 +37,8 @@ pub struct Sweep {
     pub title: String,
     /// What all runs have in common.
     pub base: Loader,
-    /// Topologies, by name or path.
-    pub topologies: Vec<String>,
-    /// Patterns, by name or path.
-    pub patterns: Vec<String>,
-    /// Placements, by name or path.
-    pub placements: Vec<String>,
-    /// Sharing policies.
-    pub sharings: Vec<String>,
-    /// Transports, `flow:max-min` with its sharing policy.
-    pub transports: Vec<String>,
-    /// Routing rules.
-    pub routings: Vec<String>,
-    /// Injection rules.
-    pub injections: Vec<String>,
-    /// Machines, by name or path.
-    pub machines: Vec<String>,
-    /// What fails: parts of the cables, or names; `0` for nothing, which the others are set against.
-    pub faults: Vec<String>,
-    /// Any keys of a scenario, each with its values.
-    pub varied: Vec<(String, Vec<String>)>,
+    /// What varies, and its values; the last one changes fastest. Where nothing is listed the choice is left to `base`.
+    pub axes: Vec<(Axis, Vec<String>)>,
     /// Seeds; empty: the seed of `base`.
     pub seeds: Vec<u64>,
     /// What rows are ranked by.
@@ -123,8 +107,7 @@ pub enum SweepError {
 }
 
 impl Sweep {
-    /// All points, in the order of the lists: topologies, placements, sharing policies, transports, routings,
-    /// injections, and patterns as the innermost.
+    /// All points, in the order of the axes.
     ///
     /// # Errors
     /// Every mistake of every point, each with the point it belongs to.
@@ -147,7 +130,7 @@ impl Sweep {
             match self.load(&choice) {
                 Ok(loaded) => {
                     for mut scenario in loaded.split() {
-                        if !choice.is_repeated(&scenario, &self.sharings) {
+                        if !choice.is_repeated(&scenario, self.values(&Axis::Sharing)) {
                             share_fabric(&mut scenario, &points);
                             points.push(choice.point(scenario, &self.seeds));
                         }
@@ -169,13 +152,20 @@ impl Sweep {
             let help = "add `--job NAME=PATTERN:RANKS` or tables [[job]], or rank by makespans";
             return Err(Invalid { diagnostics: vec![diagnostic.help(help)], ..Invalid::default() });
         }
-        if self.injections.is_empty() && points.iter().any(|point| point.row.injection != points[0].row.injection) {
+        if self.values(&Axis::Injection).is_empty()
+            && points.iter().any(|point| point.row.injection != points[0].row.injection)
+        {
             // Part of what a pattern is, not something that is compared: it must not tear a block apart.
             for point in &mut points {
                 point.row.injection = "by pattern".to_owned();
             }
         }
         Ok(points)
+    }
+
+    /// The values of an axis.
+    fn values(&self, wanted: &Axis) -> &[String] {
+        self.axes.iter().find(|(axis, _)| axis == wanted).map_or(&[], |(_, values)| values)
     }
 
     /// The scenario of a combination: with the first seed, or the first with which what fails leaves messages a way.
@@ -225,8 +215,8 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
         points.iter().enumerate().flat_map(|(i, point)| point.seeds.iter().map(move |&seed| (i, seed))).collect();
     let messages = |&(i, _): &(usize, u64)| points[i].scenario.work().messages();
     jobs.arrange_by_key(|job| std::cmp::Reverse(messages(job)));
-    let runs = Runs::new(control, jobs.len(), jobs.iter().map(messages).sum());
-    let results = runs.each(&jobs, messages, |&(i, seed), run| {
+    let runs = Runs::new(control, jobs.iter().map(messages).collect());
+    let results = runs.each(&jobs, |&(i, seed), run| {
         let became = run_one(&points[i], seed, run);
         if let Some(Err(_)) = became {
             runs.fail();

@@ -47,25 +47,21 @@ pub fn over_seeds<W: Simulated>(
         let same = SeedStatistics::new(seeds.to_vec(), vec![first.makespan_s; seeds.len()]);
         return Ok(same.estimated(vec![first.half_s(); seeds.len()]));
     }
-    let runs = Runs::new(control, rest.len(), rest.len() as u64 * first.messages);
-    let results = runs.each(
-        rest,
-        |_| first.messages,
-        |&seed, run| {
-            let scenario = match scenario.with_seed(seed) {
-                Err(invalid) if invalid.is_cut_off() => return Some(Ok(Seeded::CutOff)),
-                Err(invalid) => return Some(Err(invalid)),
-                Ok(scenario) => scenario,
-            };
-            let options = RunOptions { watch: Some(run), room: Some(0), ..RunOptions::default() };
-            let run = W::summary(&scenario.run(options));
-            match run.status {
-                Status::Complete => Some(Ok(Seeded::Took(run.makespan_s, run.half_s()))),
-                Status::Deadlocked if run.is_cut_off() => Some(Ok(Seeded::CutOff)),
-                _ => None,
-            }
-        },
-    );
+    let runs = Runs::new(control, vec![first.messages; rest.len()]);
+    let results = runs.each(rest, |&seed, run| {
+        let scenario = match scenario.with_seed(seed) {
+            Err(invalid) if invalid.is_cut_off() => return Some(Ok(Seeded::CutOff)),
+            Err(invalid) => return Some(Err(invalid)),
+            Ok(scenario) => scenario,
+        };
+        let options = RunOptions { watch: Some(run), room: Some(0), ..RunOptions::default() };
+        let run = W::summary(&scenario.run(options));
+        match run.status {
+            Status::Complete => Some(Ok(Seeded::Took(run.makespan_s, run.half_s()))),
+            Status::Deadlocked if run.is_cut_off() => Some(Ok(Seeded::CutOff)),
+            _ => None,
+        }
+    });
     let mut complete = (vec![first_seed], vec![first.makespan_s]);
     let mut halves = vec![first.half_s()];
     let (mut missing, mut cut_off) = (0, 0);

@@ -1,6 +1,7 @@
 //! Tests of sweeps: real runs on small fabrics.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::report::ComparisonRow;
@@ -25,15 +26,26 @@ impl Bench {
         bench
     }
 
+    /// Adds a value of an axis; placements change faster than fabrics, and patterns than placements.
+    fn add(&mut self, axis: Axis, value: &str) {
+        let at = |axis: &Axis| [Axis::Topology, Axis::Placement, Axis::Pattern].iter().position(|one| one == axis);
+        match self.sweep.axes.iter_mut().find(|(known, _)| *known == axis) {
+            Some((_, values)) => values.push(value.to_owned()),
+            None => self.sweep.axes.push((axis, vec![value.to_owned()])),
+        }
+        self.sweep.axes.sort_by_key(|(axis, _)| at(axis));
+    }
+
+    fn placements(&mut self, names: &[&str]) {
+        self.sweep.axes.retain(|(axis, _)| *axis != Axis::Placement);
+        names.iter().for_each(|name| self.add(Axis::Placement, name));
+    }
+
     fn pattern(&mut self, name: &str, text: &str) {
         let path = self.directory.path().join(name);
         std::fs::write(&path, text).unwrap();
-        self.sweep.patterns.push(path.to_str().unwrap().to_owned());
+        self.add(Axis::Pattern, path.to_str().unwrap());
     }
-}
-
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// All that may not depend on the machine.
@@ -45,7 +57,7 @@ fn fingerprints(comparison: &Comparison) -> Vec<(String, String, String)> {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let mut bench = Bench::new(&["simple-spread", "pairwise", "linear"]);
-    bench.sweep.placements = owned(&["regular", "random"]);
+    bench.placements(&["regular", "random"]);
     bench.sweep.seeds = vec![1, 2, 3, 4];
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -62,7 +74,7 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn all_that_do_the_same_are_in_order_best_first_whatever_they_differ_in() {
     let mut bench = Bench::new(&["linear", "simple-spread", "pairwise"]);
-    bench.sweep.placements = owned(&["random", "regular"]);
+    bench.placements(&["random", "regular"]);
     let comparison = bench.sweep.run(Control::default()).unwrap();
     assert_eq!(comparison.jobs().count(), 1);
     let rows = &comparison.rows;
@@ -81,7 +93,7 @@ fn all_that_do_the_same_are_in_order_best_first_whatever_they_differ_in() {
 #[test]
 fn one_pattern_is_ranked_by_placements_and_by_fabrics() {
     let mut bench = Bench::new(&["linear"]);
-    bench.sweep.placements = owned(&["random", "regular", "block"]);
+    bench.placements(&["random", "regular", "block"]);
     let comparison = bench.sweep.run(Control::default()).unwrap();
     let places: Vec<u32> = comparison.rows.iter().map(|row| row.place).collect();
     assert!(comparison.rows.is_sorted_by(|a, b| a.makespan.mean_s <= b.makespan.mean_s), "{places:?}");
@@ -93,11 +105,11 @@ fn one_pattern_is_ranked_by_placements_and_by_fabrics() {
         .map(|row| 1 + comparison.rows.iter().filter(|other| mean(other) < mean(row)).count() as u32)
         .collect();
     assert_eq!(places, expected);
-    bench.sweep.placements = Vec::new();
+    bench.placements(&[]);
     for (name, text) in [("slow.toml", TREE.replace("1 GB/s", "0.5 GB/s")), ("fast.toml", TREE.to_owned())] {
         let path = bench.directory.path().join(name);
         std::fs::write(&path, text).unwrap();
-        bench.sweep.topologies.push(path.to_str().unwrap().to_owned());
+        bench.add(Axis::Topology, path.to_str().unwrap());
     }
     let comparison = bench.sweep.run(Control::default()).unwrap();
     assert!(comparison.rows[0].topology.ends_with("fast.toml"));
@@ -125,7 +137,7 @@ fn what_does_not_do_the_same_is_not_ranked() {
 #[test]
 fn only_what_is_random_runs_with_several_seeds() {
     let mut bench = Bench::new(&["simple-spread", "random-order"]);
-    bench.sweep.placements = owned(&["regular", "random"]);
+    bench.placements(&["regular", "random"]);
     bench.sweep.seeds = vec![5, 6, 6, 7];
     let comparison = bench.sweep.run(Control::default()).unwrap();
     for row in &comparison.rows {
@@ -141,8 +153,8 @@ fn a_pattern_that_does_not_fit_is_named_before_anything_runs() {
     let mut bench = Bench::new(&["simple-spread", "2d-spread", "pairwise"]);
     let tree = bench.directory.path().join("fat-tree-54.toml");
     std::fs::write(&tree, TREE.replace("p = 2", "p = 3")).unwrap();
-    bench.sweep.topologies = vec![tree.to_str().unwrap().to_owned()];
-    bench.sweep.placements = owned(&["regular", "random"]);
+    bench.add(Axis::Topology, tree.to_str().unwrap());
+    bench.placements(&["regular", "random"]);
     let told = AtomicBool::new(false);
     let progress = |_| told.store(true, Ordering::Relaxed);
     let error = bench.sweep.run(Control { progress: Some(&progress), cancel: None }).unwrap_err();
@@ -159,7 +171,7 @@ fn a_pattern_that_does_not_fit_is_named_before_anything_runs() {
 #[test]
 fn progress_ends_with_everything_done() {
     let mut bench = Bench::new(&["simple-spread", "pairwise"]);
-    bench.sweep.placements = owned(&["random"]);
+    bench.placements(&["random"]);
     bench.sweep.seeds = vec![1, 2, 3];
     let last = Mutex::new(None);
     let progress = |progress: SweepProgress| {
@@ -176,7 +188,7 @@ fn progress_ends_with_everything_done() {
 #[test]
 fn what_is_complete_when_it_is_cancelled_is_reported() {
     let mut bench = Bench::new(&["simple-spread", "pairwise"]);
-    bench.sweep.placements = owned(&["random"]);
+    bench.placements(&["random"]);
     bench.sweep.seeds = vec![1, 2, 3];
     let cancel = AtomicBool::new(true);
     let none = bench.sweep.run(Control { progress: None, cancel: Some(&cancel) }).unwrap();

@@ -284,6 +284,9 @@ impl Part {
 /// What became of one run: the packets of a buffer, and the times; or why there are none.
 type Ran = Result<(Option<u32>, Played), String>;
 
+/// The runs of one case with one seed, as they come.
+type Group = Vec<Option<Ran>>;
+
 impl Cases {
     /// How much there is to do.
     pub fn outlook(&self) -> AccuracyOutlook {
@@ -323,28 +326,24 @@ impl Cases {
             jobs.extend(case.seeds.iter().flat_map(|&seed| parts.iter().map(move |&which| (i, seed, which))));
         }
         jobs.sort_by(|a, b| self.all[b.0].seconds().total_cmp(&self.all[a.0].seconds()));
-        let micros = |&(i, _, which): &(usize, u64, usize)| 1e6 * self.all[i].parts[which].seconds + 1.0;
-        let runs = Runs::new(control, jobs.len(), jobs.iter().map(micros).sum::<f64>() as u64).apart();
+        let micros = |&(i, _, which): &(usize, u64, usize)| (1e6 * self.all[i].parts[which].seconds) as u64 + 1;
+        let runs = Runs::new(control, jobs.iter().map(micros).collect()).apart();
         let collected = Mutex::new(rows::Collected::default());
-        let open: Mutex<BTreeMap<(usize, u64), Vec<Option<Ran>>>> = Mutex::default();
-        runs.each(
-            &jobs,
-            |job| micros(job) as u64,
-            |&(i, seed, which), run| {
-                let case = &self.all[i];
-                let ran = self.ran(case, &case.parts[which], seed, run, clock)?;
-                let mut opened = lock(&open);
-                let group = opened.entry((i, seed)).or_insert_with(|| case.parts.iter().map(|_| None).collect());
-                group[which] = Some(ran);
-                if group.iter().all(Option::is_some)
-                    && let Some(group) = opened.remove(&(i, seed))
-                {
-                    drop(opened);
-                    lock(&collected).add(i, case, seed, &group);
-                }
-                Some(())
-            },
-        );
+        let open: Mutex<BTreeMap<(usize, u64), Group>> = Mutex::default();
+        runs.each(&jobs, |&(i, seed, which), run| {
+            let case = &self.all[i];
+            let ran = self.ran(case, &case.parts[which], seed, run, clock)?;
+            let mut opened = lock(&open);
+            let group = opened.entry((i, seed)).or_insert_with(|| case.parts.iter().map(|_| None).collect());
+            group[which] = Some(ran);
+            if group.iter().all(Option::is_some)
+                && let Some(group) = opened.remove(&(i, seed))
+            {
+                drop(opened);
+                lock(&collected).add(i, case, seed, &group);
+            }
+            Some(())
+        });
         let mut collected = collected.into_inner().unwrap_or_else(PoisonError::into_inner);
         for ((i, seed), group) in std::mem::take(&mut *lock(&open)) {
             collected.add(i, &self.all[i], seed, &group);

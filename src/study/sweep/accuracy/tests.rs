@@ -1,13 +1,15 @@
 //! Errors that are known beforehand, and cases that are awkward.
 
+use std::sync::atomic::AtomicBool;
+
 use super::*;
 use crate::report::AccuracyRow;
+use crate::study::sweep::{Axis, SweepProgress};
 
 fn sweep(topology: &str, pattern: &str) -> AccuracySweep {
     let grid = Sweep {
         base: Loader::new().jitter("1.5 us"),
-        topologies: vec![topology.to_owned()],
-        patterns: vec![pattern.to_owned()],
+        axes: vec![(Axis::Topology, vec![topology.to_owned()]), (Axis::Pattern, vec![pattern.to_owned()])],
         seeds: vec![1, 2],
         ..Sweep::default()
     };

@@ -80,11 +80,10 @@ impl WhatIf {
         // Mistakes are better known before a long run than after it.
         let checked: Vec<Option<Invalid>> = trials.par_iter().map(|(_, trial)| self.changed(trial).err()).collect();
         let refused = self.refused(&trials, checked)?;
-        let messages = self.base.work().messages();
-        let total = trials.len() + 2;
-        let runs = Runs::new(control, total, total as u64 * messages);
+        // Those of trials, then the two below.
+        let runs = Runs::new(control, vec![self.base.work().messages(); trials.len() + 2]);
         let play = |scenario: &Scenario| {
-            let watch = runs.begin(messages);
+            let watch = runs.begin(trials.len());
             let run = run(scenario, &watch);
             watch.end();
             run
@@ -97,22 +96,18 @@ impl WhatIf {
         let mut varied: Vec<Sensitivity> = Vec::new();
         if whole {
             let jobs: Vec<_> = trials.iter().zip(refused).collect();
-            let points = runs.each(
-                &jobs,
-                |_| messages,
-                |((_, trial), refused), watch| {
-                    if let Some(refused) = refused {
-                        return Some(Ok((WhatIfPoint { failed: Some(refused.clone()), ..unplayed(trial) }, 0)));
-                    }
-                    let run = match self.changed(trial) {
-                        Ok(changed) => run(&changed, watch),
-                        Err(invalid) => return Some(Err(invalid)),
-                    };
-                    let (point, events) = point(trial, &run, base.summary.makespan_s)?;
-                    let note = self.follows(trial).map(|(note, _)| note);
-                    Some(Ok((WhatIfPoint { note, ..point }, events)))
-                },
-            );
+            let points = runs.each(&jobs, |((_, trial), refused), watch| {
+                if let Some(refused) = refused {
+                    return Some(Ok((WhatIfPoint { failed: Some(refused.clone()), ..unplayed(trial) }, 0)));
+                }
+                let run = match self.changed(trial) {
+                    Ok(changed) => run(&changed, watch),
+                    Err(invalid) => return Some(Err(invalid)),
+                };
+                let (point, events) = point(trial, &run, base.summary.makespan_s)?;
+                let note = self.follows(trial).map(|(note, _)| note);
+                Some(Ok((WhatIfPoint { note, ..point }, events)))
+            });
             varied = self.varied.iter().map(named).collect();
             for ((i, _), point) in trials.iter().zip(points) {
                 match point.transpose()? {

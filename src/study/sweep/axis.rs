@@ -1,0 +1,46 @@
+//! What is compared.
+
+use crate::scenario::Loader;
+
+/// One thing that is compared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Axis {
+    /// Topologies, by name or path.
+    Topology,
+    /// Machines, by name or path.
+    Machine,
+    /// Placements, by name or path.
+    Placement,
+    /// Sharing policies.
+    Sharing,
+    /// Transports, `flow:max-min` with its sharing policy.
+    Transport,
+    /// Routing rules.
+    Routing,
+    /// Injection rules.
+    Injection,
+    /// What fails: parts of the cables, or names; `0` for nothing, which the others are set against.
+    Faults,
+    /// Any key of a scenario.
+    Key(String),
+    /// Patterns, by name or path.
+    Pattern,
+}
+
+impl Axis {
+    /// The texts with this value of it.
+    pub(super) fn chosen(&self, loader: Loader, value: &str) -> Loader {
+        match self {
+            Self::Topology => loader.topology(value),
+            Self::Machine => loader.machine(value),
+            Self::Placement => loader.placement(value),
+            Self::Sharing => loader.sharing(value),
+            Self::Transport => loader.transport(value),
+            Self::Routing => loader.routing(value),
+            Self::Injection => loader.injection(value),
+            Self::Faults => loader.faults(value),
+            Self::Key(key) => loader.set("--vary", &format!("{key}={value}")),
+            Self::Pattern => loader.pattern(value),
+        }
+    }
+}
