@@ -75,24 +75,6 @@ impl Default for PlacementSpec {
 }
 
 impl PlacementSpec {
-    /// What the command line calls a placement: one of the names, `by-leaf:random` with the value of its one choice,
-    /// a list of nodes, else a file.
-    pub fn parse(name_or_path: &str) -> Self {
-        match name_or_path {
-            "regular" => Self::Regular(RegularSpec {}),
-            "random" => Self::Random(RandomSpec::default()),
-            "block" => Self::Block(BlockSpec::default()),
-            "round-robin" => Self::RoundRobin(RoundRobinSpec::default()),
-            "round-robin:group" => Self::RoundRobin(RoundRobinSpec { over: Unit::Group }),
-            "by-leaf" => Self::ByLeaf(ByLeafSpec::default()),
-            "by-leaf:random" => Self::ByLeaf(ByLeafSpec { order: UnitOrder::Random, seed: None }),
-            "by-group" => Self::ByGroup(ByGroupSpec::default()),
-            "by-group:random" => Self::ByGroup(ByGroupSpec { order: UnitOrder::Random, seed: None }),
-            list if is_list(list) => Self::Nodes(NodesSpec { list: list.to_owned().into() }),
-            path => Self::File(FileSpec { path: path.to_owned().into() }),
-        }
-    }
-
     /// The name of the placement, or its file.
     pub fn name(&self) -> &str {
         match self {

@@ -162,6 +162,17 @@ impl Plan {
         plan.feasible(call)
     }
 
+    /// The same with so many chains, this base and this size of a segment \[B\], where they are given and mean something.
+    #[must_use]
+    pub fn with(self, chains: Option<u32>, radix: Option<u32>, segment: Option<u64>) -> Self {
+        let fan = match self.algorithm {
+            A::Chain => chains,
+            A::Knomial => radix,
+            _ => None,
+        };
+        Self { fan: fan.unwrap_or(self.fan), segment: segment.or(self.segment), ..self }
+    }
+
     /// This plan, or the closest that can do the call.
     #[must_use]
     pub(super) fn feasible(self, call: &Call) -> Self {

@@ -1,7 +1,7 @@
 //! Barriers without a root.
 
-use super::butterfly::{Fold, Place};
 use super::data::{Data, Then};
+use super::fold::{Butterfly, Fold, Place};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds};
 
@@ -32,7 +32,7 @@ impl Rounds for Barrier {
             Self::RecursiveDoubling { ranks } => {
                 let fold = Fold::beyond(ranks);
                 let (data, then) = (Data::Token, Then::Keep);
-                match fold.place(rank, index, u64::from(fold.log))? {
+                match Butterfly::of(fold, true).place(rank, index)? {
                     Place::GiveUp { to } => Some(Action::Send { to, data }),
                     Place::TakeOver { from } => Some(Action::Receive { from, data, then }),
                     Place::Round { member, round } => {
@@ -69,10 +69,7 @@ impl Rounds for Barrier {
     fn rounds(&self) -> u64 {
         match *self {
             Self::Dissemination { ranks } => u64::from(ceil_log2(ranks)),
-            Self::RecursiveDoubling { ranks } => {
-                let fold = Fold::beyond(ranks);
-                fold.rounds(u64::from(fold.log), true)
-            }
+            Self::RecursiveDoubling { ranks } => Butterfly::of(Fold::beyond(ranks), true).rounds(),
             Self::Ring { ranks } => 2 * u64::from(ranks),
         }
     }
@@ -80,10 +77,7 @@ impl Rounds for Barrier {
     fn round(&self, rank: u32, index: u64) -> u64 {
         match *self {
             Self::Dissemination { .. } => index,
-            Self::RecursiveDoubling { ranks } => {
-                let fold = Fold::beyond(ranks);
-                fold.round(rank, index, u64::from(fold.log))
-            }
+            Self::RecursiveDoubling { ranks } => Butterfly::of(Fold::beyond(ranks), true).round(rank, index),
             // The token leaves rank r in rounds r and P + r.
             Self::Ring { ranks } => {
                 let (time, second) = (u64::from(ranks) * (index / 2), index % 2);

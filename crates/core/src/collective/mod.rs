@@ -40,6 +40,7 @@ mod call;
 mod compose;
 mod data;
 mod expansion;
+mod fold;
 mod gather;
 mod layout;
 mod options;
@@ -53,14 +54,13 @@ mod tree;
 mod tree_phase;
 
 #[cfg(test)]
-pub(crate) mod symbolic;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use algorithm::{Algorithm, Plan};
 pub use call::{Call, Operation, Sizes};
 pub use expansion::{Cursor, Expansion, Step};
 pub use layout::Blocks;
+pub(crate) use options::unknown_algorithm;
 pub use options::{CollectivesSpec, Like};
 pub use schedule::{Ring, Schedule, Scheduled};
 

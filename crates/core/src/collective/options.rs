@@ -114,22 +114,7 @@ impl CollectivesSpec {
         let mut mistakes = Vec::new();
         for &collective in Operation::ALL {
             let Some(named) = self.named(collective) else { continue };
-            let known = Algorithm::of(collective);
-            if known.iter().any(|algorithm| algorithm.name() == named.as_str()) {
-                continue;
-            }
-            let names: Vec<&str> = known.iter().map(|algorithm| algorithm.name()).collect();
-            let message = match Algorithm::ALL.iter().any(|algorithm| algorithm.name() == named.as_str()) {
-                true => format!("`{}` is no algorithm for {collective}", named.as_str()),
-                false => format!("unknown algorithm \"{}\"", named.as_str()),
-            };
-            let near = closest(named, names.iter().copied());
-            mistakes.push(
-                Diagnostic::new("unknown-algorithm", message)
-                    .at_value(named)
-                    .label(near.map_or_else(|| "not one of them".to_owned(), |near| format!("did you mean `{near}`?")))
-                    .help(format!("{collective} can be: {}", names.join(", "))),
-            );
+            mistakes.extend(unknown_algorithm(collective, named).map(|mistake| mistake.at_value(named)));
         }
         let too_few = |value: &Option<Located<u32>>, least: u32, what: &str| {
             value.as_ref().filter(|value| ***value < least).map(|value| {
@@ -159,15 +144,23 @@ impl CollectivesSpec {
         let Some(&algorithm) = named else {
             return self.like.plan(call);
         };
-        let mut plan = Plan::of(call, algorithm);
-        match plan.algorithm {
-            Algorithm::Chain => plan.fan = self.chains.map_or(plan.fan, |chains| (*chains).max(1)),
-            Algorithm::Knomial => plan.fan = self.radix.map_or(plan.fan, |radix| (*radix).max(2)),
-            _ => {}
-        }
-        if let Some(size) = &self.segment_size {
-            plan.segment = Some(size.0.max(1));
-        }
-        plan
+        let (chains, radix) = (self.chains.map(|chains| (*chains).max(1)), self.radix.map(|radix| (*radix).max(2)));
+        Plan::of(call, algorithm).with(chains, radix, self.segment_size.map(|size| size.0.max(1)))
     }
+}
+
+/// The mistake of a name that no algorithm of a collective has.
+pub fn unknown_algorithm(collective: Operation, named: &str) -> Option<Diagnostic> {
+    let names: Vec<&str> = Algorithm::of(collective).iter().map(|algorithm| algorithm.name()).collect();
+    if names.contains(&named) {
+        return None;
+    }
+    let message = match Algorithm::ALL.iter().any(|algorithm| algorithm.name() == named) {
+        true => format!("`{named}` is no algorithm for {collective}"),
+        false => format!("unknown algorithm \"{named}\""),
+    };
+    let near = closest(named, names.iter().copied());
+    let label = near.map_or_else(|| "not one of them".to_owned(), |near| format!("did you mean `{near}`?"));
+    let help = format!("{collective} can be: {}", names.join(", "));
+    Some(Diagnostic::new("unknown-algorithm", message).label(label).help(help))
 }

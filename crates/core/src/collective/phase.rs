@@ -10,44 +10,28 @@ use super::rounds::Rounds;
 use super::scan::Scan;
 use super::tree_phase::{Move, TreeDown, TreeUp};
 
-/// A part of an algorithm that all ranks go through together.
-#[derive(Clone, Debug)]
-pub(super) enum Phase {
-    Barrier(Barrier),
-    TreeDown(TreeDown),
-    TreeUp(TreeUp),
-    Move(Move),
-    RecursiveDoubling(RecursiveDoubling),
-    Halving(Halving),
-    FoldedGather(FoldedGather),
-    Subtrees(Subtrees),
-    Linear(Linear),
-    Allgather(Allgather),
-    Alltoall(Alltoall),
-    ReduceScatter(ReduceScatter),
-    Deliver(Deliver),
-    Scan(Scan),
+/// Declares [`Phase`]: a variant for each family, of the same name.
+macro_rules! phases {
+    ($($family:ident)*) => {
+        /// A part of an algorithm that all ranks go through together.
+        #[derive(Clone, Debug)]
+        pub(super) enum Phase {
+            $($family($family),)*
+        }
+
+        impl std::ops::Deref for Phase {
+            type Target = dyn Rounds;
+
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Self::$family(phase) => phase,)*
+                }
+            }
+        }
+    };
 }
 
-impl std::ops::Deref for Phase {
-    type Target = dyn Rounds;
-
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Self::Barrier(phase) => phase,
-            Self::TreeDown(phase) => phase,
-            Self::TreeUp(phase) => phase,
-            Self::Move(phase) => phase,
-            Self::RecursiveDoubling(phase) => phase,
-            Self::Halving(phase) => phase,
-            Self::FoldedGather(phase) => phase,
-            Self::Subtrees(phase) => phase,
-            Self::Linear(phase) => phase,
-            Self::Allgather(phase) => phase,
-            Self::Alltoall(phase) => phase,
-            Self::ReduceScatter(phase) => phase,
-            Self::Deliver(phase) => phase,
-            Self::Scan(phase) => phase,
-        }
-    }
+phases! {
+    Barrier TreeDown TreeUp Move RecursiveDoubling Halving FoldedGather Subtrees Linear Allgather Alltoall
+    ReduceScatter Deliver Scan
 }

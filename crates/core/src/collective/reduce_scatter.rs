@@ -1,7 +1,7 @@
 //! Reduce-scatters: the combination of what all have, a block of it for each rank.
 
-use super::butterfly::{Fold, Place, group, side};
 use super::data::{Data, Then};
+use super::fold::{Butterfly, Fold, Place, group, side};
 use super::layout::Layout;
 use super::rounds::{Action, Rounds, by_action};
 
@@ -38,11 +38,6 @@ impl ReduceScatter {
         Self { algorithm, ranks, layout, ahead: 0 }
     }
 
-    /// Members, where ranks are folded.
-    fn fold(&self) -> Option<Fold> {
-        (!self.is_regular()).then(|| Fold::pairs(self.ranks))
-    }
-
     fn blocks(fold: Fold, first: u32, count: u32) -> Data {
         let (first, count) = fold.ranks_of(first, count);
         Data::Blocks { first, count }
@@ -75,7 +70,7 @@ impl Rounds for ReduceScatter {
             | ReduceScatterAlgorithm::RecursiveDoubling
             | ReduceScatterAlgorithm::Interleaved => {
                 let fold = Fold::pairs(ranks);
-                match fold.place_of_members(rank, index, u64::from(fold.log))? {
+                match Butterfly::of(fold, false).place(rank, index)? {
                     Place::GiveUp { to } => {
                         Some(Action::Send { to, data: Data::Blocks { first: 0, count: self.layout.blocks() } })
                     }
@@ -98,15 +93,12 @@ impl Rounds for ReduceScatter {
         self.ranks
     }
 
-    fn rounds(&self) -> u64 {
-        match self.fold() {
-            Some(fold) => fold.rounds(u64::from(fold.log), false),
-            None => u64::from(self.ranks) - 1,
-        }
+    fn butterfly(&self) -> Option<Butterfly> {
+        (!self.is_regular()).then(|| Butterfly::of(Fold::pairs(self.ranks), false))
     }
 
-    fn round(&self, rank: u32, index: u64) -> u64 {
-        self.fold().map_or(index, |fold| fold.round(rank, index, u64::from(fold.log)))
+    fn rounds(&self) -> u64 {
+        self.butterfly().map_or(u64::from(self.ranks) - 1, |butterfly| butterfly.rounds())
     }
 
     fn is_regular(&self) -> bool {
@@ -118,21 +110,6 @@ impl Rounds for ReduceScatter {
         (self.algorithm == ReduceScatterAlgorithm::Ring).then_some(block as u32)
     }
 
-    fn sends(&self, rank: u32) -> u64 {
-        self.fold().map_or(self.rounds(), |fold| fold.sends(rank, u64::from(fold.log), false))
-    }
-
-    fn send(&self, rank: u32, number: u64) -> u64 {
-        self.fold().map_or(number, |fold| fold.send(rank, number))
-    }
-
-    fn receives(&self, rank: u32, round: u64) -> u64 {
-        match self.fold() {
-            Some(fold) => fold.receives(rank, round, u64::from(fold.log), false),
-            None => u64::from(round < self.rounds()),
-        }
-    }
-
     /// Each block travels P - 1 times.
     fn total(&self) -> u128 {
         match self.is_regular() {
@@ -142,16 +119,17 @@ impl Rounds for ReduceScatter {
     }
 
     fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
-        let place = self.fold().and_then(|fold| Some((fold, fold.place(rank, index, u64::from(fold.log))?)));
+        let fold = Fold::pairs(self.ranks);
+        let place = self.butterfly().and_then(|butterfly| butterfly.place(rank, index));
         let mut all: Vec<u32> = match (self.algorithm, place) {
             (ReduceScatterAlgorithm::Ring, _) => {
                 (0..=index as u32).map(|back| (rank + self.ranks - back) % self.ranks).collect()
             }
-            (ReduceScatterAlgorithm::RecursiveHalving, Some((fold, Place::Round { member, round }))) => {
+            (ReduceScatterAlgorithm::RecursiveHalving, Some(Place::Round { member, round })) => {
                 let low = (1 << (fold.log - round)) - 1;
                 fold.stood_for((0..fold.members()).filter(|other| other & low == member & low))
             }
-            (_, Some((fold, Place::Round { member, round }))) => fold.stood_for(group(member, round)),
+            (_, Some(Place::Round { member, round })) => fold.stood_for(group(member, round)),
             _ => vec![rank],
         };
         all.sort_unstable();
@@ -214,9 +192,5 @@ impl Rounds for Deliver {
 
     fn ranks(&self) -> u32 {
         self.fold.ranks()
-    }
-
-    fn rounds(&self) -> u64 {
-        1
     }
 }

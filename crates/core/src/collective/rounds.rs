@@ -1,6 +1,7 @@
 //! What an algorithm makes each rank do, as a function of rank and index, and in which round.
 
 use super::data::{Data, Then};
+use super::fold::Butterfly;
 use super::layout::Layout;
 
 /// What a rank does next, with data instead of sizes.
@@ -67,13 +68,19 @@ pub(super) trait Rounds {
     /// Number of ranks.
     fn ranks(&self) -> u32;
 
+    /// The butterfly that it is, where it is one.
+    fn butterfly(&self) -> Option<Butterfly> {
+        None
+    }
+
     /// Number of rounds: one more than that of the last message.
-    fn rounds(&self) -> u64;
+    fn rounds(&self) -> u64 {
+        self.butterfly().map_or(1, |butterfly| butterfly.rounds())
+    }
 
     /// The round of what a rank sends or receives at this index.
     fn round(&self, rank: u32, index: u64) -> u64 {
-        let _ = rank;
-        index
+        self.butterfly().map_or(index, |butterfly| butterfly.round(rank, index))
     }
 
     /// Whether in each round each rank sends one message and receives one, in the action of that number.
@@ -90,17 +97,29 @@ pub(super) trait Rounds {
 
     /// Number of messages that a rank sends.
     fn sends(&self, rank: u32) -> u64 {
-        if self.is_regular() { self.rounds() } else { by_action::sends(self, rank) }
+        match self.butterfly() {
+            Some(butterfly) => butterfly.sends(rank),
+            None if self.is_regular() => self.rounds(),
+            None => by_action::sends(self, rank),
+        }
     }
 
     /// The action in which a rank sends its message of this number, from 0.
     fn send(&self, rank: u32, number: u64) -> u64 {
-        if self.is_regular() { number } else { by_action::send(self, rank, number) }
+        match self.butterfly() {
+            Some(butterfly) => butterfly.send(rank, number),
+            None if self.is_regular() => number,
+            None => by_action::send(self, rank, number),
+        }
     }
 
     /// Number of messages that a rank receives in a round.
     fn receives(&self, rank: u32, round: u64) -> u64 {
-        if self.is_regular() { u64::from(round < self.rounds()) } else { by_action::receives(self, rank, round) }
+        match self.butterfly() {
+            Some(butterfly) => butterfly.receives(rank, round),
+            None if self.is_regular() => u64::from(round < self.rounds()),
+            None => by_action::receives(self, rank, round),
+        }
     }
 
     /// Bytes of all messages \[B\].

@@ -322,8 +322,4 @@ impl Rounds for Move {
     fn ranks(&self) -> u32 {
         self.from.max(self.to) + 1
     }
-
-    fn rounds(&self) -> u64 {
-        1
-    }
 }

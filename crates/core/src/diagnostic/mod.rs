@@ -53,20 +53,19 @@ impl Diagnostic {
         Self { code, message: shortened(message.into()), at: At::Nowhere, label: String::new(), help: None }
     }
 
-    /// The same at this place.
+    /// The same at this place, where there is one.
     #[must_use]
-    pub fn at(mut self, span: Span) -> Self {
-        self.at = At::Span(span);
+    pub fn at(mut self, span: impl Into<Option<Span>>) -> Self {
+        if let Some(span) = span.into() {
+            self.at = At::Span(span);
+        }
         self
     }
 
     /// The same at the place of a located value, if it has one.
     #[must_use]
-    pub fn at_value<T>(mut self, value: &Located<T>) -> Self {
-        if let Some(span) = value.span() {
-            self.at = At::Span(span);
-        }
-        self
+    pub fn at_value<T>(self, value: &Located<T>) -> Self {
+        self.at(value.span())
     }
 
     /// The same at a place that the reader has worked out.

@@ -243,11 +243,7 @@ impl Collected<'_> {
             if let Some((code, message, label)) = message
                 && told.insert((happening.written.map(|span| span.start), code))
             {
-                let diagnostic = Diagnostic::new(code, message).label(label);
-                self.mistakes.push(match happening.written {
-                    Some(span) => diagnostic.at(span),
-                    None => diagnostic,
-                });
+                self.mistakes.push(Diagnostic::new(code, message).label(label).at(happening.written));
             }
         }
     }

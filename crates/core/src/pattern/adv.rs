@@ -1,11 +1,9 @@
 //! Adversarial traffic: every group sends to the group k after it.
 
-use std::sync::Arc;
-
 use super::drawn::{Draw, Drawn};
 use super::groups::Groups;
-use super::options::{self, finish, once, table};
-use super::{Ground, Injection, Pattern, Traffic};
+use super::options::{finish, once, table};
+use super::rule::{Built, Given, Rule};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::rng::Mix;
 use crate::units::Bytes;
@@ -31,26 +29,30 @@ fn next() -> Located<i64> {
     1.into()
 }
 
-impl AdvSpec {
-    pub(super) fn build(&self, ground: &dyn Ground, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let ranks = options::ranks(self.ranks, ground.nodes())?;
-        let groups = Groups::new(ground, ranks, self.group_size.as_ref())?;
+impl Rule for AdvSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        let ranks = given.ranks(self.ranks)?;
+        let groups = Groups::new(given.ground, ranks, self.group_size.as_ref())?;
         let shift = self.k.rem_euclid(i64::from(groups.count())) as u32;
         if shift == 0 {
             let message = format!("{} groups on, of {}, every group sends to itself", *self.k, groups.count());
             let wrong = Diagnostic::new("bad-groups", message).at_value(&self.k);
             return Err(vec![wrong.label("no multiple of the number of groups")]);
         }
-        let draw = Adv { groups, shift, mix: Mix::new(seed, "adv") };
+        let draw = Adv { groups, shift, mix: Mix::new(given.seed, "adv") };
         finish(Drawn::new(ranks, self.size.0, *self.messages, draw), &self.size)
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
+    fn title(&self) -> String {
+        format!("adv{:+}, {} x {}", *self.k, *self.messages, *self.size)
     }
 
-    pub(super) fn title(&self) -> String {
-        format!("adv{:+}, {} x {}", *self.k, *self.messages, *self.size)
+    fn depends_on_seed(&self) -> bool {
+        true
+    }
+
+    fn knows_fabric(&self) -> bool {
+        self.group_size.is_none()
     }
 }
 

@@ -5,13 +5,11 @@
 //!
 //! The messages are those of a program's [allgather](crate::collective).
 
-use std::sync::Arc;
-
-use super::options::{self, table};
+use super::options::table;
+use super::rule::{Built, Given, Rule};
 use super::scheduled::Scheduled;
-use super::{Injection, Pattern, Traffic};
 use crate::base::choice::choice;
-use crate::collective::{Algorithm, Call, Operation};
+use crate::collective::{Call, Operation};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
@@ -37,9 +35,9 @@ table! {
     }
 }
 
-impl AllgatherSpec {
-    pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let ranks = options::ranks(self.ranks, nodes)?;
+impl Rule for AllgatherSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        let ranks = given.ranks(self.ranks)?;
         if *self.algorithm == Allgather::RecursiveDoubling && !ranks.is_power_of_two() {
             let message = format!("recursive doubling of an allgather is not defined for {ranks} ranks");
             return Err(vec![
@@ -49,19 +47,10 @@ impl AllgatherSpec {
                     .help(format!("write `algorithm = \"bruck\"` or `\"ring\"`, or `ranks = {}`", 1 << ranks.ilog2())),
             ]);
         }
-        let algorithm = match *self.algorithm {
-            Allgather::Ring => Algorithm::Ring,
-            Allgather::RecursiveDoubling => Algorithm::RecursiveDoubling,
-            Allgather::Bruck => Algorithm::Bruck,
-        };
-        Scheduled::of(&Call::equal(Operation::Allgather, ranks, self.size.0), algorithm, &self.size)
+        Scheduled::of(&Call::equal(Operation::Allgather, ranks, self.size.0), self.algorithm.name(), &self.size)
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
-    }
-
-    pub(super) fn title(&self) -> String {
+    fn title(&self) -> String {
         format!("allgather {}, {}", *self.algorithm, *self.size)
     }
 }

@@ -5,14 +5,12 @@
 //!
 //! The messages are those of a program's [allreduce](crate::collective) whose vector may be cut anywhere.
 
-use std::sync::Arc;
-
-use super::options::{self, table};
+use super::options::table;
+use super::rule::{Built, Given, Rule};
 use super::scheduled::Scheduled;
-use super::{Injection, Pattern, Traffic};
 use crate::base::choice::choice;
-use crate::collective::{Algorithm, Call, Operation};
-use crate::diagnostic::{Diagnostic, Located};
+use crate::collective::{Call, Operation};
+use crate::diagnostic::Located;
 use crate::units::Bytes;
 
 choice! {
@@ -37,22 +35,13 @@ table! {
     }
 }
 
-impl AllreduceSpec {
-    pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let ranks = options::ranks(self.ranks, nodes)?;
-        let algorithm = match *self.algorithm {
-            Allreduce::Ring => Algorithm::Ring,
-            Allreduce::RecursiveDoubling => Algorithm::RecursiveDoubling,
-            Allreduce::Rabenseifner => Algorithm::Rabenseifner,
-        };
-        Scheduled::of(&Call::equal(Operation::Allreduce, ranks, self.size.0), algorithm, &self.size)
+impl Rule for AllreduceSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        let ranks = given.ranks(self.ranks)?;
+        Scheduled::of(&Call::equal(Operation::Allreduce, ranks, self.size.0), self.algorithm.name(), &self.size)
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
-    }
-
-    pub(super) fn title(&self) -> String {
+    fn title(&self) -> String {
         format!("allreduce {}, {}", *self.algorithm, *self.size)
     }
 }

@@ -6,13 +6,11 @@
 //! The messages are those of a program's [broadcast](crate::collective); the segments of the chain are as
 //! even as can be, instead of all but the last of one size.
 
-use std::sync::Arc;
-
-use super::options::{self, rank_below, table, together, too_many, unused};
+use super::options::{rank_below, table, together, too_many, unused};
+use super::rule::{Built, Given, Rule};
 use super::scheduled::Scheduled;
-use super::{Injection, Pattern, Traffic};
 use crate::base::choice::choice;
-use crate::collective::{Algorithm, Call, Operation, Schedule};
+use crate::collective::{Call, Operation, Schedule};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
@@ -50,8 +48,8 @@ table! {
 /// Segments of a pipelined chain where nothing is said.
 const USUAL_SEGMENTS: u32 = 16;
 
-impl BroadcastSpec {
-    pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+impl Rule for BroadcastSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
         let mut mistakes = Vec::new();
         if *self.algorithm != Broadcast::PipelinedChain {
             let chosen = format!("algorithm \"{}\"", *self.algorithm);
@@ -59,7 +57,7 @@ impl BroadcastSpec {
             mistakes.extend(segments.map(|s| unused(s, "segments", &chosen, "\"pipelined-chain\"")));
             mistakes.extend(size.map(|s| unused(s, "segment-size", &chosen, "\"pipelined-chain\"")));
         }
-        let built = options::ranks(self.ranks, nodes).and_then(|ranks| {
+        let built = given.ranks(self.ranks).and_then(|ranks| {
             let mut mistakes = Vec::new();
             let root = rank_below(&self.root, ranks, "root").unwrap_or_else(|wrong| {
                 mistakes.push(wrong);
@@ -68,8 +66,8 @@ impl BroadcastSpec {
             let size = self.size.0;
             let call = Call::equal(Operation::Bcast, ranks, size).rooted(root);
             let built = match *self.algorithm {
-                Broadcast::Flat => Scheduled::of(&call, Algorithm::Linear, &self.size),
-                Broadcast::Binomial => Scheduled::of(&call, Algorithm::Binomial, &self.size),
+                Broadcast::Flat => Scheduled::of(&call, "linear", &self.size),
+                Broadcast::Binomial => Scheduled::of(&call, "binomial", &self.size),
                 Broadcast::PipelinedChain => self.segments(ranks).and_then(|segments| {
                     Scheduled::finished(Schedule::pipeline(ranks, root, size, segments), &self.size)
                 }),
@@ -79,6 +77,19 @@ impl BroadcastSpec {
         together(mistakes, built)
     }
 
+    fn title(&self) -> String {
+        let segments = match (*self.algorithm, &self.segments, &self.segment_size) {
+            (Broadcast::PipelinedChain, Some(segments), _) => format!(" in {} segments", **segments),
+            (Broadcast::PipelinedChain, None, Some(size)) => format!(" in segments of {}", **size),
+            (Broadcast::PipelinedChain, None, None) => format!(" in {USUAL_SEGMENTS} segments"),
+            _ => String::new(),
+        };
+        let root = if *self.root == 0 { String::new() } else { format!(" from rank {}", *self.root) };
+        format!("broadcast {}{root}, {}{segments}", *self.algorithm, *self.size)
+    }
+}
+
+impl BroadcastSpec {
     /// Number of segments of a pipelined chain.
     fn segments(&self, ranks: u32) -> Result<u32, Vec<Diagnostic>> {
         // The last segment arrives in step ranks + segments - 3.
@@ -112,20 +123,5 @@ impl BroadcastSpec {
             }
             (None, None) => Ok(USUAL_SEGMENTS),
         }
-    }
-
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
-    }
-
-    pub(super) fn title(&self) -> String {
-        let segments = match (*self.algorithm, &self.segments, &self.segment_size) {
-            (Broadcast::PipelinedChain, Some(segments), _) => format!(" in {} segments", **segments),
-            (Broadcast::PipelinedChain, None, Some(size)) => format!(" in segments of {}", **size),
-            (Broadcast::PipelinedChain, None, None) => format!(" in {USUAL_SEGMENTS} segments"),
-            _ => String::new(),
-        };
-        let root = if *self.root == 0 { String::new() } else { format!(" from rank {}", *self.root) };
-        format!("broadcast {}{root}, {}{segments}", *self.algorithm, *self.size)
     }
 }

@@ -1,12 +1,11 @@
 //! Collectives by the algorithms of MPICH and Open MPI, as programs do them: one call on all ranks.
 
-use std::sync::Arc;
-
-use super::options::{self, finish, rank_below, table, together, too_many, unused};
+use super::Injection;
+use super::options::{finish, rank_below, table, together, too_many, unused};
+use super::rule::{Built, Given, Rule};
 use super::scheduled::Scheduled;
-use super::{Injection, Pattern, Traffic};
-use crate::collective::{Algorithm, Call, Like, Operation, Plan, Schedule};
-use crate::diagnostic::{Diagnostic, Located, closest};
+use crate::collective::{Algorithm, Call, Like, Operation, Plan, Schedule, unknown_algorithm};
+use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
 table! {
@@ -40,12 +39,12 @@ table! {
     }
 }
 
-impl CollectiveSpec {
-    pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+impl Rule for CollectiveSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
         let mistakes = self.mistakes();
         // With such options no plan can be made.
         let sound = mistakes.is_empty();
-        let built = options::ranks(self.ranks, nodes).and_then(|ranks| {
+        let built = given.ranks(self.ranks).and_then(|ranks| {
             let root = self.root.as_ref().filter(|_| self.operation.has_root());
             let root = root.map_or(Ok(0), |root| rank_below(root, ranks, "root")).map_err(|wrong| vec![wrong])?;
             if !sound {
@@ -56,6 +55,29 @@ impl CollectiveSpec {
         together(mistakes, built).and_then(|built| built.ok_or_else(Vec::new))
     }
 
+    fn usual_injection(&self) -> Injection {
+        let starts = self.algorithm.is_none_or(|algorithm| algorithm.starts(*self.operation));
+        if starts { Injection::All } else { Injection::Queue }
+    }
+
+    fn title(&self) -> String {
+        let how = match (&self.algorithm, &self.like) {
+            (Some(algorithm), _) => format!("{}", **algorithm),
+            (None, like) => format!("as {} chooses", like.map_or(Like::default(), |like| *like)),
+        };
+        let fan = match (&self.chains, &self.radix) {
+            (Some(chains), _) => format!(" of {}", **chains),
+            (_, Some(radix)) => format!(" in base {}", **radix),
+            _ => String::new(),
+        };
+        let root = self.root.filter(|root| **root > 0).map_or_else(String::new, |root| format!(" at rank {}", *root));
+        let size = self.size.map_or_else(String::new, |size| format!(", {}", *size));
+        let segments = self.segment_size.map_or_else(String::new, |size| format!(" in segments of {}", *size));
+        format!("{} {how}{fan}{root}{size}{segments}", *self.operation)
+    }
+}
+
+impl CollectiveSpec {
     /// What is wrong with the options, whatever the number of ranks.
     fn mistakes(&self) -> Vec<Diagnostic> {
         let operation = *self.operation;
@@ -76,19 +98,10 @@ impl CollectiveSpec {
         if let Some(root) = self.root.as_ref().filter(|_| !operation.has_root()) {
             mistakes.push(unused(root, "root", &of_operation, "bcast, reduce, gather and scatter"));
         }
-        let known = Algorithm::of(operation);
         let named = self.algorithm.map(|algorithm| *algorithm);
-        if let Some(algorithm) = self.algorithm.as_ref().filter(|algorithm| !known.contains(algorithm)) {
-            let names = || known.iter().map(|algorithm| algorithm.name());
-            let near = closest(algorithm.name(), names());
-            let label = near.map_or_else(|| "not one of them".to_owned(), |near| format!("did you mean `{near}`?"));
-            let names: Vec<&str> = names().collect();
-            mistakes.push(
-                Diagnostic::new("unknown-algorithm", format!("`{}` is no algorithm for {operation}", **algorithm))
-                    .at_value(algorithm)
-                    .label(label)
-                    .help(format!("{operation} can be: {}", names.join(", "))),
-            );
+        if let Some(algorithm) = &self.algorithm {
+            let mistake = unknown_algorithm(operation, algorithm.name());
+            mistakes.extend(mistake.map(|mistake| mistake.at_value(algorithm)));
         }
         let chosen = match named {
             Some(algorithm) => format!("{operation} by algorithm \"{algorithm}\""),
@@ -135,7 +148,7 @@ impl CollectiveSpec {
     }
 
     /// The pattern, where nothing is wrong with the options but perhaps with the number of ranks.
-    fn pattern(&self, ranks: u32, root: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+    fn pattern(&self, ranks: u32, root: u32) -> Built {
         let size = self.size.unwrap_or_else(|| Bytes(0).into());
         let call = Call::equal(*self.operation, ranks, size.0).rooted(root).of_usual_elements();
         let plan = match &self.algorithm {
@@ -155,7 +168,7 @@ impl CollectiveSpec {
 
     /// The plan of a named algorithm.
     fn named(&self, call: &Call, algorithm: &Located<Algorithm>) -> Result<Plan, Vec<Diagnostic>> {
-        let mut plan = Plan::of(call, **algorithm);
+        let plan = Plan::of(call, **algorithm);
         if plan.algorithm != **algorithm && call.ranks > 1 {
             let (operation, ranks, instead) = (call.collective, call.ranks, plan.algorithm);
             let needs = match **algorithm {
@@ -172,35 +185,7 @@ impl CollectiveSpec {
                 .help(format!("write `algorithm = \"{instead}\"`, which programs take in its place")),
             ]);
         }
-        match plan.algorithm {
-            Algorithm::Chain => plan.fan = self.chains.map_or(plan.fan, |chains| *chains),
-            Algorithm::Knomial => plan.fan = self.radix.map_or(plan.fan, |radix| *radix),
-            _ => {}
-        }
-        if let Some(size) = &self.segment_size {
-            plan.segment = Some(size.0);
-        }
-        Ok(plan)
-    }
-
-    pub(super) fn traffic(&self) -> Traffic {
-        let starts = self.algorithm.is_none_or(|algorithm| algorithm.starts(*self.operation));
-        self.traffic_or(if starts { Injection::All } else { Injection::Queue })
-    }
-
-    pub(super) fn title(&self) -> String {
-        let how = match (&self.algorithm, &self.like) {
-            (Some(algorithm), _) => format!("{}", **algorithm),
-            (None, like) => format!("as {} chooses", like.map_or(Like::default(), |like| *like)),
-        };
-        let fan = match (&self.chains, &self.radix) {
-            (Some(chains), _) => format!(" of {}", **chains),
-            (_, Some(radix)) => format!(" in base {}", **radix),
-            _ => String::new(),
-        };
-        let root = self.root.filter(|root| **root > 0).map_or_else(String::new, |root| format!(" at rank {}", *root));
-        let size = self.size.map_or_else(String::new, |size| format!(", {}", *size));
-        let segments = self.segment_size.map_or_else(String::new, |size| format!(" in segments of {}", *size));
-        format!("{} {how}{fan}{root}{size}{segments}", *self.operation)
+        let (chains, radix) = (self.chains.map(|chains| *chains), self.radix.map(|radix| *radix));
+        Ok(plan.with(chains, radix, self.segment_size.map(|size| size.0)))
     }
 }

@@ -17,8 +17,9 @@ mod read;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use super::rule::{Built, Given, Rule, Table};
 use super::{After, Injection, Message, Needs, Pattern, Traffic};
-use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::diagnostic::Located;
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
 
@@ -37,14 +38,22 @@ pub struct FileSpec {
     pub message_jitter: Located<Time>,
 }
 
-impl FileSpec {
-    pub(super) fn build(&self, sources: &mut Sources) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        Ok(Arc::new(read::read(self, sources)?))
+impl Table for FileSpec {
+    fn written_ranks(&self) -> Option<u32> {
+        Some(0)
     }
-    pub(super) fn traffic(&self) -> Traffic {
+
+    fn traffic_or(&self, _: Injection) -> Traffic {
         Traffic { injection: self.injection, message_jitter: self.message_jitter }
     }
-    pub(super) fn title(&self) -> String {
+}
+
+impl Rule for FileSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        Ok(Arc::new(read::read(self, given.sources)?))
+    }
+
+    fn title(&self) -> String {
         format!("messages of {}", *self.path)
     }
 }

@@ -1,11 +1,9 @@
 //! Permutations that know the fabric: of groups, and the one that is worst for it.
 
-use std::sync::Arc;
-
 use super::groups::Groups;
-use super::options::{self, finish, once, show_rounds, table};
+use super::options::{finish, once, show_rounds, table};
 use super::permutation::Permutation;
-use super::{Ground, Injection, Pattern, Traffic};
+use super::rule::{Built, Given, Rule};
 use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::rng::Stream;
@@ -37,11 +35,11 @@ table! {
     }
 }
 
-impl GroupPermutationSpec {
-    pub(super) fn build(&self, ground: &dyn Ground, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let ranks = options::ranks(self.ranks, ground.nodes())?;
-        let groups = Groups::new(ground, ranks, self.group_size.as_ref())?;
-        let destinations = among_groups(&groups, ranks, seed);
+impl Rule for GroupPermutationSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        let ranks = given.ranks(self.ranks)?;
+        let groups = Groups::new(given.ground, ranks, self.group_size.as_ref())?;
+        let destinations = among_groups(&groups, ranks, given.seed);
         if (0..ranks).all(|rank| destinations[rank as usize] == rank) {
             let message =
                 format!("no two of {} groups have as many ranks, so that none can send to another", groups.count());
@@ -54,12 +52,16 @@ impl GroupPermutationSpec {
         finish(Permutation::new(destinations, self.size.0, *self.rounds), &self.size)
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
+    fn title(&self) -> String {
+        format!("group-permutation, {}{}", *self.size, show_rounds(*self.rounds))
     }
 
-    pub(super) fn title(&self) -> String {
-        format!("group-permutation, {}{}", *self.size, show_rounds(*self.rounds))
+    fn depends_on_seed(&self) -> bool {
+        true
+    }
+
+    fn knows_fabric(&self) -> bool {
+        self.group_size.is_none()
     }
 }
 
@@ -81,26 +83,31 @@ fn among_groups(groups: &Groups, ranks: u32, seed: u64) -> Vec<u32> {
     destinations
 }
 
-impl WorstCaseSpec {
-    pub(super) fn build(&self, ground: &dyn Ground) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let ranks = options::ranks(self.ranks, ground.nodes())?;
-        if ranks != ground.nodes() {
-            let message = format!("the worst permutation is one of all {} nodes", ground.nodes());
+impl Rule for WorstCaseSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        let ranks = given.ranks(self.ranks)?;
+        if ranks != given.ground.nodes() {
+            let message = format!("the worst permutation is one of all {} nodes", given.ground.nodes());
             let wrong = Diagnostic::new("bad-ranks", message);
             return Err(vec![match &self.ranks {
                 Some(ranks) => wrong.at_value(ranks).label("leave `ranks` out"),
                 None => wrong,
             }]);
         }
-        let destinations = ground.worst_case().map_err(|wrong| vec![wrong])?;
+        let destinations = given.ground.worst_case().map_err(|wrong| vec![wrong])?;
         finish(Permutation::new(destinations, self.size.0, *self.rounds), &self.size)
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
+    fn title(&self) -> String {
+        format!("worst-case permutation, {}{}", *self.size, show_rounds(*self.rounds))
     }
 
-    pub(super) fn title(&self) -> String {
-        format!("worst-case permutation, {}{}", *self.size, show_rounds(*self.rounds))
+    /// By the routes, which may be drawn.
+    fn depends_on_seed(&self) -> bool {
+        true
+    }
+
+    fn knows_fabric(&self) -> bool {
+        true
     }
 }

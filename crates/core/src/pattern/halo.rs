@@ -1,13 +1,13 @@
 //! Halo exchange: neighbours in a grid of ranks swap their borders.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::options::{self, dimensions, dims, finish, once, show_dims, show_rounds, table, together, too_many};
-use super::{After, Injection, Message, Pattern, Traffic};
+use super::options::{dimensions, dims, finish, once, show_dims, show_rounds, table, together, too_many};
+use super::rule::{Built, Given, Rule};
+use super::{After, Message, Pattern};
 use crate::base::divisor::Divisor;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::ids::RankId;
@@ -52,9 +52,9 @@ const MOST: u32 = 3;
 /// As many as there are if nothing is said.
 const USUAL: u32 = 3;
 
-impl HaloSpec {
-    pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let ranks = options::ranks(self.ranks, nodes)?;
+impl Rule for HaloSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        let ranks = given.ranks(self.ranks)?;
         let mut mistakes = Vec::new();
         let grid = dimensions(self.dimensions.as_ref(), self.dims.as_ref(), USUAL, MOST)
             .and_then(|count| dims(self.dims.as_ref(), count, ranks));
@@ -84,11 +84,7 @@ impl HaloSpec {
         together(mistakes, built)
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
-    }
-
-    pub(super) fn title(&self) -> String {
+    fn title(&self) -> String {
         let grid = match &self.dims {
             Some(dims) => show_dims(dims),
             None => format!("{}-D", self.dimensions.map_or(USUAL, |d| *d)),

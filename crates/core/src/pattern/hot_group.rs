@@ -1,11 +1,9 @@
 //! Hot groups: a part of all messages goes to one group.
 
-use std::sync::Arc;
-
 use super::drawn::{Draw, Drawn};
 use super::groups::Groups;
-use super::options::{self, finish, table};
-use super::{Ground, Injection, Pattern, Traffic};
+use super::options::{finish, table};
+use super::rule::{Built, Given, Rule};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::rng::Mix;
 use crate::units::Bytes;
@@ -28,10 +26,10 @@ table! {
     }
 }
 
-impl HotGroupSpec {
-    pub(super) fn build(&self, ground: &dyn Ground, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let ranks = options::ranks(self.ranks, ground.nodes())?;
-        let groups = Groups::new(ground, ranks, self.group_size.as_ref())?;
+impl Rule for HotGroupSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        let ranks = given.ranks(self.ranks)?;
+        let groups = Groups::new(given.ground, ranks, self.group_size.as_ref())?;
         let mut mistakes = Vec::new();
         if !(0.0..=1.0).contains(&*self.fraction) {
             let message = format!("{} is no part of all messages", *self.fraction);
@@ -49,19 +47,23 @@ impl HotGroupSpec {
             ranks,
             hot: groups.members(*self.group).to_vec(),
             fraction: *self.fraction,
-            is_hot: Mix::new(seed, "hot-group"),
-            mix: Mix::new(seed, "hot-group destination"),
+            is_hot: Mix::new(given.seed, "hot-group"),
+            mix: Mix::new(given.seed, "hot-group destination"),
         };
         finish(Drawn::new(ranks, self.size.0, *self.messages, draw), &self.size)
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
-    }
-
-    pub(super) fn title(&self) -> String {
+    fn title(&self) -> String {
         let (fraction, group) = (*self.fraction, *self.group);
         format!("hot-group {group} with {fraction} of all, {} x {}", *self.messages, *self.size)
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        true
+    }
+
+    fn knows_fabric(&self) -> bool {
+        self.group_size.is_none()
     }
 }
 

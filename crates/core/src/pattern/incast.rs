@@ -1,10 +1,9 @@
 //! Incast: everyone sends to one rank.
 
-use std::sync::Arc;
-
-use super::options::{self, finish, once, rank_below, table};
-use super::{After, Injection, Message, Needs, Pattern, Traffic};
-use crate::diagnostic::{Diagnostic, Located};
+use super::options::{finish, once, rank_below, table};
+use super::rule::{Built, Given, Rule};
+use super::{After, Message, Needs, Pattern};
+use crate::diagnostic::Located;
 use crate::ids::RankId;
 use crate::units::Bytes;
 
@@ -22,18 +21,14 @@ table! {
     }
 }
 
-impl IncastSpec {
-    pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let ranks = options::ranks(self.ranks, nodes)?;
+impl Rule for IncastSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        let ranks = given.ranks(self.ranks)?;
         let root = rank_below(&self.root, ranks, "root").map_err(|wrong| vec![wrong])?;
         finish(Incast { ranks, root, size: self.size.0, messages: *self.messages }, &self.size)
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
-    }
-
-    pub(super) fn title(&self) -> String {
+    fn title(&self) -> String {
         let root = if *self.root == 0 { String::new() } else { format!(" to rank {}", *self.root) };
         let times = if *self.messages == 1 { String::new() } else { format!("{} x ", *self.messages) };
         format!("incast{root}, {times}{}", *self.size)

@@ -23,6 +23,7 @@ mod incast;
 mod options;
 mod permutation;
 mod ring;
+mod rule;
 mod scheduled;
 mod shuffle;
 mod spec;

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use super::Pattern;
 use super::arith::balanced;
+use super::rule::Built;
 use crate::diagnostic::{Diagnostic, Located};
-
-/// The most ranks a pattern may have: rank and index arithmetic stays within 32 bits below this.
-pub(super) const MAX_RANKS: u32 = 1 << 24;
 
 /// Declares the table of a pattern: its own options, followed by those that every pattern has.
 macro_rules! table {
@@ -25,8 +23,11 @@ macro_rules! table {
             pub message_jitter: crate::diagnostic::Located<crate::units::Time>,
         }
 
-        impl $name {
-            /// When its messages may go, where `usual` is the rule if none is written.
+        impl crate::pattern::rule::Table for $name {
+            fn written_ranks(&self) -> Option<u32> {
+                self.ranks.map(|ranks| *ranks)
+            }
+
             fn traffic_or(&self, usual: crate::pattern::Injection) -> crate::pattern::Traffic {
                 crate::pattern::Traffic {
                     injection: self.injection.unwrap_or_else(|| usual.into()),
@@ -57,24 +58,6 @@ pub(super) fn together<T>(
 /// The default of an option that is a number of times.
 pub(super) fn once() -> Located<u32> {
     1.into()
-}
-
-/// Number of ranks: as written, else the number of nodes.
-pub(super) fn ranks(written: Option<Located<u32>>, nodes: u32) -> Result<u32, Vec<Diagnostic>> {
-    let ranks = written.unwrap_or_else(|| nodes.into());
-    let limits = |message: String| {
-        vec![
-            Diagnostic::new("bad-ranks", message)
-                .at_value(&ranks)
-                .label(format!("a number from 1 to {MAX_RANKS}"))
-                .help("write `ranks = 64`, or leave it out for one rank on each node"),
-        ]
-    };
-    match *ranks {
-        0 => Err(limits("a pattern needs at least one rank".into())),
-        n if n > MAX_RANKS => Err(limits(format!("{n} ranks are more than a pattern can have"))),
-        n => Ok(n),
-    }
 }
 
 /// The rank an option names.
@@ -167,10 +150,7 @@ pub(super) fn too_many<T>(value: &Located<T>, what: &str, count: u128) -> Diagno
 }
 
 /// The finished pattern, if the bytes it sends in all can be counted in 64 bits.
-pub(super) fn finish<T>(
-    pattern: impl Pattern + 'static,
-    size: &Located<T>,
-) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+pub(super) fn finish<T>(pattern: impl Pattern + 'static, size: &Located<T>) -> Built {
     let bytes = pattern.bytes();
     if bytes <= u128::from(u64::MAX) {
         return Ok(Arc::new(pattern));

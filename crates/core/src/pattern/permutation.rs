@@ -1,10 +1,9 @@
 //! Permutations: every rank sends to one rank and gets from one.
 
-use std::sync::Arc;
-
 use super::arith::add_mod;
 use super::options::{self, dims, finish, once, show_rounds, table, together, unused};
-use super::{After, Injection, Message, Needs, Pattern, Traffic};
+use super::rule::{Built, Given, Rule};
+use super::{After, Message, Needs, Pattern};
 use crate::base::choice::choice;
 use crate::base::divisor::Divisor;
 use crate::diagnostic::{Diagnostic, Located};
@@ -49,8 +48,8 @@ table! {
     }
 }
 
-impl PermutationSpec {
-    pub(super) fn build(&self, nodes: u32, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+impl Rule for PermutationSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
         use PermutationKind::{BitReverse, Random, Shift, Tornado, Transpose};
         let (kind, chosen) = (*self.kind, format!("kind \"{}\"", *self.kind));
         let mut mistakes = Vec::new();
@@ -60,7 +59,7 @@ impl PermutationSpec {
         if !matches!(kind, Transpose | Tornado) {
             mistakes.extend(self.dims.as_ref().map(|d| unused(d, "dims", &chosen, "\"transpose\" or \"tornado\"")));
         }
-        let built = options::ranks(self.ranks, nodes).and_then(|ranks| {
+        let built = given.ranks(self.ranks).and_then(|ranks| {
             let destinations = match kind {
                 Shift => shift(ranks, self.offset.map_or(1, |offset| *offset)),
                 Transpose => transpose(&self.square(ranks)?),
@@ -68,7 +67,7 @@ impl PermutationSpec {
                 Tornado => tornado(&self.grid(ranks)?.unwrap_or_else(|| vec![ranks])),
                 Random => {
                     let mut destinations: Vec<u32> = (0..ranks).collect();
-                    Stream::new(seed, "permutation random").shuffle(&mut destinations);
+                    Stream::new(given.seed, "permutation random").shuffle(&mut destinations);
                     destinations
                 }
             };
@@ -77,6 +76,21 @@ impl PermutationSpec {
         together(mistakes, built)
     }
 
+    fn title(&self) -> String {
+        let how = match (*self.kind, &self.offset, &self.dims) {
+            (PermutationKind::Shift, offset, _) => format!(" by {}", offset.map_or(1, |offset| *offset)),
+            (_, _, Some(dims)) => format!(" {}", options::show_dims(dims)),
+            _ => String::new(),
+        };
+        format!("permutation {}{how}, {}{}", *self.kind, *self.size, show_rounds(*self.rounds))
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        *self.kind == PermutationKind::Random
+    }
+}
+
+impl PermutationSpec {
     /// The lengths that are written, if they hold all ranks.
     fn grid(&self, ranks: u32) -> Result<Option<Vec<u32>>, Vec<Diagnostic>> {
         let Some(written) = &self.dims else { return Ok(None) };
@@ -113,19 +127,6 @@ impl PermutationSpec {
                 .label("needs a power of two of ranks")
                 .help(format!("write `ranks = {}`, or another kind", 1 << ranks.ilog2())),
         ])
-    }
-
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
-    }
-
-    pub(super) fn title(&self) -> String {
-        let how = match (*self.kind, &self.offset, &self.dims) {
-            (PermutationKind::Shift, offset, _) => format!(" by {}", offset.map_or(1, |offset| *offset)),
-            (_, _, Some(dims)) => format!(" {}", options::show_dims(dims)),
-            _ => String::new(),
-        };
-        format!("permutation {}{how}, {}{}", *self.kind, *self.size, show_rounds(*self.rounds))
     }
 }
 

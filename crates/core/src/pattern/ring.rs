@@ -1,12 +1,11 @@
 //! Ring: every rank sends to the next, and passes on what it gets.
 
-use std::sync::Arc;
-
 use super::arith::{add_mod, sub_mod};
-use super::options::{self, finish, once, show_rounds, table};
-use super::{After, Block, Injection, Message, Pattern, Traffic};
+use super::options::{finish, once, show_rounds, table};
+use super::rule::{Built, Given, Rule};
+use super::{After, Block, Message, Pattern};
 use crate::base::divisor::Divisor;
-use crate::diagnostic::{Diagnostic, Located};
+use crate::diagnostic::Located;
 use crate::ids::RankId;
 use crate::units::Bytes;
 use crate::workload::Lockstep;
@@ -22,17 +21,13 @@ table! {
     }
 }
 
-impl RingSpec {
-    pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let ranks = options::ranks(self.ranks, nodes)?;
+impl Rule for RingSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        let ranks = given.ranks(self.ranks)?;
         finish(Ring { ranks: Divisor::new(ranks), size: self.size.0, rounds: *self.rounds }, &self.size)
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
-    }
-
-    pub(super) fn title(&self) -> String {
+    fn title(&self) -> String {
         format!("ring, {}{}", *self.size, show_rounds(*self.rounds))
     }
 }

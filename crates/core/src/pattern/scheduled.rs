@@ -1,11 +1,10 @@
 //! One call of a collective as a pattern.
 
-use std::sync::Arc;
-
 use super::options::{finish, too_many};
 use super::ring::next;
+use super::rule::Built;
 use crate::collective::{Algorithm, Call, Plan, Schedule};
-use crate::diagnostic::{Diagnostic, Located};
+use crate::diagnostic::Located;
 use crate::ids::RankId;
 use crate::pattern::{After, Block, Message, Needs, Pattern};
 use crate::units::Bytes;
@@ -25,13 +24,15 @@ pub(super) struct Scheduled {
 }
 
 impl Scheduled {
-    /// The messages of a call by an algorithm, whose rounds can be counted.
-    pub fn of(call: &Call, algorithm: Algorithm, size: &Located<Bytes>) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+    /// The messages of a call by an algorithm of this name, whose rounds can be counted.
+    pub fn of(call: &Call, algorithm: &str, size: &Located<Bytes>) -> Built {
+        let known = Algorithm::ALL.iter().find(|known| known.name() == algorithm);
+        let algorithm = *known.expect("the algorithms of patterns are known to collectives");
         Self::finished(Schedule::of(call, Plan::plain(algorithm)), size)
     }
 
     /// The messages of a schedule, if they and their bytes can be counted.
-    pub fn finished(schedule: Schedule, size: &Located<Bytes>) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+    pub fn finished(schedule: Schedule, size: &Located<Bytes>) -> Built {
         let rounds = u128::from(schedule.rounds());
         match Self::new(schedule) {
             Some(pattern) => finish(pattern, size),

@@ -1,11 +1,9 @@
 //! Uniform random traffic: every message goes to any other rank.
 
-use std::sync::Arc;
-
 use super::drawn::{Draw, Drawn};
-use super::options::{self, finish, table};
-use super::{Injection, Pattern, Traffic};
-use crate::diagnostic::{Diagnostic, Located};
+use super::options::{finish, table};
+use super::rule::{Built, Given, Rule};
+use crate::diagnostic::Located;
 use crate::rng::Mix;
 use crate::units::Bytes;
 
@@ -19,19 +17,19 @@ table! {
     }
 }
 
-impl UniformRandomSpec {
-    pub(super) fn build(&self, nodes: u32, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let ranks = options::ranks(self.ranks, nodes)?;
-        let draw = UniformRandom { ranks, mix: Mix::new(seed, "uniform-random") };
+impl Rule for UniformRandomSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
+        let ranks = given.ranks(self.ranks)?;
+        let draw = UniformRandom { ranks, mix: Mix::new(given.seed, "uniform-random") };
         finish(Drawn::new(ranks, self.size.0, *self.messages, draw), &self.size)
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(Injection::Queue)
+    fn title(&self) -> String {
+        format!("uniform-random, {} x {}", *self.messages, *self.size)
     }
 
-    pub(super) fn title(&self) -> String {
-        format!("uniform-random, {} x {}", *self.messages, *self.size)
+    fn depends_on_seed(&self) -> bool {
+        true
     }
 }
 

@@ -21,6 +21,9 @@ pub mod tree;
 #[cfg(feature = "simulator")]
 #[doc(hidden)]
 pub mod typed;
+#[cfg(feature = "simulator")]
+#[doc(hidden)]
+pub mod whole;
 
 pub use input::Input;
 

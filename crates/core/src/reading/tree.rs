@@ -169,6 +169,12 @@ pub fn move_to(table: &mut Table, at: Span) {
     }
 }
 
+/// Reads a single value, or takes the text for one where it is none.
+pub fn value_or_text(text: &str, base: usize) -> Tree {
+    let as_text = || Tree { span: Span::new(base, base + text.len()), kind: Kind::Text(text.to_owned()) };
+    parse_value(text, base).unwrap_or_else(as_text)
+}
+
 /// Reads a single value.
 pub fn parse_value(text: &str, base: usize) -> Option<Tree> {
     DeValue::parse(text).ok().map(|value| owned(&value, base))

@@ -113,7 +113,7 @@ impl Mistakes {
             let diagnostic = Diagnostic::new("no-bandwidth", "a link without bandwidth never delivers anything")
                 .label("a bandwidth above 0")
                 .help("write \"1 GB/s\"; leave out the link's dimension or level if there is none");
-            self.push(at(diagnostic, span));
+            self.push(diagnostic.at(span));
         }
     }
 
@@ -213,13 +213,6 @@ pub(super) fn largest<'a, const N: usize>(
     others: [&'a Option<Located<u32>>; N],
 ) -> &'a Located<u32> {
     others.into_iter().flatten().fold(first, |most, other| if **other > **most { other } else { most })
-}
-
-fn at(diagnostic: Diagnostic, span: Option<Span>) -> Diagnostic {
-    match span {
-        Some(span) => diagnostic.at(span),
-        None => diagnostic,
-    }
 }
 
 /// Bandwidth and latency of the cables of a fabric, and the output ports that feed them.

@@ -95,6 +95,11 @@ const PER_BYTE: Kind = Kind {
 };
 
 impl Kind {
+    /// What is wrong with a number that has no unit.
+    fn without_unit(&self, given: impl fmt::Display) -> String {
+        format!("{given} has no unit; write a {} like {}", self.name, self.example)
+    }
+
     /// The value of `text` in the base unit of the kind; a missing unit is taken as `bare`, where that is given.
     fn parse(&self, text: &str, bare: Option<f64>) -> Result<f64, QuantityError> {
         let text = text.trim();
@@ -121,9 +126,7 @@ impl Kind {
         }
         let factor = match (unit, bare) {
             ("", Some(factor)) => factor,
-            ("", None) => {
-                return Err(fail(format!("\"{text}\" has no unit; write a {} like {}", self.name, self.example)));
-            }
+            ("", None) => return Err(fail(self.without_unit(format_args!("\"{text}\"")))),
             _ => self
                 .units
                 .iter()
@@ -170,36 +173,16 @@ impl Bandwidth {
     }
 }
 
-impl FromStr for Bytes {
-    type Err = QuantityError;
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
-        Self::from_value(BYTES.parse(text, None)?, text)
-    }
-}
-
-impl FromStr for Time {
-    type Err = QuantityError;
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
-        TIME.parse(text, None).map(Self::from_ps)
-    }
-}
-
-impl FromStr for PerByte {
-    type Err = QuantityError;
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
-        PER_BYTE.parse(text, None).map(Self::from_ps)
-    }
-}
-
-impl FromStr for Bandwidth {
-    type Err = QuantityError;
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
-        BANDWIDTH.parse(text, None).map(Self::from_bytes_per_second)
-    }
-}
-
 macro_rules! quantity_serde {
-    ($type:ident, $kind:ident, $title:literal, $doc:literal) => {
+    ($type:ident, $kind:ident, $from:expr, $title:literal, $doc:literal) => {
+        impl FromStr for $type {
+            type Err = QuantityError;
+            fn from_str(text: &str) -> Result<Self, QuantityError> {
+                let from: fn(f64, &str) -> Result<Self, QuantityError> = $from;
+                from($kind.parse(text, None)?, text)
+            }
+        }
+
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Text;
@@ -212,10 +195,10 @@ macro_rules! quantity_serde {
                         text.parse().map_err(E::custom)
                     }
                     fn visit_i64<E: de::Error>(self, number: i64) -> Result<$type, E> {
-                        Err(E::custom(format!("{number} has no unit; write a {} like {}", $kind.name, $kind.example)))
+                        Err(E::custom($kind.without_unit(number)))
                     }
                     fn visit_f64<E: de::Error>(self, number: f64) -> Result<$type, E> {
-                        Err(E::custom(format!("{number} has no unit; write a {} like {}", $kind.name, $kind.example)))
+                        Err(E::custom($kind.without_unit(number)))
                     }
                 }
                 deserializer.deserialize_any(Text)
@@ -240,17 +223,31 @@ macro_rules! quantity_serde {
     };
 }
 
-quantity_serde!(Time, TIME, "Time", "A time with its unit: ps, ns, us, ms, s, min, h; \"1.5 us\"");
-quantity_serde!(Bytes, BYTES, "Size", "A size with its unit: B, KB (1000), KiB (1024), MB, MiB, ...; \"20 KB\"");
+quantity_serde!(
+    Time,
+    TIME,
+    |value, _| Ok(Self::from_ps(value)),
+    "Time",
+    "A time with its unit: ps, ns, us, ms, s, min, h; \"1.5 us\""
+);
+quantity_serde!(
+    Bytes,
+    BYTES,
+    Self::from_value,
+    "Size",
+    "A size with its unit: B, KB (1000), KiB (1024), MB, MiB, ...; \"20 KB\""
+);
 quantity_serde!(
     PerByte,
     PER_BYTE,
+    |value, _| Ok(Self::from_ps(value)),
     "TimePerByte",
     "A time per byte with its unit: ps/B, ns/B, us/B, s/B; \"0.08 ns/B\""
 );
 quantity_serde!(
     Bandwidth,
     BANDWIDTH,
+    |value, _| Ok(Self::from_bytes_per_second(value)),
     "Bandwidth",
     "A bandwidth with its unit: B/s, GB/s, GiB/s, Gbit/s, ...; \"12.5 GB/s\""
 );

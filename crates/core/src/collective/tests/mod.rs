@@ -1,13 +1,14 @@
 //! Every algorithm, on every number of ranks from 1 to 40, does what its collective promises.
 
 mod costs;
+pub mod execution;
 mod rounds;
 mod symbolic;
 
 use std::sync::Arc;
 
 use super::*;
-use crate::collective::symbolic::{Held, Sends, run};
+use execution::{Held, Sends, run};
 use symbolic::Calls;
 
 /// Numbers of ranks.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::execution::Sent;
 use crate::collective::phase::Phase;
 use crate::collective::rounds::Action;
-use crate::collective::symbolic::Sent;
 use crate::collective::{Call, Operation, Plan, Schedule, Sizes};
 
 /// What a rank does, in its order: the rounds of messages that it sends and of those that it has received by then.

@@ -1,10 +1,10 @@
 //! Expansions, for the symbolic execution: what each action of a rank does to which slots.
 
+use super::execution::{Act, Cargo, Script};
 use crate::collective::alltoall::at_places;
 use crate::collective::data::Data;
 use crate::collective::phase::Phase;
 use crate::collective::rounds::Action;
-use crate::collective::symbolic::{Act, Cargo, Script};
 use crate::collective::{Call, Expansion, Operation};
 
 /// A call on all ranks: one expansion for all of them, or one for each.

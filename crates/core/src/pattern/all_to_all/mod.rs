@@ -12,13 +12,12 @@ mod ring;
 mod several;
 mod spread;
 
-use std::sync::Arc;
-
-use super::options::{self, dimensions, dims, finish, show_dims, table, together, too_many, unused};
+use super::options::{dimensions, dims, finish, show_dims, table, together, too_many, unused};
+use super::rule::{Built, Given, Rule};
 use super::scheduled::Scheduled;
-use super::{Injection, Pattern, Traffic};
+use super::{Injection, Pattern};
 use crate::base::choice::choice;
-use crate::collective::{Algorithm, Call, Operation};
+use crate::collective::{Call, Operation};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
@@ -27,7 +26,7 @@ pub use several::MessageOrder;
 use random_order::RandomOrder;
 use ring::Ring;
 use several::Several;
-use spread::{Rule, Spread};
+use spread::{Destination, Spread};
 
 choice! {
     /// How the blocks get to their ranks.
@@ -78,8 +77,8 @@ table! {
     }
 }
 
-impl AllToAllSpec {
-    pub(super) fn build(&self, nodes: u32, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+impl Rule for AllToAllSpec {
+    fn build(&self, given: &mut Given<'_>) -> Built {
         let mut mistakes = Vec::new();
         if *self.algorithm != AllToAll::SpreadNd {
             let chosen = format!("algorithm \"{}\"", *self.algorithm);
@@ -90,10 +89,34 @@ impl AllToAllSpec {
         if let (Some(order), true) = (&self.message_order, self.messages() == 1) {
             mistakes.push(unused(order, "message-order", "one message a pair", "`messages = 2` or more"));
         }
-        let built = options::ranks(self.ranks, nodes).and_then(|ranks| self.algorithm(ranks, seed));
+        let built = given.ranks(self.ranks).and_then(|ranks| self.algorithm(ranks, given.seed));
         together(mistakes, built)
     }
 
+    fn usual_injection(&self) -> Injection {
+        if *self.algorithm == AllToAll::Linear { Injection::All } else { Injection::Queue }
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        *self.algorithm == AllToAll::RandomOrder
+    }
+
+    fn title(&self) -> String {
+        let grid = match (*self.algorithm, &self.dims) {
+            (AllToAll::SpreadNd, Some(dims)) => format!(" {}", show_dims(dims)),
+            (AllToAll::SpreadNd, None) => format!(" {}-D", self.dimensions.map_or(3, |d| *d)),
+            _ => String::new(),
+        };
+        let messages = match (self.messages(), self.message_order.map(|order| *order)) {
+            (1, _) => String::new(),
+            (k, Some(MessageOrder::Rounds)) => format!(", {k} messages a pair in rounds"),
+            (k, _) => format!(", {k} messages a pair in a row"),
+        };
+        format!("all-to-all {}{grid}, {}{messages}", *self.algorithm, *self.size)
+    }
+}
+
+impl AllToAllSpec {
     /// Messages for each pair of ranks.
     fn messages(&self) -> u32 {
         self.messages.map_or(1, |messages| *messages)
@@ -127,7 +150,7 @@ impl AllToAllSpec {
     }
 
     /// The pattern with as many messages for each pair as there are to be.
-    fn several<P: Pattern + 'static>(&self, once: P) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+    fn several<P: Pattern + 'static>(&self, once: P) -> Built {
         let (Some(messages), 2..) = (&self.messages, self.messages()) else { return finish(once, &self.size) };
         let order = self.message_order.map_or(MessageOrder::InARow, |order| *order);
         let count = u128::from(once.ranks()) * u128::from(**messages);
@@ -137,21 +160,19 @@ impl AllToAllSpec {
         }
     }
 
-    fn algorithm(&self, ranks: u32, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+    fn algorithm(&self, ranks: u32, seed: u64) -> Built {
         let bytes = self.size.0;
         let spread = |rule| self.several(Spread::new(ranks, bytes, rule));
         match *self.algorithm {
-            AllToAll::SimpleSpread | AllToAll::Linear => spread(Rule::Shift),
-            AllToAll::Mpich if !ranks.is_power_of_two() => spread(Rule::Shift),
-            AllToAll::Mpich => spread(Rule::Xor),
+            AllToAll::SimpleSpread | AllToAll::Linear => spread(Destination::Shift),
+            AllToAll::Mpich if !ranks.is_power_of_two() => spread(Destination::Shift),
+            AllToAll::Mpich => spread(Destination::Xor),
             AllToAll::Pairwise if !ranks.is_power_of_two() => Err(vec![self.no_power_of_two(ranks)]),
-            AllToAll::Pairwise => spread(Rule::Xor),
-            AllToAll::Spread2d => self.square(ranks).and_then(|n| spread(Rule::grid(&[n, n]))),
-            AllToAll::SpreadNd => self.grid(ranks).and_then(|dims| spread(Rule::grid(&dims))),
+            AllToAll::Pairwise => spread(Destination::Xor),
+            AllToAll::Spread2d => self.square(ranks).and_then(|n| spread(Destination::grid(&[n, n]))),
+            AllToAll::SpreadNd => self.grid(ranks).and_then(|dims| spread(Destination::grid(&dims))),
             AllToAll::Ring => finish(Ring::new(ranks, bytes), &self.size),
-            AllToAll::Bruck => {
-                Scheduled::of(&Call::equal(Operation::Alltoall, ranks, bytes), Algorithm::Bruck, &self.size)
-            }
+            AllToAll::Bruck => Scheduled::of(&Call::equal(Operation::Alltoall, ranks, bytes), "bruck", &self.size),
             AllToAll::RandomOrder => self.several(RandomOrder::new(ranks, bytes, seed)),
         }
     }
@@ -183,23 +204,5 @@ impl AllToAllSpec {
     fn grid(&self, ranks: u32) -> Result<Vec<u32>, Vec<Diagnostic>> {
         let count = dimensions(self.dimensions.as_ref(), self.dims.as_ref(), 3, 24).map_err(|wrong| vec![wrong])?;
         dims(self.dims.as_ref(), count, ranks).map_err(|wrong| vec![wrong])
-    }
-
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic_or(if *self.algorithm == AllToAll::Linear { Injection::All } else { Injection::Queue })
-    }
-
-    pub(super) fn title(&self) -> String {
-        let grid = match (*self.algorithm, &self.dims) {
-            (AllToAll::SpreadNd, Some(dims)) => format!(" {}", show_dims(dims)),
-            (AllToAll::SpreadNd, None) => format!(" {}-D", self.dimensions.map_or(3, |d| *d)),
-            _ => String::new(),
-        };
-        let messages = match (self.messages(), self.message_order.map(|order| *order)) {
-            (1, _) => String::new(),
-            (k, Some(MessageOrder::Rounds)) => format!(", {k} messages a pair in rounds"),
-            (k, _) => format!(", {k} messages a pair in a row"),
-        };
-        format!("all-to-all {}{grid}, {}{messages}", *self.algorithm, *self.size)
     }
 }

@@ -16,12 +16,12 @@ use crate::workload::Lockstep;
 pub(super) struct Spread {
     ranks: u32,
     size: u64,
-    rule: Rule,
+    rule: Destination,
 }
 
 /// Where a rank's p-th message goes.
 #[derive(Debug)]
-pub(super) enum Rule {
+pub(super) enum Destination {
     /// Simple spread: `(src + p) mod N`.
     ///
     /// Source: docs/models.md, "All-to-all", A2ASS.
@@ -38,7 +38,7 @@ pub(super) enum Rule {
     Xor,
 }
 
-impl Rule {
+impl Destination {
     /// The spread of a grid with these lengths, x0 first.
     pub fn grid(dims: &[u32]) -> Self {
         Self::Grid(dims.iter().filter(|&&d| d > 1).map(|&d| Divisor::new(d)).collect())
@@ -47,16 +47,16 @@ impl Rule {
 
 impl Spread {
     /// `ranks` ranks with blocks of `size` bytes \[B\].
-    pub fn new(ranks: u32, size: u64, rule: Rule) -> Self {
+    pub fn new(ranks: u32, size: u64, rule: Destination) -> Self {
         Self { ranks, size, rule }
     }
 
     #[inline]
     fn destination(&self, src: u32, p: u32) -> u32 {
         match &self.rule {
-            Rule::Shift => add_mod(src, p, self.ranks),
-            Rule::Xor => src ^ p,
-            Rule::Grid(dims) => {
+            Destination::Shift => add_mod(src, p, self.ranks),
+            Destination::Xor => src ^ p,
+            Destination::Grid(dims) => {
                 let (mut src, mut p) = (src, p);
                 let (mut stride, mut dst) = (1, 0);
                 for dim in dims {
@@ -100,7 +100,7 @@ impl Pattern for Spread {
     fn lockstep(&self) -> Option<Lockstep<'_>> {
         let destinations = |step: u32, destinations: &mut Vec<RankId>| match &self.rule {
             // Two runs of ranks: those before the end, and those after it.
-            Rule::Shift => destinations.extend((step + 1..self.ranks).chain(0..step + 1).map(RankId)),
+            Destination::Shift => destinations.extend((step + 1..self.ranks).chain(0..step + 1).map(RankId)),
             _ => destinations.extend((0..self.ranks).map(|rank| RankId(self.destination(rank, step + 1)))),
         };
         let (ranks, steps) = (self.ranks, self.steps());

@@ -3,7 +3,8 @@ use std::io::Write;
 use proptest::prelude::*;
 
 use super::*;
-use crate::diagnostic::Invalid;
+use crate::diagnostic::{Invalid, Sources};
+use crate::pattern::PatternSpec;
 
 fn spec(path: &str) -> FileSpec {
     FileSpec {
@@ -20,8 +21,8 @@ fn with_ranks(content: &[u8], ranks: Option<u32>) -> Result<Arc<dyn Pattern>, St
     file.write_all(content).unwrap();
     let path = file.path().display().to_string();
     let mut sources = Sources::default();
-    FileSpec { ranks: ranks.map(Located::from), ..spec(&path) }
-        .build(&mut sources)
+    PatternSpec::File(FileSpec { ranks: ranks.map(Located::from), ..spec(&path) })
+        .build(&0, 0, &mut sources)
         .map_err(|diagnostics| Invalid { diagnostics, sources }.lines().replace(&path, "FILE"))
 }
 
@@ -148,7 +149,7 @@ fn a_compressed_file_reads_like_a_plain_one() {
 /// Bytes that each rank sends, and how many messages it waits for.
 fn totals(name: &str) -> (u64, u64, u64) {
     let path = format!("{}/../../patterns/{name}.csv.zst", env!("CARGO_MANIFEST_DIR"));
-    let pattern = spec(&path).build(&mut Sources::default()).unwrap();
+    let pattern = PatternSpec::File(spec(&path)).build(&0, 0, &mut Sources::default()).unwrap();
     assert_eq!(pattern.ranks(), 16);
     let (mut bytes, mut waits) = (0, 0);
     for rank in (0..16).map(RankId) {

@@ -211,7 +211,7 @@ fn a_pattern_without_bytes_or_rounds_is_a_pattern() {
 fn a_pattern_for_many_ranks_is_built_at_once() {
     // No message may be looked at or stored: there are 10^14 of them in an all-to-all.
     for (table, lines) in EVERY {
-        let ranks = super::options::MAX_RANKS;
+        let ranks = super::rule::MAX_RANKS;
         let pattern = build(table, &lines.replace("7 B", "0 B"), ranks);
         let last = RankId(ranks - 1);
         if pattern.sends(last) > 0 {

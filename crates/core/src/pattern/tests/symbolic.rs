@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::messages;
 use crate::collective::Then;
-use crate::collective::symbolic::{Act, Cargo, Script, Sends, run};
+use crate::collective::tests::execution::{Act, Cargo, Script, Sends, run};
 use crate::ids::RankId;
 use crate::pattern::{After, Block, Message, Pattern};
 
