@@ -5,11 +5,10 @@ use super::grid::{Executed, MOST_DIMENSIONS, TaskGrid};
 use super::interpolate::{Outside, interpolate};
 use super::plan::Played;
 use super::tasks::{Size, Sizes, Tasks};
-use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::reading::Input;
 use crate::reading::csv::{self, Column};
-use crate::reading::tree::{self, Kind, Tree};
-use crate::reading::typed::typed;
+use crate::reading::whole;
 use crate::units::{Bytes, Time};
 
 /// A tasks file: the tasks, and the grid they stand in.
@@ -128,21 +127,16 @@ impl TasksFile {
     ///
     /// # Errors
     /// What cannot be read or is not understood, at its place.
-    pub fn read(path: &Located<String>, sources: &mut Sources) -> Result<Self, Diagnostic> {
+    pub fn read(path: &Located<String>, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         if !Self::is_meant(path) {
             return Ok(Self::of(TasksSpec::File(FileSpec { path: path.clone() })));
         }
-        let (base, text) = sources.read_text(path)?;
-        let (table, mistakes) = tree::parse(&text, base);
-        if let Some(mistake) = mistakes.into_iter().next() {
-            return Err(mistake);
-        }
-        let all = Span::new(base, base + text.len());
-        typed(&Tree { kind: Kind::Table(table), span: all }).map_err(|mismatch| {
-            Diagnostic::new("bad-tasks-file", mismatch.to_string())
-                .help("`hayase master-slave --help` shows what a tasks file holds")
-                .at(mismatch.span.unwrap_or(all))
-        })
+        let (base, text) = sources.read_text(path).map_err(|mistake| vec![mistake])?;
+        let helped = |mistake: Diagnostic| match mistake.help {
+            None => mistake.help("`hayase master-slave --help` shows what a tasks file holds"),
+            Some(_) => mistake,
+        };
+        whole::from_text(&text, base).map_err(|mistakes| mistakes.into_iter().map(helped).collect())
     }
 
     /// What is sent for a task that does not say so itself.

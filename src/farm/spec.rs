@@ -192,7 +192,7 @@ impl MasterSlaveSpec {
     }
 
     /// The tasks with all that is said of them, the file of that name read.
-    fn file(&self, sources: &mut Sources) -> Result<TasksFile, Diagnostic> {
+    fn file(&self, sources: &mut Sources) -> Result<TasksFile, Vec<Diagnostic>> {
         let mut file = match &self.tasks {
             TasksSpec::File(file) => TasksFile::read(&file.path, sources)?,
             tasks => TasksFile::of(tasks.clone()),
@@ -217,7 +217,7 @@ impl MasterSlaveSpec {
             let dimensions = grid.as_ref().map_or(0, |grid| grid.extents().len());
             return Ok(Given::Executed(Executed::new(dimensions), grid));
         }
-        self.file(sources).map_err(|diagnostic| vec![diagnostic])?.given(seed, sources)
+        self.file(sources)?.given(seed, sources)
     }
 
     /// Reads the tasks, interpolated where only some were executed.
@@ -225,7 +225,7 @@ impl MasterSlaveSpec {
     /// # Errors
     /// All mistakes of tables and rules, and executed tasks that cannot be interpolated.
     pub fn tasks(&self, seed: u64, sources: &mut Sources) -> Result<Tasks, Vec<Diagnostic>> {
-        let file = self.file(sources).map_err(|diagnostic| vec![diagnostic])?;
+        let file = self.file(sources)?;
         let missing = |message: &str, help: &str| Err(vec![Diagnostic::new("missing-grid", message).help(help)]);
         if file.refined && file.grid.is_none() {
             return missing("refined tasks stand in a grid", "give it: grid = \"1024x1024\" (--grid)");

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::reading::tree::{self, Kind, Tree};
-use crate::reading::typed::typed;
+use crate::reading::whole::Whole;
 use crate::units::{Bytes, Time};
 
 /// What the first line of a file says.
@@ -166,9 +166,9 @@ impl Communication {
             )
         };
         let (table, syntax) = tree::parse(text, base);
-        if let Some(first) = syntax.into_iter().next() {
-            let Diagnostic { message, help, .. } = wrong(&first.message);
-            return Err(vec![Diagnostic { code: "not-communication", message, help, ..first }]);
+        if !syntax.is_empty() {
+            let of_syntax = |Diagnostic { message, at, label, .. }| Diagnostic { at, label, ..wrong(&message) };
+            return Err(syntax.into_iter().map(of_syntax).collect());
         }
         match table.get("format").map(|entry| (entry.value.span, entry.value.text())) {
             Some((_, Some(FORMAT))) => {}
@@ -178,9 +178,8 @@ impl Communication {
             }
             None => return Err(vec![wrong(&format!("there is no `format = \"{FORMAT}\"`"))]),
         }
-        let tree = Tree { span: Span::new(base, base + text.len()), kind: Kind::Table(table) };
-        let read: Self =
-            typed(&tree).map_err(|mismatch| vec![wrong(&mismatch.to_string()).at(mismatch.span.unwrap_or(start))])?;
+        let tree = Tree { span: start, kind: Kind::Table(table) };
+        let read: Self = Whole::of_text(start).read(&tree)?;
         let rows = tree.table().and_then(|table| table.get("times")).map(|times| &times.value.kind);
         let row = |i: usize| match rows {
             Some(Kind::List(rows)) => rows[i].span,

@@ -154,7 +154,7 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
         }
         Contents::Tasks => {
             let spec = TasksFile::read(&named.into(), &mut sources);
-            let spec = spec.map_err(|mistake| Invalid { diagnostics: vec![mistake], sources: sources.clone() })?;
+            let spec = spec.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() })?;
             let given = spec.given(System::SEED, &mut sources);
             let given = given.map_err(|diagnostics| Invalid { diagnostics, sources })?;
             Ok(match given {

@@ -1,13 +1,13 @@
 //! Tasks from tables and tasks files, and what is said of mistakes in them.
 
 use super::*;
-use crate::diagnostic::Sources;
+use crate::diagnostic::{Invalid, Sources};
 use crate::reading::Input;
 
 fn table(text: &str) -> Result<Executed, String> {
     let input = Input::from_bytes("tasks.csv", text.as_bytes().to_vec());
     source::read_table(input, Size { input: 8, output: 4 })
-        .map_err(|diagnostics| crate::diagnostic::Invalid { diagnostics, sources: Sources::default() }.lines())
+        .map_err(|diagnostics| Invalid { diagnostics, sources: Sources::default() }.lines())
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn load(text: &str) -> Result<Tasks, String> {
     let name = path.display().to_string();
     let shorten = |error: String| error.replace(&folder.path().display().to_string(), "");
     let file = TasksFile::read(&name.into(), &mut sources)
-        .map_err(|diagnostic| shorten(crate::diagnostic::Invalid::one(diagnostic, &sources).lines()))?;
+        .map_err(|diagnostics| shorten(Invalid { diagnostics, sources: sources.clone() }.lines()))?;
     file.load(1, &mut sources).map_err(|invalid| shorten(invalid.lines()))
 }
 
@@ -63,7 +63,11 @@ fn a_tasks_file_names_a_table_lists_tasks_or_gives_a_rule() {
 #[test]
 fn mistakes_of_a_tasks_file_have_their_places_too() {
     let error = load("grid = \"3\"\n[tasks.file]\npth = \"few.csv\"\n").unwrap_err();
-    assert!(error.starts_with("/tasks.toml:3:1: unknown key `pth` (there are: path)"), "{error}");
+    assert!(error.starts_with("/tasks.toml:3:1: unknown key `pth` in [tasks.file]; did you mean `path`?"), "{error}");
+    let error = load("grid = \"3\"\n").unwrap_err();
+    assert!(error.starts_with("/tasks.toml:1:1: missing key `tasks`; `hayase master-slave --help` shows"), "{error}");
+    let error = load("grid = 3x\n[tasks.file]\npath = \n").unwrap_err();
+    assert_eq!(error.lines().count(), 2, "{error}");
     let error = load("grid = \"three\"\n[tasks.file]\npath = \"few.csv\"\n").unwrap_err();
     assert!(error.starts_with("/tasks.toml:1:8: \"three\" is not a grid"), "{error}");
     let error = load("[tasks.file]\npath = \"none.csv\"\n").unwrap_err();

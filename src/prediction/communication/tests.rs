@@ -62,7 +62,7 @@ fn what_is_no_communication_data_is_refused_at_its_place() {
     };
     assert_eq!(place("format = \"hayase-communication-9\"\n"), ("unknown-format", Some((1, 10))));
     assert_eq!(place("a = 1\n").0, "not-communication");
-    assert_eq!(place("format = \"hayase-communication-1\"\ntimes = 3\n"), ("not-communication", Some((2, 9))));
+    assert_eq!(place("format = \"hayase-communication-1\"\ntimes = 3\n"), ("wrong-type", Some((2, 9))));
     assert_eq!(place("format = \"hayase-communication-1\"\ntimes = []\n").0, "no-times");
     let rows = "[{ size = \"8 B\", receive = \"1 ns\", median = \"1 ns\", high = \"1 ns\" },\n\
                 { size = \"4 B\", receive = \"1\", median = \"1 ns\", high = \"1 ns\" }]";
