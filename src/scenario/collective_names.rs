@@ -1,11 +1,10 @@
 //! Names of collectives as patterns: `allreduce-reduce-bcast`, `bcast-open-mpi` ...
 
-use super::library::Named;
 use crate::collective::{Algorithm, Like, Operation};
 
-/// A name for each algorithm of each operation, and one for what the rules of each library choose; but for those that a
-/// file has already.
-pub fn named(is_taken: impl Fn(&str) -> bool) -> Vec<Named> {
+/// A name and a text for each algorithm of each operation, and for what the rules of each library choose; but for those
+/// names that a file has already.
+pub fn named(is_taken: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let of_operation = |&operation: &Operation| {
         let size = size(operation);
         let algorithms = Algorithm::of(operation).iter().map(move |algorithm| {
@@ -19,7 +18,7 @@ pub fn named(is_taken: impl Fn(&str) -> bool) -> Vec<Named> {
         });
         algorithms.chain(rules)
     };
-    Operation::ALL.iter().flat_map(of_operation).filter(|named| !is_taken(named.name)).collect()
+    Operation::ALL.iter().flat_map(of_operation).filter(|(name, _)| !is_taken(name)).collect()
 }
 
 /// The size of its vector or of a block, as in the patterns with files of their own.
@@ -41,12 +40,11 @@ fn lower(words: &str) -> String {
     }
 }
 
-fn text(operation: Operation, word: &str, what: &str, key: &str, size: Option<&str>) -> Named {
+fn text(operation: Operation, word: &str, what: &str, key: &str, size: Option<&str>) -> (String, String) {
     let size = size.map_or_else(String::new, |size| format!("size = \"{size}\"\n"));
     let text = format!(
         "# {what}\n# Source: docs/models.md, \"Collectives as messages\".\n\n[workload.collective]\noperation = \
          \"{operation}\"\n{key} = \"{word}\"\n{size}"
     );
-    // They live as long as the program, as the texts of files do.
-    Named { name: format!("{operation}-{word}").leak(), text: text.leak() }
+    (format!("{operation}-{word}"), text)
 }

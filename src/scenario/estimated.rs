@@ -13,15 +13,17 @@ impl Loader {
     }
 }
 
-/// The system with what the scenario says of that.
-pub(super) fn estimated(system: System, sections: &Sections) -> System {
-    system.with_estimate(sections.estimate.get().map(|target| **target))
-}
+impl Sections {
+    /// The system with what the scenario says of that.
+    pub fn estimated(&self, system: System) -> System {
+        system.with_estimate(self.estimate.get().map(|target| **target))
+    }
 
-/// The mistake of an estimate of several jobs.
-pub(super) fn of_jobs(sections: &Sections) -> Option<Diagnostic> {
-    let target = sections.estimate.get()?;
-    let message = "jobs have no makespan that could be estimated: each ends at a time of its own";
-    let diagnostic = Diagnostic::new("wrong-choice", message).at_value(target).label("of several jobs");
-    Some(diagnostic.help("leave `estimate` out, or estimate one pattern by itself"))
+    /// The mistake of an estimate of several jobs.
+    pub fn estimate_of_jobs(&self) -> Option<Diagnostic> {
+        let target = self.estimate.get()?;
+        let message = "jobs have no makespan that could be estimated: each ends at a time of its own";
+        let diagnostic = Diagnostic::new("wrong-choice", message).at_value(target).label("of several jobs");
+        Some(diagnostic.help("leave `estimate` out, or estimate one pattern by itself"))
+    }
 }

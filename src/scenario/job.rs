@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::read::Section;
+use super::section::Section;
 use crate::diagnostic::{Diagnostic, Located, Span};
 use crate::placement::PlacementSpec;
 use crate::system::WorkloadSpec;

@@ -2,22 +2,20 @@
 
 use rustc_hash::FxHashSet;
 
-use super::build::{self, RoutedFabric};
 use super::job::{JobSection, JobSpec, Offered};
-use super::links::Links;
-use super::read::{Section, Sections};
-use super::slow::slowed;
-use super::{Scenario, estimated, farm_load, guard, paths, program_load};
+use super::notes::Notes;
+use super::read::Sections;
+use super::routed::{RoutedFabric, Workload};
+use super::section::Section;
+use super::{Scenario, guard, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::farm::FarmSpec;
-use crate::network::{Network, NetworkParts};
-use crate::node::NodeSpec;
+use crate::network::Network;
 use crate::pattern::Ground;
-use crate::placement::{Joint, JointPart, Placement, PlacementSpec};
-use crate::program::collectives::CollectivesSpec;
+use crate::placement::{Joint, JointPart, PlacementSpec};
 use crate::reading::nulls::drop_nulls;
 use crate::rng::seed_of_job;
-use crate::simulation::{Job, JobsWork, PatternWork, ProgramWork, Simulated, Task, calls_of};
+use crate::simulation::{Job, JobsWork, Simulated, Task};
 use crate::steady::OnNodes;
 use crate::system::{ProgramSpec, WorkloadSpec};
 use crate::system::{System, Written, network_of_its_own};
@@ -40,341 +38,317 @@ struct Built<'a> {
     sections: Sections,
 }
 
-/// The jobs of a scenario, on what the scenario says.
-pub(super) fn of_jobs(
-    sections: &Sections,
-    jobs: &[JobSection],
-    links: &Links,
-    mut sources: Sources,
-    mut diagnostics: Vec<Diagnostic>,
-) -> Result<Scenario<JobsWork>, Invalid> {
-    let found = built(sections, jobs, links, &mut sources, &mut diagnostics);
-    let (system, work) = build::finish(found, sources.clone(), diagnostics)?;
-    Ok(Scenario::read(system, work, sources))
-}
+impl Sections {
+    /// The jobs of a scenario, on what the scenario says.
+    pub fn jobs(&self, jobs: &[JobSection], mut notes: Notes) -> Result<Scenario<JobsWork>, Invalid> {
+        let found = self.jobs_on_fabric(jobs, &mut notes);
+        let ((system, work), sources) = notes.finish(found)?;
+        Ok(Scenario::read(system, work, sources))
+    }
 
-fn built(
-    sections: &Sections,
-    jobs: &[JobSection],
-    links: &Links,
-    sources: &mut Sources,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<(System, JobsWork)> {
-    check_names(jobs, sections.jobs.span(), diagnostics);
-    build::check_transport(sections, diagnostics);
-    build::check_packets(sections, diagnostics);
-    check_weights(sections, jobs, diagnostics);
-    let (node, collectives) = ends(sections, diagnostics)?;
-    let routed = build::routed(sections, sources, diagnostics)?;
-    let nodes = routed.fabric.nodes();
-    let mut left = nodes;
-    let mut all = Vec::new();
-    let mut is_crowded = false;
-    for (index, section) in jobs.iter().enumerate() {
-        let built = job((index, section), sections, &routed, left, links, sources, diagnostics);
-        // A job with mistakes of its own takes the nodes that it says.
-        let ranks = built.as_ref().map(|built| built.task.ranks());
-        let ranks = ranks.or(section.spec.ranks.as_deref().copied()).unwrap_or(0);
-        all.extend(built);
-        // The first job too many is told of when they are placed.
-        is_crowded = ranks > left;
-        if is_crowded || left == 0 {
-            break;
+    fn jobs_on_fabric(&self, jobs: &[JobSection], notes: &mut Notes) -> Option<(System, JobsWork)> {
+        check_names(jobs, self.jobs.span(), notes);
+        self.check_transport(notes);
+        self.check_packets(notes);
+        self.check_weights(jobs, notes);
+        // The network is one by itself.
+        if let Section::Is(node, at) = &self.node
+            && node.facts().is_network
+        {
+            notes.push(network_of_its_own(node).at(*at));
         }
-        left -= ranks;
-    }
-    if all.len() < jobs.len() && !is_crowded {
-        return None;
-    }
-    let joint = Joint { parts: all.iter().map(place).collect() };
-    let placement = build::taken(joint.build(&routed.fabric, build::seed(sections), sources), None, diagnostics)?;
-    for (index, job) in all.iter_mut().enumerate().filter(|(_, job)| job.knows_fabric) {
-        let nodes = joint.in_order(index, &routed.fabric, build::seed(sections), sources);
-        let nodes = build::taken(nodes, job.placement_at, diagnostics)?;
-        let ground = OnNodes { fabric: routed.ground(), nodes: &nodes };
-        job.task = pattern(&job.sections, &ground, sources, diagnostics)?;
-    }
-    check_ends(&all, &routed, sections, diagnostics);
-    let (system, network) = system(sections, routed, joint, placement, sources, diagnostics);
-    check_each(&all, &network, sections, diagnostics);
-    let own_links = links.comparison(&network.fabric, &sections.link);
-    let system = system.with_node(node).ok()?.with_collectives(collectives).comparing_links(own_links);
-    let jobs = all.into_iter().map(|built| finished(built, sources)).collect();
-    let work = JobsWork::new(jobs);
-    let system = slowed(system, sections, work.ranks(), &work.crews(), diagnostics);
-    diagnostics.extend(estimated::of_jobs(sections));
-    if diagnostics.is_empty() {
-        diagnostics.extend(work.fits(&system).err());
-    }
-    Some((system, work))
-}
-
-/// Each name once.
-fn check_names(jobs: &[JobSection], at: Option<Span>, diagnostics: &mut Vec<Diagnostic>) {
-    if jobs.is_empty() && diagnostics.is_empty() {
-        let diagnostic = Diagnostic::new("missing-key", "there is no job").help("write a table [[job]]");
-        diagnostics.push(build::with_span(diagnostic, at));
-    }
-    let mut met = FxHashSet::default();
-    for job in jobs {
-        let name = &job.spec.name;
-        if name.is_empty() || name.contains(['.', '=', '"', '\n']) {
-            let diagnostic = Diagnostic::new("wrong-value", format!("`{}` is no name of a job", **name)).at_value(name);
-            diagnostics.push(diagnostic.help("take letters, digits and hyphens"));
-        }
-        if !met.insert(&***name) {
-            let message = format!("there are two jobs `{}`", **name);
-            diagnostics.push(Diagnostic::new("duplicate-name", message).at_value(name).label("the second one"));
-        }
-    }
-}
-
-/// Weights are those of flows, shared by a policy that knows them.
-fn check_weights(sections: &Sections, jobs: &[JobSection], diagnostics: &mut Vec<Diagnostic>) {
-    let Some(weight) = jobs.iter().find_map(|job| job.spec.weight.as_ref().filter(|weight| ***weight != 1.0)) else {
-        return;
-    };
-    let transport = sections.transport.get().filter(|transport| !transport.is_flow());
-    let sharing = sections.sharing.get().and_then(|sharing| Some((sharing.name(), sharing.refuses_terms()?)));
-    let (message, help) = match (transport, sharing) {
-        (Some(transport), _) => {
-            let name = transport.name();
-            (format!("the transport `{name}` knows no weights of jobs"), "leave it out, or take flows")
-        }
-        (None, Some((name, reason))) => {
-            (format!("the sharing policy `{name}` knows no weights: {reason}"), "take `max-min` or `equal-share`")
-        }
-        (None, None) => return,
-    };
-    diagnostics.push(Diagnostic::new("wrong-choice", message).at_value(weight).help(help));
-}
-
-/// What messages cost at their ends, and how collectives are done, where the network is one by itself.
-fn ends(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) -> Option<(NodeSpec, CollectivesSpec)> {
-    if let Section::Is(node, at) = &sections.node
-        && node.facts().is_network
-    {
-        diagnostics.push(network_of_its_own(node).at(*at));
-    }
-    program_load::ends(sections, diagnostics)
-}
-
-/// What the work of a job is built from: its own workload and seed, on what all have.
-fn sections_of(index: usize, section: &JobSection, sections: &Sections) -> Sections {
-    let mut own = sections.clone();
-    own.workload = section.workload.clone();
-    // The ranks of work that is built by itself are placed apart.
-    own.placement = Section::Absent;
-    // Who is slow is said of all ranks.
-    (own.noise, own.stragglers) = (Section::Absent, Section::Absent);
-    own.estimate = Section::Absent;
-    if index > 0 {
-        let at = sections.seed.span().or(section.at()).unwrap_or(Span::new(0, 0));
-        own.seed = Section::Is(seed_of_job(build::seed(sections), index), at);
-    }
-    own
-}
-
-/// Builds what a job does; `left` nodes are left for it.
-fn job<'a>(
-    (index, section): (usize, &'a JobSection),
-    sections: &Sections,
-    routed: &RoutedFabric,
-    left: u32,
-    links: &Links,
-    sources: &mut Sources,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Built<'a>> {
-    let JobSpec { name, ranks, .. } = &section.spec;
-    let repeat = section.repeat(diagnostics);
-    let weight = section.weight(diagnostics);
-    if let Some(none) = ranks.as_ref().filter(|ranks| ***ranks == 0) {
-        let diagnostic = Diagnostic::new("wrong-value", format!("job `{}` has no ranks", **name)).at_value(none);
-        diagnostics.push(diagnostic.label("one at least"));
-        return None;
-    }
-    let so_many = ranks.as_deref().copied().unwrap_or(left);
-    let own = sections_of(index, section, sections);
-    let known = match &section.workload {
-        Section::Is(WorkloadSpec::Pattern(spec), _) if spec.knows_fabric() => Some(spec.ranks().unwrap_or(so_many)),
-        _ => None,
-    };
-    let offered = section.offered(diagnostics);
-    let knows_fabric = known.is_some() && offered.is_none();
-    let task = match offered {
-        Some(Offered { load, bytes }) => {
-            if so_many < 2 {
-                let message = format!("job `{}` needs two ranks at least, to send to each other", **name);
-                let at = ranks.as_ref().and_then(Located::span).or(section.at());
-                diagnostics.push(build::with_span(Diagnostic::new("too-few-ranks", message), at));
-                return None;
+        let (node, collectives) = self.ends(notes)?;
+        let routed = self.routed(notes)?;
+        let mut left = routed.fabric.nodes();
+        let mut all = Vec::new();
+        let mut is_crowded = false;
+        for (index, section) in jobs.iter().enumerate() {
+            let built = self.job(index, section, &routed, left, notes);
+            // A job with mistakes of its own takes the nodes that it says.
+            let ranks = built.as_ref().map(|built| built.task.ranks());
+            let ranks = ranks.or(section.spec.ranks.as_deref().copied()).unwrap_or(0);
+            all.extend(built);
+            // The first job too many is told of when they are placed.
+            is_crowded = ranks > left;
+            if is_crowded || left == 0 {
+                break;
             }
-            Task::Load { ranks: so_many, load, bytes }
+            left -= ranks;
         }
-        None => {
-            if left == 0 && ranks.is_none() {
-                let message = format!("no node is left for job `{}`", **name);
-                diagnostics.push(build::with_span(Diagnostic::new("too-many-ranks", message), section.at()));
-                return None;
-            }
-            match known {
-                Some(ranks) => Task::Load { ranks, load: 0.0, bytes: 0 },
-                None => work(section, &own, routed, so_many, links, sources, diagnostics)?,
-            }
+        if all.len() < jobs.len() && !is_crowded {
+            return None;
         }
-    };
-    if let Some(ranks) = ranks.as_ref().filter(|ranks| ***ranks != task.ranks()) {
-        let message = format!("job `{}` has {} ranks, and its workload {}", **name, **ranks, task.ranks());
-        let diagnostic = Diagnostic::new("wrong-value", message).at_value(ranks);
-        diagnostics.push(diagnostic.help("leave `ranks` out: the workload says how many there are"));
+        let joint = Joint { parts: all.iter().map(place).collect() };
+        let placement = notes.build(None, |sources| joint.build(&routed.fabric, self.seed(), sources))?;
+        for (index, job) in all.iter_mut().enumerate().filter(|(_, job)| job.knows_fabric) {
+            let in_order = |sources: &mut _| joint.in_order(index, &routed.fabric, self.seed(), sources);
+            let nodes = notes.build(job.placement_at, in_order)?;
+            let ground = OnNodes { fabric: routed.ground(), nodes: &nodes };
+            job.task = job.sections.pattern_task(&ground, notes)?;
+        }
+        self.check_ends(&all, &routed, notes);
+        let written = Written { joint: Some(joint), ..Written::default() };
+        let system = self.on_network(routed, placement, written, notes);
+        let network = system.network()?.clone();
+        self.check_each(&all, &network, notes);
+        let own_links = notes.links.comparison(&network.fabric, &self.link);
+        let system = system.with_node(node).ok()?.with_collectives(collectives).comparing_links(own_links);
+        let work = JobsWork::new(all.into_iter().map(|built| finished(built, &notes.sources)).collect());
+        let system = self.slowed(system, work.ranks(), &work.crews(), notes);
+        notes.diagnostics.extend(self.estimate_of_jobs());
+        if notes.is_clean() {
+            notes.diagnostics.extend(work.fits(&system).err());
+        }
+        Some((system, work))
     }
-    let (placement, placement_at) = match (&section.spec.placement, &sections.placement) {
-        (Some(placement), _) => (placement.clone(), section.placement_at),
-        (None, Section::Is(placement, at)) => (placement.clone(), Some(*at)),
-        (None, _) => (PlacementSpec::default(), ranks.as_ref().and_then(Located::span).or(section.at())),
-    };
-    Some(Built { section, task, knows_fabric, repeat, weight, placement, placement_at, sections: own })
-}
 
-/// Builds the work of a job of so many ranks.
-fn work(
-    section: &JobSection,
-    own: &Sections,
-    routed: &RoutedFabric,
-    ranks: u32,
-    links: &Links,
-    sources: &mut Sources,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Task> {
-    let at = section.workload.span();
-    match &section.workload {
-        Section::Broken => None,
-        // What names its work and is not found has been said.
-        Section::Absent if diagnostics.iter().any(|known| matches!(known.code, "unknown-name" | "missing-file")) => {
-            None
+    /// Weights are those of flows, shared by a policy that knows them.
+    fn check_weights(&self, jobs: &[JobSection], notes: &mut Notes) {
+        let Some(weight) = jobs.iter().find_map(|job| job.spec.weight.as_ref().filter(|weight| ***weight != 1.0))
+        else {
+            return;
+        };
+        let transport = self.transport.get().filter(|transport| !transport.is_flow());
+        let sharing = self.sharing.get().and_then(|sharing| Some((sharing.name(), sharing.refuses_terms()?)));
+        let (message, help) = match (transport, sharing) {
+            (Some(transport), _) => {
+                let name = transport.name();
+                (format!("the transport `{name}` knows no weights of jobs"), "leave it out, or take flows")
+            }
+            (None, Some((name, reason))) => {
+                (format!("the sharing policy `{name}` knows no weights: {reason}"), "take `max-min` or `equal-share`")
+            }
+            (None, None) => return,
+        };
+        notes.refuse(message, weight.span(), help);
+    }
+
+    /// What the work of a job is built from: its own workload and seed, on what all have.
+    fn of_job(&self, index: usize, section: &JobSection) -> Self {
+        let mut own = self.clone();
+        own.workload = section.workload.clone();
+        // The ranks of work that is built by itself are placed apart.
+        own.placement = Section::Absent;
+        // Who is slow is said of all ranks.
+        (own.noise, own.stragglers) = (Section::Absent, Section::Absent);
+        own.estimate = Section::Absent;
+        if index > 0 {
+            let at = self.seed.span().or(section.at()).unwrap_or(Span::new(0, 0));
+            own.seed = Section::Is(seed_of_job(self.seed(), index), at);
         }
-        Section::Absent => {
-            let message = format!("job `{}` does nothing", *section.spec.name);
-            let diagnostic = build::with_span(Diagnostic::new("missing-key", message), section.at());
-            let help = "write a table like [job.workload.all-to-all] below it, or `load = \"10 %\"`";
-            diagnostics.push(diagnostic.help(help));
-            None
+        own
+    }
+
+    /// Builds what a job does; `left` nodes are left for it.
+    fn job<'a>(
+        &self,
+        index: usize,
+        section: &'a JobSection,
+        routed: &RoutedFabric,
+        left: u32,
+        notes: &mut Notes,
+    ) -> Option<Built<'a>> {
+        let JobSpec { name, ranks, .. } = &section.spec;
+        let repeat = section.repeat(&mut notes.diagnostics);
+        let weight = section.weight(&mut notes.diagnostics);
+        if let Some(none) = ranks.as_ref().filter(|ranks| ***ranks == 0) {
+            let diagnostic = Diagnostic::new("wrong-value", format!("job `{}` has no ranks", **name)).at_value(none);
+            notes.push(diagnostic.label("one at least"));
+            return None;
         }
-        Section::Is(WorkloadSpec::Pattern(_), _) => pattern(own, &ranks, sources, diagnostics),
-        Section::Is(WorkloadSpec::Program(program), _) => {
-            if let ProgramSpec::ProgramData(spec) = program
-                && let Some(communication) = &spec.communication
+        let so_many = ranks.as_deref().copied().unwrap_or(left);
+        let own = self.of_job(index, section);
+        let known = match section.workload.get() {
+            Some(WorkloadSpec::Pattern(spec)) if spec.knows_fabric() => Some(spec.ranks().unwrap_or(so_many)),
+            _ => None,
+        };
+        let offered = section.offered(&mut notes.diagnostics);
+        let knows_fabric = known.is_some() && offered.is_none();
+        let of_ranks = ranks.as_ref().and_then(Located::span);
+        let task = match offered {
+            Some(Offered { load, bytes }) => {
+                if so_many < 2 {
+                    let message = format!("job `{}` needs two ranks at least, to send to each other", **name);
+                    notes.push(Diagnostic::new("too-few-ranks", message).at(of_ranks.or(section.at())));
+                    return None;
+                }
+                Task::Load { ranks: so_many, load, bytes }
+            }
+            None => {
+                if left == 0 && ranks.is_none() {
+                    let message = format!("no node is left for job `{}`", **name);
+                    notes.push(Diagnostic::new("too-many-ranks", message).at(section.at()));
+                    return None;
+                }
+                match known {
+                    Some(ranks) => Task::Load { ranks, load: 0.0, bytes: 0 },
+                    None => own.task(section, routed, so_many, notes)?,
+                }
+            }
+        };
+        if let Some(ranks) = ranks.as_ref().filter(|ranks| ***ranks != task.ranks()) {
+            let message = format!("job `{}` has {} ranks, and its workload {}", **name, **ranks, task.ranks());
+            let diagnostic = Diagnostic::new("wrong-value", message).at_value(ranks);
+            notes.push(diagnostic.help("leave `ranks` out: the workload says how many there are"));
+        }
+        let (placement, placement_at) = match (&section.spec.placement, &self.placement) {
+            (Some(placement), _) => (placement.clone(), section.placement_at),
+            (None, Section::Is(placement, at)) => (placement.clone(), Some(*at)),
+            (None, _) => (PlacementSpec::default(), of_ranks.or(section.at())),
+        };
+        Some(Built { section, task, knows_fabric, repeat, weight, placement, placement_at, sections: own })
+    }
+
+    /// Builds the work of a job of so many ranks.
+    fn task(&self, section: &JobSection, routed: &RoutedFabric, ranks: u32, notes: &mut Notes) -> Option<Task> {
+        match &section.workload {
+            Section::Broken => None,
+            // What names its work and is not found has been said.
+            Section::Absent
+                if notes.diagnostics.iter().any(|known| matches!(known.code, "unknown-name" | "missing-file")) =>
             {
-                let message = "`communication` is a network of its own, and jobs share a fabric";
-                diagnostics.push(Diagnostic::new("wrong-choice", message).at_value(communication).help("leave it out"));
-                return None;
+                None
             }
-            // Its calls alone: the fabric is that of all jobs.
-            let mut alone = own.clone();
-            (alone.topology, alone.routing, alone.transport) = (Section::Absent, Section::Absent, Section::Absent);
-            (alone.sharing, alone.faults) = (Section::Absent, Section::Absent);
-            let read = program_load::of_workload(&alone, links, program, sources.clone(), Vec::new());
-            let scenario = loaded(read, sources, diagnostics)?;
-            Some(Task::Program(Box::new(scenario.work().clone())))
+            Section::Absent => {
+                let message = format!("job `{}` does nothing", *section.spec.name);
+                let help = "write a table like [job.workload.all-to-all] below it, or `load = \"10 %\"`";
+                notes.push(Diagnostic::new("missing-key", message).at(section.at()).help(help));
+                None
+            }
+            Section::Is(WorkloadSpec::Pattern(_), _) => self.pattern_task(&ranks, notes),
+            Section::Is(WorkloadSpec::Program(program), _) => {
+                if let ProgramSpec::ProgramData(spec) = program
+                    && let Some(communication) = &spec.communication
+                {
+                    let message = "`communication` is a network of its own, and jobs share a fabric";
+                    notes.refuse(message, communication.span(), "leave it out");
+                    return None;
+                }
+                // Its calls alone: the fabric is that of all jobs.
+                let mut alone = self.clone();
+                (alone.topology, alone.routing, alone.transport) = (Section::Absent, Section::Absent, Section::Absent);
+                (alone.sharing, alone.faults) = (Section::Absent, Section::Absent);
+                let scenario = notes.loaded(alone.program(program, notes.apart()))?;
+                Some(Task::Program(Box::new(scenario.work().clone())))
+            }
+            Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), at) => {
+                let mut alone = self.clone();
+                // (Costs of ends depend on whether there is a fabric; a crowded one does not matter here.)
+                alone.routing = Section::Is(routed.routing.clone(), *at);
+                let farm = notes.loaded(alone.farm(spec, notes.apart()))?;
+                match &farm.points[..] {
+                    [point] => Some(Task::Farm(Box::new(point.work().clone()))),
+                    points => {
+                        let message = format!("a job is one farm, and this one is tried in {} ways", points.len());
+                        let diagnostic = Diagnostic::new("too-many-points", message).at(*at);
+                        notes.push(diagnostic.help("give one number of workers, and no `vary`"));
+                        None
+                    }
+                }
+            }
         }
-        Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), _) => {
-            let mut alone = own.clone();
-            // (Costs of ends depend on whether there is a fabric; a crowded one does not matter here.)
-            alone.routing = Section::Is(routed.routing.clone(), at?);
-            let farm =
-                loaded(farm_load::of_workload(&alone, spec, links, sources.clone(), Vec::new()), sources, diagnostics)?;
-            match &farm.points[..] {
-                [point] => Some(Task::Farm(Box::new(point.work().clone()))),
-                points => {
-                    let message = format!("a job is one farm, and this one is tried in {} ways", points.len());
-                    let diagnostic = build::with_span(Diagnostic::new("too-many-points", message), at);
-                    diagnostics.push(diagnostic.help("give one number of workers, and no `vary`"));
-                    None
+    }
+
+    /// Builds a pattern, as a program where its calls cost something.
+    fn pattern_task(&self, ground: &dyn Ground, notes: &mut Notes) -> Option<Task> {
+        let work = self.work(ground, notes)?;
+        if self.node.get().is_none_or(|node| node.facts().is_ideal) {
+            return Some(Task::Pattern(Box::new(work.played(&notes.sources))));
+        }
+        let (_, program) = self.program_of(work, notes)?;
+        Some(Task::Program(Box::new(program)))
+    }
+
+    /// At least one job ends.
+    fn check_ends(&self, jobs: &[Built<'_>], routed: &RoutedFabric, notes: &mut Notes) {
+        if let Some(first) = jobs.first()
+            && jobs.iter().all(|job| job.repeat == Repeat::Background(None))
+        {
+            let spec = &first.section.spec;
+            let of_load = spec.load.as_ref().and_then(Located::span);
+            let at = spec.background.as_ref().and_then(Located::span).or(of_load).or(first.section.at());
+            let message = format!("job `{}` never ends, and neither does any other", *spec.name);
+            let help = "give it an end (`until = \"1 s\"`), or add a job that ends";
+            notes.push(Diagnostic::new("endless", message).at(at).help(help));
+        }
+        let concern_runs = routed.faults.as_ref().is_some_and(|faults| faults.concern_runs());
+        if let Some(job) = jobs.iter().find(|job| concern_runs && job.repeat == Repeat::Background(None)) {
+            let spec = &job.section.spec;
+            let message =
+                format!("job `{}` goes on until the others end, and links that fail may keep these", *spec.name);
+            let of_load = spec.load.as_ref().and_then(Located::span);
+            let at = spec.background.as_ref().and_then(Located::span).or(of_load).or(self.faults.span());
+            let help = "give it an end (`until = \"1 s\"`), or let fewer links fail, and from the start";
+            notes.push(Diagnostic::new("faults-misfit", message).at(at).help(help));
+        }
+        let fastest = routed.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).fold(0.0, f64::max);
+        // Background traffic goes on until the last of the others has begun at least.
+        let ends = jobs.iter().filter(|job| !job.repeat.is_background());
+        let waits = ends.flat_map(|job| [&job.section.spec.start, &job.section.spec.think_time]);
+        let longest = waits.reduce(|longest, wait| if **wait > **longest { wait } else { longest });
+        for job in jobs {
+            let spec = &job.section.spec;
+            if let Some((until, times)) =
+                times_until(job, fastest, longest).filter(|(_, times)| *times > f64::from(u32::MAX))
+            {
+                let message = format!("job `{}` would be done more than {times:.0e} times", *spec.name);
+                let diagnostic = Diagnostic::new("too-large", message).at_value(until);
+                let label = format!("{} times are the most", grouped(u32::MAX.into()));
+                notes.push(diagnostic.label(label).help("end it earlier"));
+            }
+            let Task::Pattern(work) = &job.task else { continue };
+            let is_open = matches!(job.repeat, Repeat::Until(_) | Repeat::TimesUntil(..) | Repeat::Background(_));
+            if is_open && work.messages() == 0 && *spec.think_time == Time::ZERO {
+                let message = format!("job `{}` sends nothing, and would be done for ever at once", *spec.name);
+                let at = spec.until.as_ref().and_then(Located::span).or(job.section.at());
+                let help = "give it messages, or a `think-time`";
+                notes.push(Diagnostic::new("endless", message).at(at).help(help));
+            }
+        }
+    }
+
+    /// Whether the messages of each job have a way, and fit in memory.
+    fn check_each(&self, jobs: &[Built<'_>], network: &Network, notes: &mut Notes) {
+        let mut first = 0;
+        for job in jobs {
+            let ranks = job.task.ranks() as usize;
+            let nodes = network.placement.as_slice().get(first..first + ranks).unwrap_or_default();
+            let own = network.with_placement(nodes.to_vec().into());
+            first += ranks;
+            match &job.task {
+                Task::Pattern(pattern) => {
+                    let Some(spec) = pattern.pattern_spec() else { continue };
+                    let written = Written { routing: self.routing.get().cloned(), ..Written::default() };
+                    let system = System::built(Some(own.clone()), written, self.seed());
+                    let workload = Workload { workload: spec.clone(), pattern: pattern.pattern.clone() };
+                    job.sections.check_routes(&system, &workload, notes);
+                    if notes.is_clean() {
+                        notes.diagnostics.extend(guard::check(&own, pattern));
+                    }
+                }
+                Task::Program(_) | Task::Farm(_) | Task::Load { .. } => {
+                    self.check_all_routes(&own, notes);
                 }
             }
         }
     }
 }
 
-/// Builds a pattern, as a program where its calls cost something.
-fn pattern(
-    own: &Sections,
-    ground: &dyn Ground,
-    sources: &mut Sources,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Task> {
-    let build::Workload { workload, pattern } = build::work(own, ground, sources, diagnostics)?;
-    let mut spec = WorkloadSpec::Pattern(workload.clone());
-    paths::settle_workload(&mut spec, sources);
-    let spec = Some(spec);
-    if own.node.get().is_some_and(|node| !node.facts().is_ideal) {
-        let calls = calls_of(&*pattern, &workload, build::seed(own));
-        let program = build::taken(calls, own.workload.span(), diagnostics)?;
-        let work = ProgramWork { spec, ..ProgramWork::new(program, workload.title()) };
-        return Some(Task::Program(Box::new(work)));
+/// Each name once.
+fn check_names(jobs: &[JobSection], at: Option<Span>, notes: &mut Notes) {
+    if jobs.is_empty() && notes.is_clean() {
+        notes.push(Diagnostic::new("missing-key", "there is no job").help("write a table [[job]]").at(at));
     }
-    let traffic = workload.traffic();
-    let (injection, jitter) = (*traffic.injection, *traffic.message_jitter);
-    let work = PatternWork { pattern, name: workload.title(), injection, jitter, spec };
-    Some(Task::Pattern(Box::new(work)))
-}
-
-/// What was loaded by itself, or its mistakes.
-fn loaded<T>(read: Result<T, Invalid>, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<T> {
-    match read {
-        Ok(read) => Some(read),
-        Err(invalid) => {
-            diagnostics.extend(invalid.diagnostics);
-            *sources = invalid.sources;
-            None
-        }
-    }
-}
-
-/// At least one job ends.
-fn check_ends(jobs: &[Built<'_>], routed: &RoutedFabric, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    if let Some(first) = jobs.first()
-        && jobs.iter().all(|job| job.repeat == Repeat::Background(None))
-    {
-        let spec = &first.section.spec;
-        let of_load = spec.load.as_ref().and_then(Located::span);
-        let at = spec.background.as_ref().and_then(Located::span).or(of_load).or(first.section.at());
-        let message = format!("job `{}` never ends, and neither does any other", *spec.name);
-        let help = "give it an end (`until = \"1 s\"`), or add a job that ends";
-        diagnostics.push(build::with_span(Diagnostic::new("endless", message), at).help(help));
-    }
-    let concern_runs = routed.faults.as_ref().is_some_and(|faults| faults.concern_runs());
-    if let Some(job) = jobs.iter().find(|job| concern_runs && job.repeat == Repeat::Background(None)) {
-        let spec = &job.section.spec;
-        let message = format!("job `{}` goes on until the others end, and links that fail may keep these", *spec.name);
-        let of_load = spec.load.as_ref().and_then(Located::span);
-        let at = spec.background.as_ref().and_then(Located::span).or(of_load).or(sections.faults.span());
-        let help = "give it an end (`until = \"1 s\"`), or let fewer links fail, and from the start";
-        diagnostics.push(build::with_span(Diagnostic::new("faults-misfit", message), at).help(help));
-    }
-    let fastest = routed.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).fold(0.0, f64::max);
-    // Background traffic goes on until the last of the others has begun at least.
-    let ends = jobs.iter().filter(|job| !job.repeat.is_background());
-    let waits = ends.flat_map(|job| [&job.section.spec.start, &job.section.spec.think_time]);
-    let longest = waits.reduce(|longest, wait| if **wait > **longest { wait } else { longest });
+    let mut met = FxHashSet::default();
     for job in jobs {
-        let spec = &job.section.spec;
-        if let Some((until, times)) =
-            times_until(job, fastest, longest).filter(|(_, times)| *times > f64::from(u32::MAX))
-        {
-            let message = format!("job `{}` would be done more than {times:.0e} times", *spec.name);
-            let diagnostic = Diagnostic::new("too-large", message).at_value(until);
-            diagnostics.push(
-                diagnostic.label(format!("{} times are the most", grouped(u32::MAX.into()))).help("end it earlier"),
-            );
+        let name = &job.spec.name;
+        if name.is_empty() || name.contains(['.', '=', '"', '\n']) {
+            let diagnostic = Diagnostic::new("wrong-value", format!("`{}` is no name of a job", **name)).at_value(name);
+            notes.push(diagnostic.help("take letters, digits and hyphens"));
         }
-        let Task::Pattern(work) = &job.task else { continue };
-        let is_open = matches!(job.repeat, Repeat::Until(_) | Repeat::TimesUntil(..) | Repeat::Background(_));
-        if is_open && work.messages() == 0 && *spec.think_time == Time::ZERO {
-            let message = format!("job `{}` sends nothing, and would be done for ever at once", *spec.name);
-            let at = spec.until.as_ref().and_then(Located::span).or(job.section.at());
-            let help = "give it messages, or a `think-time`";
-            diagnostics.push(build::with_span(Diagnostic::new("endless", message), at).help(help));
+        if !met.insert(&***name) {
+            let message = format!("there are two jobs `{}`", **name);
+            notes.push(Diagnostic::new("duplicate-name", message).at_value(name).label("the second one"));
         }
     }
 }
@@ -406,60 +380,6 @@ fn place(job: &Built<'_>) -> JointPart {
         ranks: job.task.ranks(),
         placement: job.placement.clone(),
         at: job.placement_at,
-    }
-}
-
-/// All jobs on the fabric.
-fn system(
-    sections: &Sections,
-    routed: RoutedFabric,
-    joint: Joint,
-    placement: Placement,
-    sources: &Sources,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> (System, Network) {
-    let RoutedFabric { topology, fabric, routing, router, faults } = routed;
-    let network = NetworkParts {
-        placement,
-        sharing: sections.sharing.get().cloned().unwrap_or_default(),
-        transport: sections.transport.get().cloned().unwrap_or_default(),
-        resolution: sections.resolution.get().map(|time| **time).unwrap_or_default(),
-        fabric,
-        router,
-        faults,
-    }
-    .unchecked();
-    build::check_network(&network, sections, diagnostics);
-    let (topology, routing, joint) = (Some(topology), Some(routing), Some(joint));
-    let faults = sections.faults.get().cloned();
-    let mut written = Written { topology, routing, placement: None, joint, faults, files: Vec::new() };
-    paths::settle(&mut written, sources);
-    (System::built(Some(network.clone()), written, build::seed(sections)), network)
-}
-
-/// Whether the messages of each job have a way, and fit in memory.
-fn check_each(jobs: &[Built<'_>], network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    let mut first = 0;
-    for job in jobs {
-        let ranks = job.task.ranks() as usize;
-        let nodes = network.placement.as_slice().get(first..first + ranks).unwrap_or_default();
-        let own = network.with_placement(nodes.to_vec().into());
-        first += ranks;
-        match &job.task {
-            Task::Pattern(pattern) => {
-                let Some(spec) = pattern.pattern_spec() else { continue };
-                let written = Written { routing: sections.routing.get().cloned(), ..Written::default() };
-                let system = System::built(Some(own.clone()), written, build::seed(sections));
-                let workload = build::Workload { workload: spec.clone(), pattern: pattern.pattern.clone() };
-                build::check_routes(&system, &workload, &job.sections, diagnostics);
-                if diagnostics.is_empty() {
-                    diagnostics.extend(guard::check(&own, pattern));
-                }
-            }
-            Task::Program(_) | Task::Farm(_) | Task::Load { .. } => {
-                build::check_all_routes(&own, sections, diagnostics);
-            }
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The names by which the tables of a scenario are read, as the types that read them have them.
 
+use serde::Deserialize;
+
 use crate::farm::FarmSpec;
 use crate::node::NodeSpec;
 use crate::pattern::PatternSpec;
@@ -35,6 +37,37 @@ pub const KEYS: [&str; 17] = [
 /// The tables of a plan, which are no part of its scenario.
 pub(crate) const OF_PLANS: [&str; 5] = ["grid", "zip", "skip", "only", "sweep"];
 
+/// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
+pub(super) const CHOICES: [&str; 7] = ["topology", "routing", "placement", "sharing", "transport", "node", "workload"];
+
+/// Names that a type knows.
+struct Names {
+    choices: fn() -> &'static [&'static str],
+    keys: fn(&str) -> Option<&'static [&'static str]>,
+}
+
+impl Names {
+    const fn of<T: for<'a> Deserialize<'a>>() -> Self {
+        Self { choices: names::choices::<T>, keys: names::keys::<T> }
+    }
+}
+
+/// The tables in which exactly one choice is made (`[topology.torus]`), with the types that read them.
+static TABLES: [(&str, &[Names]); CHOICES.len()] = [
+    ("topology", &[Names::of::<TopologySpec>()]),
+    ("routing", &[Names::of::<RoutingSpec>()]),
+    ("placement", &[Names::of::<PlacementSpec>()]),
+    ("sharing", &[Names::of::<SharingSpec>()]),
+    ("transport", &[Names::of::<TransportSpec>()]),
+    ("node", &[Names::of::<NodeSpec>()]),
+    ("workload", &[Names::of::<PatternSpec>(), Names::of::<ProgramSpec>(), Names::of::<FarmSpec>()]),
+];
+
+/// The names of a table, by the types that read it.
+fn names_of(table: &str) -> &'static [Names] {
+    TABLES.iter().find(|(name, _)| *name == table).map_or(&[], |(_, types)| types)
+}
+
 /// Whether the table of this choice has this key; `None` where there is no such choice.
 pub(super) fn has_key(table: &str, choice: &str, key: &str) -> Option<bool> {
     keys(table, choice).map(|keys| keys.contains(&key))
@@ -42,34 +75,12 @@ pub(super) fn has_key(table: &str, choice: &str, key: &str) -> Option<bool> {
 
 /// The choices of a table: `torus`, `mesh` ... of `topology`.
 pub(super) fn choices(table: &str) -> Vec<&'static str> {
-    match table {
-        "topology" => names::choices::<TopologySpec>().to_vec(),
-        "routing" => names::choices::<RoutingSpec>().to_vec(),
-        "placement" => names::choices::<PlacementSpec>().to_vec(),
-        "sharing" => names::choices::<SharingSpec>().to_vec(),
-        "transport" => names::choices::<TransportSpec>().to_vec(),
-        "node" => names::choices::<NodeSpec>().to_vec(),
-        "workload" => {
-            [names::choices::<PatternSpec>(), names::choices::<ProgramSpec>(), names::choices::<FarmSpec>()].concat()
-        }
-        _ => Vec::new(),
-    }
+    names_of(table).iter().flat_map(|names| (names.choices)()).copied().collect()
 }
 
 /// The keys of the table of a choice: `dims`, `bandwidth` ... of `topology` and `torus`.
 pub(super) fn keys(table: &str, choice: &str) -> Option<&'static [&'static str]> {
-    match table {
-        "topology" => names::keys::<TopologySpec>(choice),
-        "routing" => names::keys::<RoutingSpec>(choice),
-        "placement" => names::keys::<PlacementSpec>(choice),
-        "sharing" => names::keys::<SharingSpec>(choice),
-        "transport" => names::keys::<TransportSpec>(choice),
-        "node" => names::keys::<NodeSpec>(choice),
-        "workload" => names::keys::<PatternSpec>(choice)
-            .or_else(|| names::keys::<ProgramSpec>(choice))
-            .or_else(|| names::keys::<FarmSpec>(choice)),
-        _ => None,
-    }
+    names_of(table).iter().find_map(|names| (names.keys)(choice))
 }
 
 /// Whether the work of this name is a program: the others are patterns.
@@ -84,7 +95,6 @@ pub fn node_parameters(model: &str) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::overlay::CHOICES;
     use super::super::schema::Node;
     use super::*;
 

@@ -1,5 +1,5 @@
 //! Named topologies, machines, patterns and presets: every file of `topologies/`, `machines/`, `patterns/` and
-//! `presets/`, part of the program itself; and as patterns the algorithms of collectives, whose texts are made by a
+//! `presets/`, part of the program itself (`build.rs`); and as patterns the algorithms of collectives, whose texts are made by a
 //! rule.
 
 use std::sync::LazyLock;
@@ -52,133 +52,16 @@ impl Named {
     }
 }
 
-macro_rules! texts {
-    ($folder:literal: $($name:literal)*) => {
-        &[$(Named { name: $name, text: include_str!(concat!("../../", $folder, "/", $name, ".toml")) }),*]
-    };
-}
-
-macro_rules! files {
-    ($folder:literal: $($name:literal)*) => {
-        &[$(($name, include_bytes!(concat!("../../", $folder, "/", $name)) as &[u8])),*]
-    };
-}
-
-const TOPOLOGIES: &[Named] = texts! { "topologies":
-    "crossbar-64"
-    "dragonfly-1056"
-    "dragonfly-72"
-    "dragonfly-9702"
-    "dragonfly-plus-8448"
-    "fat-tree-1024"
-    "fat-tree-128"
-    "fat-tree-1458"
-    "fat-tree-2000"
-    "fat-tree-250"
-    "fat-tree-2662"
-    "fat-tree-3456"
-    "fat-tree-3456-2to1"
-    "fat-tree-3456-4to1"
-    "fat-tree-432"
-    "fat-tree-54"
-    "fat-tree-686"
-    "fat-tree-9826"
-    "frontier"
-    "fugaku"
-    "hyper-crossbar-2176"
-    "hyperx-10000"
-    "jellyfish-720"
-    "leonardo"
-    "lumi"
-    "mesh-16x16"
-    "polarfly-798"
-    "red-storm"
-    "roadrunner"
-    "simai-dcn-plus"
-    "simai-hpn"
-    "simai-spectrum-x"
-    "slim-fly-10830"
-    "slim-fly-200"
-    "summit"
-    "t2hx"
-    "theta"
-    "torus-10x10"
-    "torus-11x11"
-    "torus-12x12"
-    "torus-13x13"
-    "torus-14x14"
-    "torus-15x15"
-    "torus-16x16"
-    "torus-32x32"
-    "torus-4x4"
-    "torus-64x64"
-    "torus-8x8"
-    "xt4"
-};
-
-const MACHINES: &[Named] = texts! { "machines":
-    "cenju-4"
-    "fast-ethernet"
-    "infiniband-hdr"
-    "loggopsim"
-    "myrinet"
-    "myrinet-loggp"
-    "shared-memory"
-};
-
-/// Patterns with a file of their own.
-const PATTERN_FILES: &[Named] = texts! { "patterns":
-    "adv"
-    "all-to-all-2d-spread"
-    "all-to-all-bruck"
-    "all-to-all-linear"
-    "all-to-all-mpich"
-    "all-to-all-nd-spread"
-    "all-to-all-pairwise"
-    "all-to-all-random-order"
-    "all-to-all-ring"
-    "all-to-all-simple-spread"
-    "allgather-bruck"
-    "allgather-recursive-doubling"
-    "allgather-ring"
-    "allreduce-rabenseifner"
-    "allreduce-recursive-doubling"
-    "allreduce-ring"
-    "bit-reverse"
-    "broadcast-binomial"
-    "broadcast-flat"
-    "broadcast-pipelined-chain"
-    "group-permutation"
-    "halo-1d"
-    "halo-2d"
-    "halo-3d"
-    "hot-group"
-    "incast"
-    "npb-cg-W-16"
-    "npb-lu-W-16"
-    "random-permutation"
-    "ring"
-    "shift"
-    "tornado"
-    "transpose"
-    "uniform-random"
-    "worst-case"
-};
+// What stands in each folder: `build.rs` lists it.
+include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
 /// All patterns: those with a file, then collectives.
 static PATTERNS: LazyLock<Vec<Named>> = LazyLock::new(|| {
     let is_file = |name: &str| PATTERN_FILES.iter().any(|named| named.name == name);
-    PATTERN_FILES.iter().copied().chain(collective_names::named(is_file)).collect()
+    // They live as long as the program, as the texts of files do.
+    let named = |(name, text): (String, String)| Named { name: name.leak(), text: text.leak() };
+    PATTERN_FILES.iter().copied().chain(collective_names::named(is_file).into_iter().map(named)).collect()
 });
-
-const PRESETS: &[Named] = texts! { "presets":
-    "mfs"
-    "simgrid-cm02" "simgrid-lv08" "simgrid-lv08-crosstraffic"
-};
-
-/// Files that named patterns refer to, by their name.
-pub(super) const FILES: BuiltIn = files!("patterns":
-    "npb-cg-W-16.csv.zst" "npb-lu-W-16.csv.zst");
 
 impl Shelf {
     /// All that is on it, in the order in which it is shown.
@@ -266,23 +149,11 @@ impl Shelf {
     /// Whether it says something of this key of a scenario: of a complete scenario only that part is taken which was
     /// asked for.
     pub(super) fn is_about(self, key: &str) -> bool {
+        let is_run = matches!(key, "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution");
         match self {
-            Self::Topologies => {
-                !matches!(key, "node" | "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution")
-            }
+            Self::Topologies => key != "node" && !is_run,
             Self::Machines => matches!(key, "node" | "link" | "topology" | "routing"),
-            Self::Patterns => !matches!(
-                key,
-                "node"
-                    | "topology"
-                    | "link"
-                    | "routing"
-                    | "placement"
-                    | "sharing"
-                    | "transport"
-                    | "seed"
-                    | "resolution"
-            ),
+            Self::Patterns => key == "workload" || !is_run && !matches!(key, "node" | "topology" | "link" | "routing"),
             Self::Presets => true,
         }
     }

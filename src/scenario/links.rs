@@ -5,7 +5,7 @@
 //! links, in its own table or by `--set`, stays. What came out is written into the topology, so that a report holds all
 //! that was used.
 
-use super::read::Section;
+use super::section::Section;
 use crate::diagnostic::{Diagnostic, Located, Span};
 use crate::fabric::Fabric;
 use crate::reading::tree::{Entry, Table};

@@ -1,10 +1,11 @@
 //! From the texts of a loader to what is asked for: all that a scenario says, or a part of it.
 
-use super::links::Links;
 use super::loader::Texts;
-use super::read::{self, Section, Sections};
-use super::{Loaded, Loader, RoutedFabric, Scenario, build, farm_load, job_load, program_load};
-use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
+use super::notes::Notes;
+use super::read::{self, Sections};
+use super::section::Section;
+use super::{FarmPlan, Loaded, Loader, RoutedFabric, Scenario, Workload};
+use crate::diagnostic::{Invalid, Span};
 use crate::farm::FarmSpec;
 use crate::node::NodeSpec;
 use crate::pattern::Ground;
@@ -14,9 +15,7 @@ use crate::system::{ALONE, WorkloadSpec};
 /// The sections of the texts, as far as they were understood.
 pub(super) struct Understood {
     pub sections: Sections,
-    pub links: Links,
-    pub sources: Sources,
-    pub diagnostics: Vec<Diagnostic>,
+    pub notes: Notes,
 }
 
 /// What must be said of a scenario.
@@ -84,7 +83,7 @@ impl Understood {
         {
             diagnostics.push(read::nothing_chosen(key, file.as_deref()));
         }
-        Self { sections, links, sources, diagnostics }
+        Self { sections, notes: Notes { sources, links, diagnostics } }
     }
 
     /// Builds what the sections say is to be done.
@@ -92,33 +91,26 @@ impl Understood {
     /// # Errors
     /// Every mistake of every text.
     pub(super) fn build(self) -> Result<Loaded, Invalid> {
-        let Understood { mut sections, links, sources, diagnostics } = self;
-        if !matches!(sections.jobs, Section::Absent) {
+        let Understood { mut sections, notes } = self;
+        if !sections.jobs.is_absent() {
             // Each job is built from a copy of the sections, in which the others have no place.
             let jobs = match &mut sections.jobs {
                 Section::Is(jobs, _) => std::mem::take(jobs),
                 _ => Vec::new(),
             };
-            let scenario = job_load::of_jobs(&sections, &jobs, &links, sources, diagnostics)?;
-            return Ok(Loaded::Jobs(Box::new(scenario)));
+            return Ok(Loaded::Jobs(Box::new(sections.jobs(&jobs, notes)?)));
         }
-        match &sections.workload {
-            Section::Is(WorkloadSpec::Program(workload), _) => {
-                let scenario = program_load::of_workload(&sections, &links, workload, sources, diagnostics)?;
-                Ok(Loaded::Program(Box::new(scenario)))
+        let node = sections.node.get();
+        Ok(match sections.workload.get() {
+            Some(WorkloadSpec::Program(workload)) => Loaded::Program(Box::new(sections.program(workload, notes)?)),
+            Some(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec))) => {
+                Loaded::Farm(Box::new(sections.farm(spec, notes)?))
             }
-            Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), _) => {
-                let farm = farm_load::of_workload(&sections, spec, &links, sources, diagnostics)?;
-                Ok(Loaded::Farm(Box::new(farm)))
+            _ if node.is_some_and(|node| !node.facts().is_ideal) => {
+                Loaded::Program(Box::new(sections.pattern_as_program(notes)?))
             }
-            _ => match &sections.node {
-                Section::Is(node, _) if !node.facts().is_ideal => {
-                    let scenario = program_load::of_pattern(&sections, &links, sources, diagnostics)?;
-                    Ok(Loaded::Program(Box::new(scenario)))
-                }
-                _ => Ok(Loaded::Pattern(Box::new(build::scenario(&sections, sources, diagnostics)?))),
-            },
-        }
+            _ => Loaded::Pattern(Box::new(sections.pattern(notes)?)),
+        })
     }
 }
 
@@ -158,12 +150,12 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text, and work that is no pattern.
     pub fn load_pattern(self) -> Result<Scenario<PatternWork>, Invalid> {
-        let Understood { sections, sources, mut diagnostics, .. } = self.understood(Needs::Both);
+        let Understood { sections, mut notes } = self.understood(Needs::Both);
         if let Section::Is(_, at) = &sections.jobs {
-            let diagnostic = Diagnostic::new("wrong-choice", "these are several jobs, and a pattern is needed here");
-            diagnostics.push(diagnostic.at(*at).help("`hayase run` and `hayase compare` run jobs"));
+            let message = "these are several jobs, and a pattern is needed here";
+            notes.refuse(message, *at, "`hayase run` and `hayase compare` run jobs");
         }
-        build::scenario(&sections, sources, diagnostics)
+        sections.pattern(notes)
     }
 
     /// Reads the texts and puts this program on what they say of nodes and fabric.
@@ -172,14 +164,20 @@ impl Loader {
     /// Every mistake of every text; that there is no topology or workload is none.
     pub fn load_program(self, work: ProgramWork) -> Result<Scenario<ProgramWork>, Invalid> {
         // A topology may be missing; a parameter of the machine may not.
-        let Understood { sections, links, mut sources, mut diagnostics } = self.understood(Needs::Nothing);
-        let ranks = work.program.ranks();
-        let system = program_load::system(&sections, &links, ranks, None, &mut sources, &mut diagnostics);
-        if let Some(system) = system.as_ref().filter(|_| diagnostics.is_empty()) {
-            diagnostics.extend(work.fits(system).err());
+        let Understood { sections, mut notes } = self.understood(Needs::Nothing);
+        let system = sections.system(work.program.ranks(), None, &mut notes);
+        if let Some(system) = system.as_ref().filter(|_| notes.is_clean()) {
+            notes.diagnostics.extend(work.fits(system).err());
         }
-        let system = build::finish(system, sources.clone(), diagnostics)?;
+        let (system, sources) = notes.finish(system)?;
         Ok(Scenario::read(system, work, sources))
+    }
+
+    /// Reads a part of a scenario, and builds it.
+    fn part<T>(self, needs: Needs, build: impl FnOnce(&Sections, &mut Notes) -> Option<T>) -> Result<T, Invalid> {
+        let Understood { sections, mut notes } = self.understood(needs);
+        let built = build(&sections, &mut notes);
+        Ok(notes.finish(built)?.0)
     }
 
     /// Reads the texts and builds the topology alone, for showing it.
@@ -187,9 +185,7 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text, but a missing workload is none.
     pub fn load_topology(self) -> Result<RoutedFabric, Invalid> {
-        let Understood { sections, mut sources, mut diagnostics, .. } = self.understood(Needs::Table("topology"));
-        let network = build::routed(&sections, &mut sources, &mut diagnostics);
-        build::finish(network, sources, diagnostics)
+        self.part(Needs::Table("topology"), Sections::routed)
     }
 
     /// Reads the texts for the nodes alone.
@@ -197,11 +193,23 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text, but a missing topology or workload is none.
     pub fn load_machine(self) -> Result<NodeSpec, Invalid> {
-        let Understood { sections, sources, mut diagnostics, .. } = self.understood(Needs::Table("node"));
-        let node = sections.node.get().cloned();
-        let mistakes = node.as_ref().map(|node| node.check()).unwrap_or_default();
-        diagnostics.extend(build::at_section(mistakes, sections.node.span()));
-        build::finish(node, sources, diagnostics)
+        self.part(Needs::Table("node"), |sections, notes| {
+            let node = sections.node.get().cloned()?;
+            notes.extend_at(node.check(), sections.node.span());
+            Some(node)
+        })
+    }
+
+    /// Reads the texts for the farm alone: what was executed of its grid, the workers that are tried, and what messages
+    /// cost.
+    ///
+    /// # Errors
+    /// Every mistake of every text, and a topology: a plan predicts in closed form.
+    pub fn load_plan(self) -> Result<FarmPlan, Invalid> {
+        self.part(Needs::Nothing, |sections, notes| match &sections.workload {
+            Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), at) => sections.plan(spec, *at, notes),
+            _ => None,
+        })
     }
 
     /// Reads the texts and looks at what is there, without building anything: what is missing is no mistake.
@@ -209,17 +217,14 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text.
     pub fn check(self) -> Result<(), Invalid> {
-        let Understood { sources, diagnostics, .. } = self.understood(Needs::Nothing);
-        build::finish(Some(()), sources, diagnostics)
+        self.part(Needs::Nothing, |_, _| Some(()))
     }
 
     /// Reads the texts and builds the workload alone, for a fabric of which this is known.
     ///
     /// # Errors
     /// Every mistake of every text, but a missing topology is none.
-    pub fn load_workload(self, ground: &dyn Ground) -> Result<build::Workload, Invalid> {
-        let Understood { sections, mut sources, mut diagnostics, .. } = self.understood(Needs::Table("workload"));
-        let workload = build::work(&sections, ground, &mut sources, &mut diagnostics);
-        build::finish(workload, sources, diagnostics)
+    pub fn load_workload(self, ground: &dyn Ground) -> Result<Workload, Invalid> {
+        self.part(Needs::Table("workload"), |sections, notes| sections.work(ground, notes))
     }
 }

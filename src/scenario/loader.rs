@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::known::CHOICES;
 use super::library::{self, Shelf};
 use super::links::Links;
-use super::overlay::{CHOICES, choice, empty_choice, is_path, leaf, one, overlay};
+use super::overlay::{choice, empty_choice, is_path, leaf, one, overlay};
 use super::presets::Defaults;
 use super::with_options::WithOptions;
-use super::{jobs, json, known, read, slow, tasks};
+use super::{jobs, json, known, read, tasks};
 use crate::base::Arrange;
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
 use crate::placement::short;
@@ -43,7 +44,7 @@ pub(super) enum Part {
     Option { flag: String, key: &'static str, value: String },
     Set { flag: String, assignment: String },
     Job { flag: String, text: String },
-    Slow(slow::Flag),
+    Slow { flag: &'static str, text: String },
 }
 
 impl Part {
@@ -54,9 +55,55 @@ impl Part {
             Self::File(_) | Self::Text { .. } => 1,
             Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 2,
             Self::Named { shelf: Shelf::Patterns, .. } | Self::Job { .. } => 3,
-            Self::Over { .. } | Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } | Self::Slow(_) => 4,
+            Self::Over { .. } | Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } | Self::Slow { .. } => 4,
         }
     }
+}
+
+/// Declares the flags whose text is a name or a value: what they stand for, as they are written, and where that goes.
+macro_rules! flags {
+    ($($(#[doc = $about:literal])* $method:ident = $part:ident($flag:literal, $of:expr),)*) => {
+        impl Loader {
+            $(
+                $(#[doc = $about])*
+                #[must_use]
+                pub fn $method(self, value: &str) -> Self {
+                    self.$part($flag, $of, value)
+                }
+            )*
+        }
+    };
+}
+
+flags! {
+    /// `--preset`: a named preset, or a file like those of `presets/`; all else overrides it. It takes the place of the
+    /// preset that a scenario file names.
+    preset = named("--preset", Shelf::Presets),
+    /// `-t`: a named topology, a file with a `[topology.*]` table, a node-link graph (`.json`), an InfraGraph
+    /// (`.yaml`), or a SimGrid platform (`.xml`).
+    topology = named("--topology", Shelf::Topologies),
+    /// `-p`: a named pattern, a file with a `[workload.*]` table, or a CSV of messages.
+    pattern = named("--pattern", Shelf::Patterns),
+    /// `-m`: a named machine, or a file with a `[node.*]` table.
+    machine = named("--machine", Shelf::Machines),
+    /// `--node`: the name of a node model.
+    node = choice("--node", "node"),
+    /// `--placement`: `regular`, `random`, `block`, `round-robin` or a CSV file.
+    placement = choice("--placement", "placement"),
+    /// `--routing`: the name of a routing rule.
+    routing = choice("--routing", "routing"),
+    /// `--sharing`: the name of a sharing policy.
+    sharing = choice("--sharing", "sharing"),
+    /// `--transport`: `flow`, `packet:oq`, `contention-free` ...; `flow:equal-share` also chooses the sharing policy.
+    transport = choice("--transport", "transport"),
+    /// `--size`: the size of the workload's messages, whatever the workload is.
+    size = work("--size", "size"),
+    /// `--injection`: when messages are sent, whatever the workload is.
+    injection = work("--injection", "injection"),
+    /// `--jitter`: the workload's `message-jitter`, whatever the workload is.
+    jitter = work("--jitter", "message-jitter"),
+    /// `--ranks`: the number of ranks of the workload, whatever the pattern is.
+    ranks = work("--ranks", "ranks"),
 }
 
 impl std::fmt::Debug for Loader {
@@ -102,98 +149,11 @@ impl Loader {
         self.attached.iter().rev().find(|(known, _)| **known == *name).map(|(_, content)| &**content)
     }
 
-    /// `--preset`: a named preset, or a file like those of `presets/`; all else overrides it. It takes the place of the
-    /// preset that a scenario file names.
-    #[must_use]
-    pub fn preset(self, name_or_path: &str) -> Self {
-        self.preset_of("--preset", name_or_path)
-    }
-
-    fn preset_of(self, flag: &str, name: &str) -> Self {
-        self.with(Part::Named { shelf: Shelf::Presets, flag: flag.to_owned(), name: name.to_owned() })
-    }
-
-    /// `-t`: a named topology, a file with a `[topology.*]` table, a node-link graph (`.json`), an InfraGraph
-    /// (`.yaml`), or a SimGrid platform (`.xml`).
-    #[must_use]
-    pub fn topology(self, name_or_path: &str) -> Self {
-        let flag = "--topology".to_owned();
-        self.with(Part::Named { shelf: Shelf::Topologies, flag, name: name_or_path.to_owned() })
-    }
-
-    /// `-p`: a named pattern, a file with a `[workload.*]` table, or a CSV of messages.
-    #[must_use]
-    pub fn pattern(self, name_or_path: &str) -> Self {
-        let flag = "--pattern".to_owned();
-        self.with(Part::Named { shelf: Shelf::Patterns, flag, name: name_or_path.to_owned() })
-    }
-
-    /// `-m`: a named machine, or a file with a `[node.*]` table.
-    #[must_use]
-    pub fn machine(self, name_or_path: &str) -> Self {
-        let flag = "--machine".to_owned();
-        self.with(Part::Named { shelf: Shelf::Machines, flag, name: name_or_path.to_owned() })
-    }
-
-    /// `--node`: the name of a node model.
-    #[must_use]
-    pub fn node(self, name: &str) -> Self {
-        self.choice("--node", "node", name)
-    }
-
-    /// `--placement`: `regular`, `random`, `block`, `round-robin` or a CSV file.
-    #[must_use]
-    pub fn placement(self, name_or_path: &str) -> Self {
-        self.choice("--placement", "placement", name_or_path)
-    }
-
-    /// `--routing`: the name of a routing rule.
-    #[must_use]
-    pub fn routing(self, name: &str) -> Self {
-        self.choice("--routing", "routing", name)
-    }
-
     /// `--faults`: cables that fail, as `faults.links` says: a part (`1 %`) or a name.
     #[must_use]
     pub fn faults(self, links: &str) -> Self {
         let quoted = links.replace('\\', "\\\\").replace('"', "\\\"");
         self.set("--faults", &format!("faults.links=\"{quoted}\""))
-    }
-
-    /// `--sharing`: the name of a sharing policy.
-    #[must_use]
-    pub fn sharing(self, name: &str) -> Self {
-        self.choice("--sharing", "sharing", name)
-    }
-
-    /// `--transport`: `flow`, `packet:oq`, `contention-free` ...; `flow:equal-share` also chooses the sharing policy.
-    #[must_use]
-    pub fn transport(self, name: &str) -> Self {
-        self.choice("--transport", "transport", name)
-    }
-
-    /// `--size`: the size of the workload's messages, whatever the workload is.
-    #[must_use]
-    pub fn size(self, size: &str) -> Self {
-        self.option("--size", "size", size)
-    }
-
-    /// `--injection`: when messages are sent, whatever the workload is.
-    #[must_use]
-    pub fn injection(self, rule: &str) -> Self {
-        self.option("--injection", "injection", rule)
-    }
-
-    /// `--jitter`: the workload's `message-jitter`, whatever the workload is.
-    #[must_use]
-    pub fn jitter(self, time: &str) -> Self {
-        self.option("--jitter", "message-jitter", time)
-    }
-
-    /// `--ranks`: the number of ranks of the workload, whatever the pattern is.
-    #[must_use]
-    pub fn ranks(self, ranks: &str) -> Self {
-        self.option("--ranks", "ranks", ranks)
     }
 
     /// `--seed`: the seed of everything random.
@@ -208,7 +168,7 @@ impl Loader {
     pub fn set(self, flag: &str, assignment: &str) -> Self {
         // A preset lies below everything, wherever it is named.
         if let Some(("preset", name)) = assignment.split_once('=').map(|(key, name)| (key.trim(), name.trim())) {
-            return self.preset_of(flag, name.trim_matches(['"', '\'']));
+            return self.named(flag, Shelf::Presets, name.trim_matches(['"', '\'']));
         }
         self.with(Part::Set { flag: flag.to_owned(), assignment: assignment.to_owned() })
     }
@@ -217,6 +177,18 @@ impl Loader {
     #[must_use]
     pub fn job(self, job: &str) -> Self {
         self.with(Part::Job { flag: "--job".to_owned(), text: job.to_owned() })
+    }
+
+    /// `--noise LENGTH/PERIOD,...`: stops of the ranks' processors, in the place of those that files have.
+    #[must_use]
+    pub fn noise(self, noise: &str) -> Self {
+        self.with(Part::Slow { flag: "--noise", text: noise.to_owned() })
+    }
+
+    /// `--straggler RANKS=SPEED`: ranks that are slow, beside those that files have.
+    #[must_use]
+    pub fn straggler(self, straggler: &str) -> Self {
+        self.with(Part::Slow { flag: "--straggler", text: straggler.to_owned() })
     }
 
     /// Has `hook` called while a large file is read.
@@ -229,15 +201,15 @@ impl Loader {
     /// A key of the workload, whatever the workload is, and its value as a text. `flag` names it in messages.
     #[must_use]
     pub fn work(self, flag: &str, key: &'static str, value: &str) -> Self {
-        self.option(flag, key, value)
+        self.with(Part::Option { flag: flag.to_owned(), key, value: value.to_owned() })
+    }
+
+    fn named(self, flag: &str, shelf: Shelf, name: &str) -> Self {
+        self.with(Part::Named { shelf, flag: flag.to_owned(), name: name.to_owned() })
     }
 
     fn choice(self, flag: &str, table: &'static str, value: &str) -> Self {
         self.with(Part::Choice { flag: flag.to_owned(), table, value: value.to_owned() })
-    }
-
-    fn option(self, flag: &str, key: &'static str, value: &str) -> Self {
-        self.with(Part::Option { flag: flag.to_owned(), key, value: value.to_owned() })
     }
 
     pub(super) fn with(mut self, part: Part) -> Self {
@@ -339,7 +311,7 @@ impl Texts {
             }
             Part::Set { flag, assignment } => self.assignment(flag, &assignment),
             Part::Job { flag, text } => return self.job(flag, &text),
-            Part::Slow(flag) => return self.slow(flag),
+            Part::Slow { flag, text } => return self.slow(flag, &text),
         })
     }
 
@@ -682,12 +654,8 @@ impl Texts {
         }
         let trimmed = value.trim();
         let base = at.start + key.len() + 1 + (value.len() - value.trim_start().len());
-        let value = tree::parse_value(trimmed, base).unwrap_or_else(|| Tree {
-            span: Span::new(base, base + trimmed.len()),
-            kind: Kind::Text(trimmed.to_owned()),
-        });
         if let Some(leaf) = leaf(&mut table) {
-            *leaf = value;
+            *leaf = tree::value_or_text(trimmed, base);
         }
         if let Some(unknown) = jobs::unknown(&self.table, &table) {
             self.diagnostics.push(unknown.at(key_at));

@@ -19,12 +19,15 @@ pub mod library;
 mod links;
 mod load;
 mod loader;
+mod notes;
 mod overlay;
 mod paths;
 mod presets;
 mod program_load;
 mod read;
+mod routed;
 mod schema;
+mod section;
 mod settings;
 mod shared;
 mod slow;
@@ -42,7 +45,6 @@ use crate::simulation::{FarmWork, JobsWork, PatternWork, ProgramWork, RunOptions
 use crate::system::System;
 use crate::system::WorkloadSpec;
 
-pub use build::{RoutedFabric, Workload};
 pub use contents::{Contents, Kind, contents};
 pub use farm_load::FarmPlan;
 pub use init::{init, init_defaults};
@@ -51,6 +53,7 @@ pub(crate) use known::OF_PLANS;
 pub use known::{KEYS, node_parameters};
 pub use links::LinkSpec;
 pub use loader::Loader;
+pub use routed::{RoutedFabric, Workload};
 pub use schema::schema;
 pub use settings::settings_as_toml;
 pub(crate) use varied::{Base, Identity, Setting, Variant};
@@ -193,29 +196,20 @@ impl Scenario {
     }
 }
 
-impl From<Scenario<PatternWork>> for Scenario {
-    fn from(scenario: Scenario<PatternWork>) -> Self {
-        scenario.any(|work| Work::Pattern(Box::new(work)))
-    }
+/// Declares the kinds of work that a scenario of any work can have.
+macro_rules! works {
+    ($($kind:ident($work:ty),)*) => {
+        $(
+            impl From<Scenario<$work>> for Scenario {
+                fn from(scenario: Scenario<$work>) -> Self {
+                    scenario.any(|work| Work::$kind(Box::new(work)))
+                }
+            }
+        )*
+    };
 }
 
-impl From<Scenario<ProgramWork>> for Scenario {
-    fn from(scenario: Scenario<ProgramWork>) -> Self {
-        scenario.any(|work| Work::Program(Box::new(work)))
-    }
-}
-
-impl From<Scenario<FarmWork>> for Scenario {
-    fn from(scenario: Scenario<FarmWork>) -> Self {
-        scenario.any(|work| Work::Farm(Box::new(work)))
-    }
-}
-
-impl From<Scenario<JobsWork>> for Scenario {
-    fn from(scenario: Scenario<JobsWork>) -> Self {
-        scenario.any(|work| Work::Jobs(Box::new(work)))
-    }
-}
+works! { Pattern(PatternWork), Program(ProgramWork), Farm(FarmWork), Jobs(JobsWork), }
 
 /// What texts say: one scenario, or a farm that is tried in several ways.
 #[derive(Clone, Debug)]

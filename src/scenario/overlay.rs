@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
+use super::known::CHOICES;
 use super::{jobs, tasks};
 use crate::diagnostic::Span;
 use crate::reading::tree::{Entry, Kind, Table, Tree};
-
-/// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
-pub(super) const CHOICES: [&str; 7] = ["topology", "routing", "placement", "sharing", "transport", "node", "workload"];
 
 /// Lays a later text over the earlier ones: another choice replaces the earlier one, the same is merged.
 pub(super) fn overlay(table: &mut Table, later: Table) {

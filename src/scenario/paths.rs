@@ -25,9 +25,10 @@ pub(super) fn settle(written: &mut Written, sources: &Sources) {
     }
 }
 
-/// The same for the files of a workload.
-pub(super) fn settle_workload(workload: &mut WorkloadSpec, sources: &Sources) {
-    each_path(workload, &mut |path| settle_path(path, sources));
+/// The workload with the same of its files.
+pub(super) fn settled(mut workload: WorkloadSpec, sources: &Sources) -> WorkloadSpec {
+    each_path(&mut workload, &mut |path| settle_path(path, sources));
+    workload
 }
 
 /// Calls `change` for each path of a file that a workload names.

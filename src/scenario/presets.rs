@@ -3,11 +3,10 @@
 //! A preset is a text below all others. Its choices hold until another is made; its defaults hold for whatever choice
 //! is made in the end, in the keys of which nothing is said.
 
-use super::known::{choices, has_key, keys};
-use super::overlay::CHOICES;
-use super::read::unknown_key;
+use super::known::{CHOICES, choices, has_key, keys};
 use crate::diagnostic::Diagnostic;
 use crate::reading::tree::{Entry, Kind, Table, Tree, merge_tables};
+use crate::reading::whole::unknown_key;
 
 /// Stands for every choice that has the key.
 const ANY: &str = "any";

@@ -1,27 +1,24 @@
 //! From tables to specifications: every mistake of the form, each where it was written.
-//!
-//! Reading stops at the first mistake. So each is put in words, the offending key is taken out of the tree, and the
-//! rest is read again, until nothing is left to complain about.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Serialize, Serializer};
 
 use super::LinkSpec;
 use super::job::{JobSection, JobSpec};
 use super::known::{KEYS, OF_PLANS, choices, is_program};
 use super::schema::Node;
+use super::section::Section;
 use super::shared::Shared;
-use crate::diagnostic::{Diagnostic, Located, Span, closest};
+use crate::diagnostic::{Diagnostic, Located, Span};
 use crate::faults::FaultsSpec;
 use crate::node::NodeSpec;
 use crate::noise::{NoiseSpec, StragglerSpec};
 use crate::placement::PlacementSpec;
 use crate::program::collectives::CollectivesSpec;
-use crate::reading::tree::{Entry, Kind, Step, Table, Tree};
-use crate::reading::typed::{Mismatch, What, typed};
+use crate::reading::tree::{Entry, Kind, Table, Tree};
+use crate::reading::whole::{About, Whole, example, unknown_choice, unknown_key};
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
 use crate::system::Target;
@@ -29,59 +26,6 @@ use crate::system::WorkloadSpec;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
-
-/// No more mistakes than this are looked for in one section.
-const MOST: usize = 50;
-
-/// A key of the scenario after reading.
-#[derive(Clone, Debug)]
-pub(super) enum Section<T> {
-    /// It is not there.
-    Absent,
-    /// It is there, but has mistakes; they have been reported.
-    Broken,
-    /// What it says, and where it stands.
-    Is(T, Span),
-}
-
-impl<T> Section<T> {
-    /// The same, as something else.
-    fn map<U>(self, of: impl FnOnce(T) -> U) -> Section<U> {
-        match self {
-            Self::Absent => Section::Absent,
-            Self::Broken => Section::Broken,
-            Self::Is(value, span) => Section::Is(of(value), span),
-        }
-    }
-
-    /// What it says, if it could be read.
-    pub fn get(&self) -> Option<&T> {
-        match self {
-            Self::Is(value, _) => Some(value),
-            _ => None,
-        }
-    }
-
-    /// Whether it is not there.
-    fn is_absent(&self) -> bool {
-        matches!(self, Self::Absent)
-    }
-
-    /// Where it stands.
-    pub fn span(&self) -> Option<Span> {
-        match self {
-            Self::Is(_, span) => Some(*span),
-            _ => None,
-        }
-    }
-}
-
-/// A key that is not there is as nothing.
-impl<T: Serialize> Serialize for Section<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.get().serialize(serializer)
-    }
-}
 
 /// The keys of a scenario, read one by one. Written, they are what tells scenarios apart, but for the seed.
 #[derive(Clone, Debug, Serialize)]
@@ -302,180 +246,21 @@ impl Reader<'_> {
         Section::Broken
     }
 
-    /// Reads one section, again and again until all its mistakes are found.
+    /// Reads one section, and finds all its mistakes.
     fn section<T: DeserializeOwned>(&mut self, key: &str, value: &Tree, span: Span) -> Section<T> {
-        let mut next = match typed::<T>(value) {
-            Ok(value) => return Section::Is(value, span),
-            Err(mismatch) => mismatch,
-        };
-        let mut tree = value.clone();
-        let mut removed = BTreeSet::new();
-        for _ in 0..MOST {
-            let Mismatch { what, path, span: at } = next;
-            let at = at.unwrap_or(span);
-            if let What::MissingKey(name) = what {
-                self.missing(key, &path, name, at, &tree, &removed);
-                break;
-            }
-            if matches!(what, What::NotOneChoice) && removed.iter().any(|path_of| path_of.starts_with(&path)) {
-                // What was chosen has been reported and taken out.
-                break;
-            }
-            removed.extend(meant(&what, &path));
-            self.diagnostics.push(in_words(what, key, &path, at));
-            if !tree.remove(&path) {
-                break;
-            }
-            removed.insert(path);
-            match typed::<T>(&tree) {
-                Ok(_) => break,
-                Err(mismatch) => next = mismatch,
-            }
-        }
-        Section::Broken
-    }
-
-    /// Reports all keys that a table lacks, unless they were taken out for a mistake of their own.
-    fn missing(&mut self, key: &str, path: &[Step], name: &str, at: Span, tree: &Tree, removed: &BTreeSet<Vec<Step>>) {
-        if self.incomplete {
-            return;
-        }
-        let node = node_at(key, path);
-        let mut names = node.as_ref().map(Node::required).unwrap_or_default();
-        if !names.contains(&name) {
-            names = vec![name];
-        }
-        let written = subtree(tree, path).and_then(Tree::table);
-        names.retain(|name| {
-            let mut full = path.to_vec();
-            full.push(Step::Key((*name).to_owned()));
-            !removed.contains(&full) && !written.is_some_and(|table| table.contains_key(*name))
-        });
-        if names.is_empty() {
-            return;
-        }
-        let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let keys = if names.len() == 1 { "key" } else { "keys" };
-        let described = names.iter().filter_map(|name| {
-            let description = node.as_ref()?.key(name)?.description()?;
-            Some(format!("`{name}`: {}", brief(&description)))
-        });
-        let described: Vec<String> = described.collect();
-        let mut diagnostic = Diagnostic::new("missing-key", format!("missing {keys} {}", listed.join(", "))).at(at);
-        if !described.is_empty() {
-            diagnostic = diagnostic.help(described.join("; "));
-        }
-        self.diagnostics.push(diagnostic);
-    }
-}
-
-/// The key that was meant where an unknown one stands at this path: it is not missing.
-fn meant(what: &What, path: &[Step]) -> Option<Vec<Step>> {
-    let What::UnknownKey { name, known } = what else { return None };
-    let near = closest(name, known.iter().copied())?;
-    let mut meant = path.to_vec();
-    *meant.last_mut()? = Step::Key(near.to_owned());
-    Some(meant)
-}
-
-/// What is wrong at this path of a section.
-fn in_words(what: What, key: &str, path: &[Step], at: Span) -> Diagnostic {
-    let name = path.iter().rev().find_map(step_name).unwrap_or(key);
-    match what {
-        What::UnknownKey { name: unknown, known } => {
-            let table: Vec<&str> = path[..path.len().saturating_sub(1)].iter().filter_map(step_name).collect();
-            unknown_key(&unknown, at, known, &[&[key], &table[..]].concat().join("."))
-        }
-        What::UnknownChoice { name: unknown, known } => {
-            // Where the choice is a key itself, its table says of what it is one.
-            let above = path.len().checked_sub(2).and_then(|i| step_name(&path[i]));
-            let what = if name == unknown { above.unwrap_or(key) } else { name };
-            unknown_choice(what, &unknown, at, known)
-        }
-        What::NotOneChoice => {
-            let known = node_at(key, path).map(|node| node.keys()).unwrap_or_default();
-            let table: Vec<&str> = std::iter::once(key).chain(path.iter().filter_map(step_name)).collect();
-            let diagnostic = Diagnostic::new("two-choices", format!("`{name}` is not one choice")).at(at);
-            diagnostic.label("exactly one table is expected").help(example(&table.join("."), &known))
-        }
-        What::MissingKey(missing) => Diagnostic::new("missing-key", format!("missing key `{missing}`")).at(at),
-        What::Unfit { found, wanted } => {
-            let diagnostic = Diagnostic::new("wrong-type", format!("`{name}` is {found}"))
-                .at(at)
-                .label(format!("{wanted} is expected"));
-            match node_at(key, path).and_then(|node| node.description()) {
-                Some(description) => diagnostic.help(format!("`{name}`: {}", brief(&description))),
-                None => diagnostic,
-            }
-        }
-        What::Refused(message) => {
-            let (message, help) = match message.split_once("; ") {
-                Some((message, help)) => (message, Some(help)),
-                None => (message.as_str(), None),
-            };
-            let diagnostic = Diagnostic::new("wrong-value", lowercase_first(message)).at(at);
-            match help {
-                Some(help) => diagnostic.help(help),
-                None => diagnostic,
+        let whole = Whole { key, span, is_incomplete: self.incomplete, about: &about };
+        match whole.read(value) {
+            Ok(value) => Section::Is(value, span),
+            Err(mistakes) => {
+                self.diagnostics.extend(mistakes);
+                Section::Broken
             }
         }
     }
 }
 
-pub(super) fn unknown_key(unknown: &str, at: Span, known: &[&str], table: &str) -> Diagnostic {
-    let place = if table.is_empty() { String::new() } else { format!(" in [{table}]") };
-    let diagnostic = Diagnostic::new("unknown-key", format!("unknown key `{unknown}`{place}")).at(at);
-    match closest(unknown, known.iter().copied()) {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None if known.is_empty() => diagnostic.help("there are no keys here"),
-        None => diagnostic.help(format!("there are: {}", known.join(", "))),
-    }
-}
-
-fn unknown_choice(what: &str, unknown: &str, at: Span, known: &[&str]) -> Diagnostic {
-    let diagnostic = Diagnostic::new("unknown-choice", format!("unknown {what} `{unknown}`")).at(at);
-    match closest(unknown, known.iter().copied()) {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None => diagnostic.help(format!("there are: {}", known.join(", "))),
-    }
-}
-
-fn example(key: &str, names: &[&str]) -> String {
-    format!("write a table like [{key}.{}]; there are: {}", names.first().unwrap_or(&"..."), names.join(", "))
-}
-
-/// What the schema says of the value at this path of a section.
-fn node_at(key: &str, path: &[Step]) -> Option<Node> {
-    Node::at(std::iter::once(key).chain(path.iter().filter_map(step_name)))
-}
-
-fn step_name(step: &Step) -> Option<&str> {
-    match step {
-        Step::Key(name) => Some(name),
-        Step::Item(_) => None,
-    }
-}
-
-fn subtree<'a>(tree: &'a Tree, path: &[Step]) -> Option<&'a Tree> {
-    path.iter().try_fold(tree, |tree, step| match step {
-        Step::Key(key) => tree.table()?.get(key).map(|entry| &entry.value),
-        Step::Item(_) => None,
-    })
-}
-
-/// The beginning of a description, up to the first detail.
-fn brief(description: &str) -> String {
-    let end = ["; ", ": ", " (", ". "].iter().filter_map(|mark| description.find(mark)).min();
-    lowercase_first(&description[..end.unwrap_or(description.len())])
-}
-
-fn lowercase_first(text: &str) -> String {
-    let mut chars = text.chars();
-    match chars.next() {
-        // Not an abbreviation.
-        Some(first) if first.is_uppercase() && !text.chars().nth(1).is_some_and(char::is_uppercase) => {
-            first.to_lowercase().chain(chars).collect()
-        }
-        _ => text.to_owned(),
-    }
+/// What the schema says of the value behind these keys.
+fn about(path: &[&str]) -> Option<About> {
+    let node = Node::at(path.iter().copied())?;
+    Some(About { description: node.description(), required: node.required(), keys: node.keys() })
 }

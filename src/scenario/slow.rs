@@ -1,8 +1,7 @@
 //! Slow processors: from flags to tables, and whether tables fit the ranks.
 
-use super::Loader;
-use super::build::at_section;
-use super::loader::{Part as OfLoader, Texts};
+use super::loader::Texts;
+use super::notes::Notes;
 use super::overlay::one;
 use super::read::Sections;
 use crate::diagnostic::{Diagnostic, Span};
@@ -10,70 +9,38 @@ use crate::noise::NoiseTables;
 use crate::reading::tree::{Entry, Kind, Table, Tree};
 use crate::system::System;
 
-/// The system with what the scenario says of slow processors, of so many ranks; of several jobs these are their names
-/// and numbers of ranks.
-pub(super) fn slowed(
-    system: System,
-    sections: &Sections,
-    ranks: u32,
-    jobs: &[(&str, u32)],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> System {
-    let noise = sections.noise.get().cloned();
-    let stragglers = sections.stragglers.get().cloned().unwrap_or_default();
-    let system = system.with_noise(NoiseTables { noise, stragglers });
-    if let Err(mistakes) = system.slow(ranks, jobs) {
-        diagnostics.extend(at_section(mistakes, sections.noise.span().or(sections.stragglers.span())));
-    }
-    system
-}
-
-/// A flag about slow processors, with its text.
-#[derive(Clone, Debug)]
-pub(super) enum Flag {
-    Noise(String),
-    Straggler(String),
-}
-
-impl Loader {
-    /// `--noise LENGTH/PERIOD,...`: stops of the ranks' processors, in the place of those that files have.
-    #[must_use]
-    pub fn noise(self, noise: &str) -> Self {
-        self.with(OfLoader::Slow(Flag::Noise(noise.to_owned())))
-    }
-
-    /// `--straggler RANKS=SPEED`: ranks that are slow, beside those that files have.
-    #[must_use]
-    pub fn straggler(self, straggler: &str) -> Self {
-        self.with(OfLoader::Slow(Flag::Straggler(straggler.to_owned())))
+impl Sections {
+    /// The system with what the scenario says of slow processors, of so many ranks; of several jobs these are their
+    /// names and numbers of ranks.
+    pub fn slowed(&self, system: System, ranks: u32, jobs: &[(&str, u32)], notes: &mut Notes) -> System {
+        let stragglers = self.stragglers.get().cloned().unwrap_or_default();
+        let system = system.with_noise(NoiseTables { noise: self.noise.get().cloned(), stragglers });
+        notes.taken(system.slow(ranks, jobs).map(drop), self.noise.span().or(self.stragglers.span()));
+        system
     }
 }
 
 impl Texts {
-    /// The table that a flag stands for.
-    pub(super) fn slow(&mut self, flag: Flag) -> Option<Table> {
-        match flag {
-            Flag::Noise(text) => {
-                let at = self.flag("--noise".to_owned(), &text);
+    /// The table that a flag about slow processors stands for.
+    pub(super) fn slow(&mut self, flag: &str, text: &str) -> Option<Table> {
+        let at = self.flag(flag.to_owned(), text);
+        let (key, table) = match flag {
+            "--noise" => {
                 self.table.remove("noise");
-                match noise(&text, at) {
-                    Ok(noise) => Some(one("noise".to_owned(), at, Tree { span: at, kind: Kind::Table(noise) })),
-                    Err(mistakes) => {
-                        self.incomplete = true;
-                        self.diagnostics.extend(mistakes);
-                        None
-                    }
-                }
+                ("noise", noise(text, at))
             }
-            Flag::Straggler(text) => {
-                let at = self.flag("--straggler".to_owned(), &text);
-                match straggler(&text, at) {
-                    Ok(straggler) => {
-                        let straggler = Tree { span: at, kind: Kind::Table(straggler) };
-                        Some(one("straggler".to_owned(), at, Tree { span: at, kind: Kind::List(vec![straggler]) }))
-                    }
-                    Err(mistake) => self.lost(mistake, None),
-                }
+            _ => ("straggler", straggler(text, at).map_err(|mistake| vec![mistake])),
+        };
+        let tree = |kind| Tree { span: at, kind };
+        match table {
+            Ok(table) if key == "straggler" => {
+                Some(one(key.to_owned(), at, tree(Kind::List(vec![tree(Kind::Table(table))]))))
+            }
+            Ok(table) => Some(one(key.to_owned(), at, tree(Kind::Table(table)))),
+            Err(mistakes) => {
+                self.incomplete = true;
+                self.diagnostics.extend(mistakes);
+                None
             }
         }
     }

@@ -12,9 +12,10 @@ use super::library::Shelf;
 use super::load::{Needs, Understood};
 use super::loader::Texts;
 use super::overlay::one;
-use super::read::{Section, Sections};
+use super::read::Sections;
+use super::section::Section;
 use super::shared::Shared;
-use super::{Loader, Scenario, build, jobs, paths};
+use super::{Loader, Scenario, jobs, paths};
 use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span, file_names};
 use crate::node::NodeSpec;
@@ -133,16 +134,17 @@ impl Base {
 impl Variant {
     /// What is wrong with it, as far as that is known without building it.
     pub fn mistakes(&self) -> (&[Diagnostic], &Sources) {
-        (&self.0.diagnostics, &self.0.sources)
+        (&self.0.notes.diagnostics, &self.0.notes.sources)
     }
 
     /// What tells it from others: the scenario with the defaults of its tables, the contents of the files that it
     /// names, and the version of results. Nothing where it is none.
     pub fn identity(&self, base: &Base, results: u32) -> Option<Identity> {
-        let Understood { sections, sources, diagnostics, .. } = &self.0;
-        if !diagnostics.is_empty() {
+        let Understood { sections, notes } = &self.0;
+        if !notes.is_clean() {
             return None;
         }
+        let sources = &notes.sources;
         let mut sections = sections.clone();
         let files = settled(&mut sections, sources);
         complete(&mut sections);
@@ -160,7 +162,7 @@ impl Variant {
             }
         });
         hasher.update(b"\0seed");
-        Some(Identity { hasher, seed: build::seed(&sections) })
+        Some(Identity { hasher, seed: sections.seed() })
     }
 
     /// Builds it.

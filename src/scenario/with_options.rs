@@ -6,7 +6,7 @@
 use super::known::choices;
 use super::library::Shelf;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::reading::tree::{self, Entry, Kind, Table, Tree};
+use crate::reading::tree::{self, Entry, Table};
 
 /// A name with options.
 pub(super) struct WithOptions<'a> {
@@ -44,10 +44,7 @@ impl<'a> WithOptions<'a> {
             };
             let trimmed = value.trim();
             let base = place.end - value.trim_start().len();
-            let value = tree::parse_value(trimmed, base).unwrap_or_else(|| Tree {
-                span: Span::new(base, base + trimmed.len()),
-                kind: Kind::Text(trimmed.to_owned()),
-            });
+            let value = tree::value_or_text(trimmed, base);
             if table.insert(key.to_owned(), Entry { key: place, value }).is_some() {
                 mistakes.push(Diagnostic::new("syntax", format!("`{key}` is set twice")).at(place));
             }

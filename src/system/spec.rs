@@ -224,11 +224,10 @@ impl ProgramSpec {
 
     /// The same with other processors.
     pub fn set_cpu_speed(&mut self, speed: f64) {
-        match self {
-            Self::Trace(spec) => spec.cpu_speed = speed.into(),
-            Self::Program(spec) => spec.cpu_speed = speed.into(),
-            Self::ProgramData(spec) => spec.cpu_speed = speed.into(),
-        }
+        let (Self::Trace(TraceSpec { cpu_speed, .. })
+        | Self::Program(RuleSpec { cpu_speed, .. })
+        | Self::ProgramData(ProgramDataSpec { cpu_speed, .. })) = self;
+        *cpu_speed = speed.into();
     }
 
     /// What receives take that left open from whom.
@@ -243,18 +242,19 @@ impl ProgramSpec {
     /// Sets which part is looked at.
     pub fn set_part(&mut self, part: &Part) {
         let text = |value: Option<String>| value.map(Located::from);
+        let named = [
+            part.region.clone(),
+            part.from.as_ref().map(ToString::to_string),
+            part.to.as_ref().map(ToString::to_string),
+        ];
         let skip_start = text(part.skip_start.map(|skip| skip.to_string()));
         match self {
             Self::Trace(spec) => {
-                spec.region = text(part.region.clone());
-                spec.from = text(part.from.as_ref().map(ToString::to_string));
-                spec.to = text(part.to.as_ref().map(ToString::to_string));
+                [spec.region, spec.from, spec.to] = named.map(text);
                 spec.skip_start = skip_start;
             }
             Self::ProgramData(spec) => {
-                spec.region = text(part.region.clone());
-                spec.from = text(part.from.as_ref().map(ToString::to_string));
-                spec.to = text(part.to.as_ref().map(ToString::to_string));
+                [spec.region, spec.from, spec.to] = named.map(text);
                 spec.skip_start = skip_start;
             }
             Self::Program(spec) => spec.skip_start = skip_start,

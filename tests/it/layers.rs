@@ -27,7 +27,6 @@ const CIRCLES: &[(&str, &str)] = &[
     ("mpi", "the library is loaded by its ABI, which is told by the library's functions"),
     ("recorder", "the parts of the recorder are methods of one type, which calls them"),
     ("routing", "a rule of planes holds the rule for the way within one"),
-    ("scenario", "the loader reads texts whose kinds name the loader"),
     ("topology", "a fabric of planes holds the one of which each is a copy"),
 ];
 

@@ -6,8 +6,7 @@ use schemars::schema_for;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::super::known::choices;
-use super::super::overlay::CHOICES;
+use super::super::known::{CHOICES, choices};
 use super::super::{JobSpec, LinkSpec};
 use super::*;
 use crate::diagnostic::Located;
