@@ -6,8 +6,8 @@ use hayase::simulation::{LinkUses, RunOptions};
 
 /// Topology, pattern, settings, and the fingerprint that every machine must find.
 ///
-/// The same list is held against the release build by the build server. A change that moves one of them changes
-/// results; it belongs into the CHANGELOG.
+/// The same list is held against the release build by the build server. A change that moves one of them raises
+/// `hayase::plan::RESULTS`.
 const FINGERPRINTS: &str = include_str!("fingerprints.txt");
 
 #[test]

@@ -36,8 +36,8 @@ pub use run::{Progress, Ran, RunControl, run};
 pub use store::{Faults, Shard, StoreError};
 pub use table::Columns;
 
-/// The version of results: it is part of the id of each point, so that what another version simulated is not taken for
-/// what this one would. It is the number of changes that CHANGELOG.md lists under "Results".
+/// Version of results: part of the id of each point, so that points of another version are simulated again. A change
+/// that moves a simulated time raises it by one, here and in CHANGELOG.md.
 pub const RESULTS: u32 = 38;
 
 /// Points of a plan at most.

@@ -45,18 +45,9 @@ fn mistakes(text: &str) -> String {
 }
 
 #[test]
-fn the_version_of_results_is_the_number_of_changes_that_the_changelog_lists() {
+fn the_changelog_names_the_version_of_results() {
     let changelog = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/CHANGELOG.md")).unwrap();
-    let mut is_results = false;
-    let mut changes = 0;
-    for line in changelog.lines() {
-        if line.starts_with('#') {
-            is_results = line == "### Results";
-        } else if is_results && line.starts_with("- ") {
-            changes += 1;
-        }
-    }
-    assert_eq!(RESULTS, changes, "a simulated time has moved: set RESULTS of src/study/plan/mod.rs to {changes}");
+    assert!(changelog.contains(&format!("\nVersion of results: {RESULTS}.\n")));
 }
 
 #[test]
