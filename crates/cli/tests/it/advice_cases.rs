@@ -192,8 +192,7 @@ pub fn recorded(name: &str, ranks: u32, chain: &Chain) -> Option<Desk> {
 
 /// What is advised, as JSON.
 pub fn advised(desk: &Desk, words: &str) -> serde_json::Value {
-    let advised = desk.hayase(words).timeout(Duration::from_secs(120)).assert().success();
-    serde_json::from_slice(&advised.get_output().stdout).unwrap()
+    desk.hayase(words).timeout(Duration::from_secs(120)).assert().success().json()
 }
 
 /// Compiles, records and advises a program; the findings of these rules must be its answers, all of them and no others.

@@ -25,8 +25,7 @@ fn run() -> String {
 }
 
 fn json(desk: &Desk, words: &str) -> Value {
-    let output = desk.hayase(words).assert().success();
-    serde_json::from_slice(&output.get_output().stdout).unwrap()
+    desk.hayase(words).assert().success().json()
 }
 
 #[test]
@@ -76,9 +75,9 @@ fn advice_is_written_as_page_log_and_json_and_may_be_a_failure() {
 fn without_a_machine_there_are_no_gains_and_that_is_said() {
     let desk = Desk::new().file("run.tsv", &run());
     let output = desk.hayase("advise run.tsv --format json").assert().success();
-    let error = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let error = output.stderr();
     assert!(error.contains("gains are not simulated"), "{error}");
-    let advice: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    let advice: Value = output.json();
     assert!(advice["simulated"].is_null());
     assert!(advice["notes"].to_string().contains("memory accesses were not recorded"));
 }
@@ -97,14 +96,12 @@ fn a_schedule_gets_the_advice_that_a_simulation_gives() {
 fn rules_are_explained() {
     let desk = Desk::new();
     let list = desk.hayase("explain").assert().success();
-    let list = String::from_utf8_lossy(&list.get_output().stdout).into_owned();
+    let list = list.stdout();
     for rule in ["A001", "A002", "A004", "A201", "A202", "A203", "A204"] {
         assert!(list.contains(rule), "{rule}: {list}");
     }
-    let one = desk.hayase("explain a001").assert().success();
-    assert!(String::from_utf8_lossy(&one.get_output().stdout).starts_with("A001 overlap: "));
-    let wrong = desk.hayase("explain overlp").assert().code(2).stdout_eq("");
-    let error = String::from_utf8_lossy(&wrong.get_output().stderr).into_owned();
+    assert!(desk.hayase("explain a001").assert().success().stdout().starts_with("A001 overlap: "));
+    let error = desk.hayase("explain overlp").assert().code(2).stdout_eq("").stderr();
     assert!(error.contains("there is no rule `overlp`") && error.contains("did you mean `overlap`?"), "{error}");
 }
 
@@ -119,7 +116,7 @@ fn what_is_to_be_checked_is_never_called_proven() {
         assert_eq!(finding["certainty"] == "proven", checks == 0, "{finding}");
     }
     let text = desk.hayase("-q advise run.tsv -m fast-ethernet -t torus-4x4 --all").assert().success();
-    let text = String::from_utf8(text.get_output().stdout.clone()).unwrap();
+    let text = text.stdout();
     for finding in findings {
         let id = format!("\n{} ", finding["id"].as_str().unwrap());
         let (_, own) = text.split_once(&id).unwrap();

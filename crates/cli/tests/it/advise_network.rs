@@ -14,8 +14,7 @@ const TREE: &str = "[topology.fat-tree]\ndown = [4, 4]\nup = [1, 1]\nbandwidth =
 const RANKS: u32 = 16;
 
 fn json(desk: &Desk, words: &str) -> Value {
-    let output = desk.hayase(words).assert().success();
-    serde_json::from_slice(&output.get_output().stdout).unwrap()
+    desk.hayase(words).assert().success().json()
 }
 
 /// The units of the times in a text.
@@ -41,8 +40,7 @@ fn all_times_of_a_finding_have_one_unit_in_words_and_in_the_log() {
             .file("tree.toml", TREE)
             .file("doubling.toml", "[collectives]\nallreduce = \"recursive-doubling\"\n")
             .file(name, &text);
-        let output = desk.hayase(&format!("-q advise {name} {on} --all -o a.sarif")).assert().success();
-        let words = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+        let words = desk.hayase(&format!("-q advise {name} {on} --all -o a.sarif")).assert().success().stdout();
         assert!(words.contains(rule), "{rule}: {words}");
         // Below the table, a paragraph each; its row is in the table.
         for paragraph in words.split("\n\n").filter(|text| text.starts_with('A')) {

@@ -20,8 +20,8 @@ r: recv 1000b from 0 tag 3
 pub const NODES: &str = "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\nGs = \"0 ns/B\"\nS = \"1 GB\"\n";
 
 fn makespan_us(desk: &Desk, words: &str) -> f64 {
-    let assert = desk.hayase(&format!("{words} -q --format json")).assert().success().stderr_eq("");
-    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let report: serde_json::Value =
+        desk.hayase(&format!("{words} -q --format json")).assert().success().stderr_eq("").json();
     (report["makespan_s"].as_f64().unwrap() * 1e9).round() / 1e3
 }
 
@@ -84,7 +84,7 @@ fn seeds_place_the_ranks_of_a_program_anew() {
     let desk = Desk::new().file("nodes.toml", NODES);
     let words = "run -p linear:ranks=16 -t torus-4x4 -m ./nodes.toml --placement random --seeds 4 --format json -q";
     let assert = desk.hayase(words).assert().success().stderr_eq("");
-    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let report: serde_json::Value = assert.json();
     let over = &report["seeds"];
     let makespans: Vec<f64> =
         over["makespans_s"].as_array().unwrap().iter().map(|time| time.as_f64().unwrap()).collect();
@@ -101,7 +101,7 @@ fn mistakes_are_marked_where_they_stand() {
     let text = "[workload.trace]\npath = \"x.goal\"\ncpu-speed = 0.0\nfrom = \"here\"\nskip-start = \"soon\"\nflop-rate = 0.5\n";
     let desk = Desk::new().file("x.goal", GOAL).file("wrong.toml", text);
     let assert = desk.hayase("run wrong.toml").assert().code(2);
-    let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let said = assert.stderr();
     for place in ["wrong.toml:3:13", "wrong.toml:4:8", "wrong.toml:5:14", "wrong.toml:6:13"] {
         assert!(said.contains(place), "{place}: {said}");
     }
@@ -114,7 +114,7 @@ fn mistakes_are_marked_where_they_stand() {
         ("run -p linear:ranks=4 --size 3KB", "the workload `program` has no `size`"),
     ] {
         let assert = desk.hayase(words).assert().code(2);
-        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let said = assert.stderr();
         assert!(said.contains(expected), "{words}: {said}");
     }
 }
@@ -125,7 +125,7 @@ fn programs_machines_and_fabrics_are_compared() {
     let words = "compare -p linear:ranks=8,size=1KB,pairwise:ranks=8,size=1KB -m myrinet,./nodes.toml -t torus-4x4,crossbar-64 \
                  --placement random --seeds 3 --format json -q -o c.csv -o c.svg";
     let assert = desk.hayase(words).assert().success().stderr_eq("");
-    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let report: serde_json::Value = assert.json();
     let rows = report["rows"].as_array().unwrap();
     // Both rules send as much among as many: one job, ranked over everything.
     assert_eq!(rows.len(), 8);
@@ -155,7 +155,7 @@ fn any_key_is_varied() {
     let words =
         "compare -p x.goal -m ./nodes.toml --vary workload.trace.cpu-speed=1,2,4 --vary node.loggps.L=10us,20us";
     let assert = desk.hayase(&format!("{words} --format csv -q")).assert().success().stderr_eq("");
-    let csv = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let csv = assert.stdout();
     assert!(csv.lines().next().unwrap().ends_with(",machine,node.loggps.L,workload.trace.cpu-speed"), "{csv}");
     let ends: Vec<&str> = csv.lines().skip(1).map(|line| line.rsplitn(3, ',').nth(2).unwrap_or("")).collect();
     assert_eq!(ends.len(), 6, "{csv}");
@@ -164,7 +164,7 @@ fn any_key_is_varied() {
     let us: Vec<f64> = means.iter().map(|mean: &f64| (mean * 1e9).round() / 1e3).collect();
     assert_eq!(us, [12.25, 12.5, 13.0, 22.25, 22.5, 23.0], "{csv}");
     let table = desk.hayase(&format!("{words} -q")).assert().success();
-    let table = String::from_utf8(table.get_output().stdout.clone()).unwrap();
+    let table = table.stdout();
     assert!(table.contains("workload.trace.cpu-speed") && table.contains("node.loggps.L"), "{table}");
     for wrong in ["--vary seed", "--vary =1", "--vary a=,", "--vary no.such=1,2"] {
         desk.hayase(&format!("compare -p x.goal -m ./nodes.toml {wrong}")).assert().code(2);
@@ -221,10 +221,7 @@ fn patterns_run_on_the_network_of_their_nodes() {
         .assert()
         .success();
     desk.hayase("run r.json -q").assert().success();
-    let said = |words: &str, code: i32| {
-        let assert = desk.hayase(words).assert().code(code);
-        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
-    };
+    let said = |words: &str, code: i32| desk.hayase(words).assert().code(code).stderr();
     // Each message of the way out leads out: neither says what the other forbids.
     let both = said("run -p ring -t torus-4x4 --node loggopsim", 2);
     assert!(both.contains("leave the topology out"), "{both}");

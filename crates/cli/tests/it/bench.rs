@@ -4,7 +4,7 @@ use super::Desk;
 use snapbox::str;
 
 fn output(desk: &Desk, words: &str) -> String {
-    String::from_utf8(desk.hayase(words).assert().success().get_output().stdout.clone()).unwrap()
+    desk.hayase(words).assert().success().stdout()
 }
 
 #[test]

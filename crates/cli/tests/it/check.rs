@@ -92,7 +92,7 @@ measured.csv: ok: measurements, 1 measurement
         let shown = desk.hayase(&format!("{} show {}", shelf.0, shelf.1)).output().unwrap().stdout;
         std::fs::write(desk.path().join("shown.toml"), shown).unwrap();
         let assert = desk.hayase("check shown.toml").assert().success();
-        let said = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        let said = assert.stdout();
         assert!(said.starts_with(&format!("shown.toml: ok: a {}", shelf.0)), "{said}");
     }
 }
@@ -113,7 +113,7 @@ fn mistakes_of_any_file_are_shown_where_they_are() {
         ("p.goal", "num_ranks 2\nrank 0 {\na: send 8b to 7\n}\nrank 1 {\n}\n", ":3:", "7"),
     ] {
         let assert = Desk::new().file(name, text).hayase(&format!("check {name}")).assert().code(2).stdout_eq("");
-        let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let error = assert.stderr();
         assert!(error.contains(&format!("{name}{place}")) && error.contains(said), "{error}");
     }
 }
@@ -130,7 +130,7 @@ fn reports_without_a_scenario_are_called_what_they_are() {
         desk.hayase(&format!("{words} -q")).assert().success();
         for verb in ["run x.json", "check x.json", "run -t x.json -p ring"] {
             let assert = desk.hayase(verb).assert().code(2).stdout_eq("");
-            let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+            let error = assert.stderr();
             assert!(error.contains(&format!("this is {what}")), "{words}, {verb}: {error}");
         }
     }
@@ -138,7 +138,7 @@ fn reports_without_a_scenario_are_called_what_they_are() {
     desk.hayase("topology show ./fabric.toml -o graph.json -q").assert().success();
     desk.hayase("check graph.json").assert().success();
     let assert = desk.hayase("run graph.json").assert().code(2);
-    let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let error = assert.stderr();
     assert!(error.contains("this is a graph, which `-t` takes as a topology, and holds no scenario"), "{error}");
 }
 

@@ -9,8 +9,7 @@ const ROUNDS: &str = "run -t torus-4x4 -p all-to-all-simple-spread --placement r
     --set workload.all-to-all.messages=200 --set workload.all-to-all.message-order=rounds --format json -q";
 
 fn report(words: &str) -> Value {
-    let assert = Desk::new().hayase(words).assert().success();
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    Desk::new().hayase(words).assert().success().json()
 }
 
 fn number(value: &Value, key: &str) -> f64 {
@@ -73,13 +72,13 @@ fn tables_say_what_is_an_estimate_and_why_there_is_none() {
     let desk = Desk::new();
     let words = ROUNDS.replace(" --format json -q", "");
     let assert = desk.hayase(&format!("{words} --estimate 6% --seeds 2 -o loads.svg -o links.csv")).assert().success();
-    let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let text = assert.stdout();
     assert!(text.contains("(an estimate, ±") && text.contains("at 95 % confidence"), "{text}");
     assert!(std::fs::read_to_string(desk.path().join("loads.svg")).unwrap().contains("estimate"));
     let none = desk.hayase("run -t torus-4x4 -p all-to-all-bruck --estimate 1%").assert().success();
-    let said = String::from_utf8_lossy(&none.get_output().stderr).into_owned();
+    let said = none.stderr();
     assert!(said.contains("no estimate, all is simulated: its messages differ"), "{said}");
-    assert!(String::from_utf8_lossy(&none.get_output().stdout).contains("(no estimate: all was simulated)"));
+    assert!(none.stdout().contains("(no estimate: all was simulated)"));
 }
 
 #[test]
@@ -112,7 +111,7 @@ fn a_comparison_of_estimates_has_intervals_in_its_rows_and_ties_within_them() {
         ROUNDS.replace("run -t", "compare -t").replace(" --format json", " --format csv")
     );
     let assert = desk.hayase(&both).assert().success();
-    let rows = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let rows = assert.stdout();
     assert!(rows.lines().skip(1).all(|row| row.contains(",true,")), "{rows}");
     let chart = std::fs::read_to_string(desk.path().join("chart.svg")).unwrap();
     assert!(chart.contains("95 % interval of an estimate") && chart.contains("estimates"), "no interval in the chart");
@@ -122,12 +121,12 @@ fn a_comparison_of_estimates_has_intervals_in_its_rows_and_ties_within_them() {
 fn what_is_no_error_of_an_estimate_is_a_mistake_with_its_place() {
     for wrong in ["0", "0%", "-1%", "200%", "abc", "nan", "1e-9", "''", "%"] {
         let assert = Desk::new().hayase(&format!("run -t torus-4x4 -p ring --estimate {wrong}")).assert().code(2);
-        let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let said = assert.stderr();
         assert!(said.contains("--estimate") && said.contains("from 0.01 % to 50 %"), "{wrong}: {said}");
     }
     let desk = Desk::new().file("scenario.toml", "topology = \"torus-4x4\"\nworkload = \"ring\"\nestimate = \"2\"\n");
     let assert = desk.hayase("run scenario.toml").assert().code(2);
-    let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    let said = assert.stderr();
     assert!(said.contains("scenario.toml:3:12"), "{said}");
 }
 
@@ -136,12 +135,12 @@ fn tables_of_all_messages_and_estimates_of_jobs_are_refused() {
     for file in ["messages.csv", "timeline.svg", "ranks.csv", "path.csv", "activities.csv"] {
         let words = format!("{} --estimate 6% -o {file}", ROUNDS.replace(" --format json -q", ""));
         let assert = Desk::new().hayase(&words).assert().code(2);
-        let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let said = assert.stderr();
         assert!(said.contains("is about all messages"), "{said}");
     }
     let jobs = "run -t torus-4x4 --job a=ring:8 --job b=ring:8 --estimate 1%";
     let assert = Desk::new().hayase(jobs).assert().code(2);
-    let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    let said = assert.stderr();
     assert!(said.contains("each ends at a time of its own"), "{said}");
 }
 

@@ -14,8 +14,7 @@ const FILES: [&str; 15] = [
 ];
 
 fn help(verb: &str) -> String {
-    let assert = Desk::new().hayase(&format!("{verb} --help")).env("COLUMNS", "200").assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+    Desk::new().hayase(&format!("{verb} --help")).env("COLUMNS", "200").assert().success().stdout()
 }
 
 /// Verbs that work and are not listed: others have taken their place.

@@ -15,8 +15,7 @@ fn desk() -> Desk {
 }
 
 fn json(desk: &Desk, words: &str) -> Value {
-    let assert = desk.hayase(&format!("{words} --format json -q")).assert().success().stderr_eq("");
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    desk.hayase(&format!("{words} --format json -q")).assert().success().stderr_eq("").json()
 }
 
 /// The predicted times in microseconds.
@@ -80,7 +79,7 @@ fn files_are_written_as_the_verb_writes_them() {
         ("run farms/farm.toml --set workload.master-slave.workers=[1,2] -o gantt.svg", "2 are asked for"),
     ] {
         let assert = desk.hayase(words).assert();
-        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let said = assert.stderr();
         assert!(said.contains(expected), "{words}: {said}");
     }
 }
@@ -132,7 +131,7 @@ fn farms_and_fabrics_are_compared() {
     assert_eq!(jobs.len(), 2);
     let lost = "compare -p ./one.toml --set workload.master-slave.lose=[\"0@1ms\",\"1@1ms\"] --set workload.master-slave.workers=2";
     let assert = desk.hayase(&format!("{lost} -q")).assert().code(1);
-    let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let said = assert.stderr();
     assert!(said.contains("all workers are lost"), "{said}");
 }
 
@@ -179,7 +178,7 @@ fn what_of_a_farm_matters_is_asked_with_whatif() {
         ("whatif farms/farm.toml --wildcards arrival", "is about a trace"),
     ] {
         let assert = desk.hayase(words).assert().code(2);
-        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let said = assert.stderr();
         assert!(said.contains(expected), "{words}: {said}");
     }
     // A pattern too.
@@ -230,7 +229,7 @@ fn mistakes_are_marked_where_they_stand() {
         let desk = Desk::new().file("tasks.csv", TASKS).file("bad.toml", &format!("{head}{text}"));
         for verb in ["run", "check"] {
             let assert = desk.hayase(&format!("{verb} bad.toml")).assert().code(2).stdout_eq("");
-            let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+            let said = assert.stderr();
             for place in &places {
                 assert!(said.contains(place), "{text}: {place}: {said}");
             }
@@ -246,7 +245,7 @@ fn mistakes_are_marked_where_they_stand() {
         ("rates -t torus-4x4 farms/farm.toml", "a pattern is needed here"),
     ] {
         let assert = desk.hayase(words).assert().code(2);
-        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let said = assert.stderr();
         assert!(said.contains(expected), "{words}: {said}");
     }
 }
@@ -296,8 +295,7 @@ fn a_farm_that_loses_all_its_workers_is_not_complete() {
     let desk = desk.file("lost.toml", &format!("{farm}lose = [\"0@1.5ms\", \"1@1.5ms\"]\n"));
     let desk = desk.file("half.toml", &format!("{farm}lose = [\"0@1.5ms\"]\n"));
     let json = |words: &str, code: i32| -> Value {
-        let assert = desk.hayase(&format!("{words} --format json -q")).assert().code(code);
-        serde_json::from_slice(&assert.get_output().stdout).unwrap()
+        desk.hayase(&format!("{words} --format json -q")).assert().code(code).json()
     };
     let report = json("run lost.toml", 1);
     assert_eq!((&report["status"], &report["predictions"][0]["undone"]), (&"undone".into(), &3.into()));

@@ -7,13 +7,11 @@ use super::Desk;
 const CABLE: &str = "(0,0) <-> (1,0)";
 
 fn out(desk: &Desk, words: &str, more: &[&str]) -> String {
-    let assert = desk.hayase(words).args(more).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+    desk.hayase(words).args(more).assert().success().stdout()
 }
 
 fn said(desk: &Desk, words: &str, more: &[&str], code: i32) -> String {
-    let assert = desk.hayase(words).args(more).assert().code(code).stdout_eq("");
-    String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
+    desk.hayase(words).args(more).assert().code(code).stdout_eq("").stderr()
 }
 
 #[test]

@@ -97,7 +97,7 @@ Exit codes:
 #[test]
 fn without_a_verb_the_help_is_shown_and_the_call_is_wrong() {
     let assert = Desk::new().hayase("").assert().code(2).stdout_eq("");
-    let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let stderr = assert.stderr();
     assert!(stderr.contains("Usage: hayase") && stderr.contains("Examples:"), "{stderr}");
 }
 
@@ -251,7 +251,7 @@ For more information, try '--help'.
 fn every_shell_has_its_completions() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let assert = Desk::new().hayase(&format!("completions {shell}")).assert().success();
-        let script = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        let script = assert.stdout();
         assert!(script.contains("compare") && script.contains("placement"), "{shell}");
     }
 }

@@ -63,8 +63,7 @@ impl<'a> Bench<'a> {
         let mpi = self.chain.mpi;
         let over = if mpi == "openmpi" { " --oversubscribe" } else { "" };
         self.hayase(&format!("-q record --memory -o run -- mpirun.{mpi}{over} -np 2 ./program")).assert().success();
-        let advised = self.hayase("-q advise run --all --format json").assert().success();
-        let mut advice: serde_json::Value = serde_json::from_slice(&advised.get_output().stdout).unwrap();
+        let mut advice: serde_json::Value = self.hayase("-q advise run --all --format json").assert().success().json();
         let findings: Vec<Finding> = serde_json::from_value(advice["findings"].take()).unwrap();
         let of_calls = findings.into_iter().filter(|finding| finding.rule < RuleId::A101).collect();
         (of_calls, serde_json::from_value(advice["notes"].take()).unwrap())

@@ -6,8 +6,7 @@ use super::Desk;
 const BELL: &str = "[topology.fat-tree]\ndown = [3, 2]\nup = [1, 1]\nbandwidth = \"1 GB/s\"\n";
 
 fn report(desk: &Desk, words: &str) -> serde_json::Value {
-    let assert = desk.hayase(&format!("{words} -q --format json")).assert().success().stderr_eq("");
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    desk.hayase(&format!("{words} -q --format json")).assert().success().stderr_eq("").json()
 }
 
 #[test]
@@ -92,15 +91,14 @@ fn rows_of_jobs_are_ranked_by_the_largest_slowdown_where_that_is_asked_for() {
     let by_makespan = by("makespan");
     assert_eq!(by_makespan["ranked_by"], serde_json::Value::Null);
     let text = desk.hayase(&format!("{words} --rank slowdown")).assert().success();
-    let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
+    let text = text.stdout();
     assert!(
         text.contains("Each job beside the others, and alone")
             && text.contains("With placement by-group no job is slowed; with placement "),
         "{text}"
     );
     let nothing = desk.hayase("compare -t fat-tree-54 -p ring --placement regular,random --rank slowdown");
-    let assert = nothing.assert().code(2);
-    assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("slowdowns are those of several jobs"));
+    assert!(nothing.assert().code(2).stderr().contains("slowdowns are those of several jobs"));
 }
 
 #[test]
@@ -131,7 +129,7 @@ fn messages_links_and_timelines_say_which_job_it_was() {
     assert!(desk.read("loads.svg").contains("2 jobs, makespan 6 ms"));
     assert!(desk.read("x.svg").contains("from beginning to end") && desk.read("x.csv").starts_with("job,ranks,"));
     let assert = desk.hayase(&format!("run -t ./bell.toml {jobs} --window 1ms..2ms")).assert().code(2);
-    assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("--window is of a timeline"));
+    assert!(assert.stderr().contains("--window is of a timeline"));
 }
 
 #[test]
@@ -149,7 +147,7 @@ fn what_is_wrong_with_a_typed_job_is_marked() {
         ("--job a=ring:3 -p ring", "a workload beside them"),
     ] {
         let assert = desk.hayase(&format!("run -t fat-tree-54 {words}")).assert().code(2);
-        let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let stderr = assert.stderr();
         assert!(stderr.contains(said) && stderr.contains("--> "), "{words}\n{stderr}");
     }
 }
@@ -211,7 +209,7 @@ fn which_job_delays_which_is_told_where_it_is_asked_for() {
     assert!(csv.starts_with("victim,culprit,delay_s\na,a,0\na,b,0.002"), "{csv}");
     assert!(desk.read("interference.svg").contains("Who delays whom") && desk.read("jobs.csv").starts_with("job,"));
     let shown = desk.hayase(&format!("{words} --interference")).assert().success();
-    let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+    let shown = shown.stdout();
     assert!(shown.contains("to a [ms]") && shown.contains("to b [ms]") && shown.contains("all [ms]"), "{shown}");
     for (words, said) in [
         (
@@ -223,7 +221,7 @@ fn which_job_delays_which_is_told_where_it_is_asked_for() {
         ("run -t fat-tree-54 -p ring -o interference.svg".to_owned(), "which of several jobs"),
     ] {
         let assert = desk.hayase(&words).assert().code(2);
-        let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let stderr = assert.stderr();
         assert!(stderr.contains(said), "{words}\n{stderr}");
     }
 }
@@ -236,7 +234,7 @@ fn a_job_that_never_began_has_no_times_and_says_why() {
          ranks = 4\nworkload = \"ring\"\nstart = \"1 s\"\nbackground = true\n",
     );
     let assert = desk.hayase("run jobs.toml -q -o jobs.csv -o jobs.json -o jobs.svg").assert().success();
-    let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let text = assert.stdout();
     assert!(text.contains("b never began: the other jobs ended before its start\n"), "{text}");
     let report: serde_json::Value = serde_json::from_str(&desk.read("jobs.json")).unwrap();
     let job = &report["jobs"][1];

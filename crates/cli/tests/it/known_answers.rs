@@ -59,8 +59,7 @@ impl Chain {
         for (name, value) in self.variables() {
             command = command.env(name, value);
         }
-        let assert = command.timeout(Duration::from_secs(300)).assert().success();
-        String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+        command.timeout(Duration::from_secs(300)).assert().success().stdout()
     }
 
     /// The compiler itself, without us.

@@ -23,8 +23,7 @@ fn trace() -> String {
 }
 
 fn printed(desk: &Desk, words: &str) -> String {
-    let assert = desk.hayase(words).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+    desk.hayase(words).assert().success().stdout()
 }
 
 /// The rows below the heading of who is late, words and figures apart.

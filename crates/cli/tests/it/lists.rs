@@ -7,17 +7,14 @@ use snapbox::str;
 fn lists_have_a_line_for_each_name() {
     for (words, heading) in [("topology list", "name"), ("pattern list", "name")] {
         let assert = Desk::new().hayase(words).assert().success();
-        let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        let text = assert.stdout();
         assert!(text.starts_with(heading) && text.contains("what it is"), "{text}");
     }
 }
 
 #[test]
 fn presets_are_listed_shown_and_laid_below_the_rest() {
-    let stdout = |desk: &Desk, words: &str| {
-        let assert = desk.hayase(words).assert().success();
-        String::from_utf8(assert.get_output().stdout.clone()).unwrap()
-    };
+    let stdout = |desk: &Desk, words: &str| desk.hayase(words).assert().success().stdout();
     let desk = Desk::new().file("torus.toml", "[topology.torus]\ndims = [4, 4]\n");
     assert!(stdout(&desk, "preset list -q").lines().any(|line| line.starts_with("mfs ")));
     assert!(stdout(&desk, "preset show mfs").contains("[defaults.workload.any]"));
@@ -31,7 +28,7 @@ fn presets_are_listed_shown_and_laid_below_the_rest() {
     assert!(stdout(&desk, "rates torus.toml --preset mfs -q").contains("sharing equal-share"));
     for words in ["run --preset mfz", "compare --preset mfz", "rates --preset mfz", "check --preset mfz torus.toml"] {
         let assert = desk.hayase(words).assert().code(2);
-        let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let told = assert.stderr();
         assert!(told.contains("unknown preset `mfz`") && told.contains("did you mean `mfs`?"), "{words}: {told}");
     }
     desk.hayase("preset show mfz").assert().code(2);
@@ -111,7 +108,7 @@ fn a_long_pattern_is_cut_and_says_how_to_see_more() {
     }
     let desk = Desk::new().file("m.csv", &text);
     let assert = desk.hayase("pattern show m.csv").assert().success().stderr_eq("hint: --rank R[..]\n");
-    let shown = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let shown = assert.stdout();
     assert!(shown.lines().count() < 80 && shown.ends_with("...\n"), "{shown}");
 }
 
@@ -146,7 +143,7 @@ fn a_bisection_does_not_depend_on_the_order_of_nodes() {
 #[test]
 fn fabrics_are_listed_with_the_bandwidth_of_their_links() {
     let assert = Desk::new().hayase("topology list").assert().success();
-    let list = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let list = assert.stdout();
     let line = |name: &str| list.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap();
     assert!(line("fat-tree-54").contains(" 1 GB/s "), "{list}");
     assert!(line("fugaku").contains("6.8 GB/s to 40.8 GB/s"), "{list}");
@@ -155,7 +152,7 @@ fn fabrics_are_listed_with_the_bandwidth_of_their_links() {
 #[test]
 fn the_schema_is_json() {
     let assert = Desk::new().hayase("schema").assert().success();
-    let schema: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let schema: serde_json::Value = assert.json();
     assert!(schema["properties"]["topology"].is_object());
 }
 

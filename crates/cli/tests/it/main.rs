@@ -57,7 +57,7 @@ mod wrap;
 use std::fs;
 use std::path::Path;
 
-use snapbox::cmd::Command;
+use snapbox::cmd::{Command, OutputAssert};
 use tempfile::TempDir;
 
 /// A folder of its own with the files of a test, in which the program is called.
@@ -99,6 +99,27 @@ impl Desk {
             .current_dir(self.path())
             .env_remove("NO_COLOR")
             .env("COLUMNS", "100")
+    }
+}
+
+/// Texts of a finished call.
+trait Said {
+    fn stdout(&self) -> String;
+    fn stderr(&self) -> String;
+
+    /// Reads standard output as JSON.
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout()).unwrap()
+    }
+}
+
+impl Said for OutputAssert {
+    fn stdout(&self) -> String {
+        String::from_utf8_lossy(&self.get_output().stdout).into_owned()
+    }
+
+    fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.get_output().stderr).into_owned()
     }
 }
 

@@ -31,8 +31,7 @@ fn desk() -> Desk {
 }
 
 fn json(desk: &Desk, words: &str) -> Value {
-    let assert = desk.hayase(&format!("master-slave {words} --format json")).assert().success();
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    desk.hayase(&format!("master-slave {words} --format json")).assert().success().json()
 }
 
 /// The predicted times.
@@ -203,7 +202,7 @@ fn plan_and_execute_in_turn_until_it_is_sure_enough() {
     assert!(close(predicted, time.unwrap()));
     // As a product grid it is none.
     let assert = desk.hayase("master-slave executed.csv --grid 64x64 --workers 8").assert().code(2);
-    assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("are missing"));
+    assert!(assert.stderr().contains("are missing"));
 }
 
 #[test]
@@ -218,13 +217,13 @@ fn a_plan_says_its_rate_and_which_accuracy_no_part_of_the_tasks_gives() {
     std::fs::write(desk.path().join("executed.csv"), format!("i1,time\n{}\n", rows.join("\n"))).unwrap();
     let words = "master-slave plan executed.csv --grid 200 --accuracy 2% --workers 4";
     let assert = desk.hayase(words).assert().success();
-    let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let text = assert.stdout();
     assert!(text.contains("interval of 95 %") && text.contains("with intervals of 95 %"), "{text}");
     assert!(text.contains("2.00 % cannot be had from a part"), "{text}");
     // Without a task that was proposed there is no plan.
     std::fs::write(desk.path().join("executed.csv"), format!("i1,time\n{}\n", rows[1..].join("\n"))).unwrap();
     let assert = desk.hayase(words).assert().code(2).stdout_eq("");
-    let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    let stderr = assert.stderr();
     assert!(stderr.contains("1 task of round 1") && stderr.contains("before planning again"), "{stderr}");
 }
 
@@ -256,7 +255,7 @@ fn mistakes_are_told_with_what_to_write_instead() {
         ("master-slave plan --grid 9x9 --accuracy much", "2%"),
     ] {
         let assert = desk.hayase(words).assert().code(2).stdout_eq("");
-        let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let stderr = assert.stderr();
         assert!(stderr.contains(says), "{words}: {stderr}");
     }
 }

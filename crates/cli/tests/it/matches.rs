@@ -119,8 +119,7 @@ fn taken(table: &str, ranks: u32) -> Vec<Vec<Message>> {
 }
 
 fn report(desk: &Desk, words: &str) -> serde_json::Value {
-    let assert = desk.hayase(&format!("{words} --format json -q")).assert().success();
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    desk.hayase(&format!("{words} --format json -q")).assert().success().json()
 }
 
 const NETWORK: &str = r#"format = "hayase-communication-1"

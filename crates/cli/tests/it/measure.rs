@@ -59,8 +59,8 @@ fn a_network_is_measured_written_and_used_for_predictions() {
     let words = "measure communication --percentile 0 -o net.comm -o net.svg -o net.csv -o net.json --node-out net.toml \
                  -- sh launcher";
     let assert = desk.hayase(words).assert().success();
-    let table = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
-    let errors = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let table = assert.stdout();
+    let errors = assert.stderr();
     assert!(table.contains("eager limit S: 4,096 B"), "{table}");
     assert!(errors.contains("Warning: something else") && !errors.contains("hayase-measure"), "{errors}");
     let data = desk.read("net.comm");
@@ -76,9 +76,9 @@ fn a_network_is_measured_written_and_used_for_predictions() {
     assert!(svg.contains("S = 4096 B") && !svg.contains("NaN"), "{svg}");
     // The measurements are read by `calibrate`, the machine by `replay`.
     let calibrated = desk.hayase("calibrate net.csv --percentile 0").assert().success();
-    assert!(String::from_utf8_lossy(&calibrated.get_output().stdout).contains("2000.0"));
+    assert!(calibrated.stdout().contains("2000.0"));
     // And S is the one that was measured.
-    let said = String::from_utf8_lossy(&calibrated.get_output().stdout).into_owned();
+    let said = calibrated.stdout();
     let exact = |line: &str| line.split_whitespace().eq(["S", "4096", "B", "to", "the", "byte"]);
     assert!(said.lines().any(exact), "{said}");
     desk.hayase("replay linear:ranks=4 -m net.toml").assert().success();
@@ -145,7 +145,7 @@ fn what_fails_says_why_and_leaves_no_file() {
         ("no-such-launcher -np 2", 2, "cannot start `no-such-launcher`: no such file or directory"),
     ] {
         let assert = desk.hayase(&format!("measure communication -o x.comm -- {words}")).assert().code(code);
-        let errors = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let errors = assert.stderr();
         assert!(errors.contains(message) && errors.contains("help"), "{errors}");
     }
     assert_eq!(desk.names(), ["broken", "launcher", "said"]);
@@ -182,11 +182,11 @@ fn mistakes_are_found_before_anything_is_started() {
         ("--smallest 4MiB", "there is 1 size from 4MiB to 4 MiB", "a wider interval"),
     ] {
         let assert = desk.hayase(&format!("measure communication -o x.comm {words} -- true")).assert().code(2);
-        let errors = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let errors = assert.stderr();
         assert!(errors.contains(message) && errors.contains(help), "{errors}");
     }
     // What the help says is accepted.
     let assert = desk.hayase("measure communication --increment 4199B -- no-such-launcher").assert().code(2);
-    assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("cannot start `no-such-launcher`"));
+    assert!(assert.stderr().contains("cannot start `no-such-launcher`"));
     assert!(desk.names().is_empty());
 }

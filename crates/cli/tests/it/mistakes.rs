@@ -154,10 +154,7 @@ error: cannot write `missing/x.json`: no such file or directory
 #[test]
 fn messages_are_coloured_when_that_is_wanted_and_never_else() {
     let desk = Desk::new();
-    let stderr = |words: &str| {
-        let assert = desk.hayase(words).assert().code(2);
-        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
-    };
+    let stderr = |words: &str| desk.hayase(words).assert().code(2).stderr();
     assert!(!stderr("run").contains('\u{1b}'));
     assert!(stderr("run --color always").contains('\u{1b}'));
     assert!(stderr("run --format yaml --color=always").contains('\u{1b}'));
@@ -182,7 +179,7 @@ fn a_scenario_is_written_under_a_name_that_runs() {
     let desk = Desk::new();
     for name in ["y.json", "y.csv", "y.txt"] {
         let assert = desk.hayase(&format!("init {name}")).assert().code(2).stdout_eq("");
-        let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let error = assert.stderr();
         assert!(error.contains("error[unknown-output]") && error.contains("a scenario file is x.toml"), "{error}");
     }
     assert_eq!(desk.names(), [""; 0]);
@@ -198,10 +195,7 @@ hint: edit `'it is mine.toml'`, then `hayase run 'it is mine.toml'`
 #[test]
 fn what_is_missing_is_missing_in_a_file() {
     let desk = Desk::new().file("empty.toml", "").file("nodes.toml", "[node.loggps]\nL = \"10 us\"\n");
-    let said = |words: &str| {
-        let assert = desk.hayase(words).assert().code(2);
-        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
-    };
+    let said = |words: &str| desk.hayase(words).assert().code(2).stderr();
     for words in ["run empty.toml", "compare empty.toml --seeds 2", "run empty.toml --jitter 1us"] {
         let error = said(words);
         assert!(error.contains("error[missing-key]: empty.toml: there is no topology"), "{words}: {error}");

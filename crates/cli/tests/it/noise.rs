@@ -7,8 +7,7 @@ const PING_PONG: &str = "src,dst,bytes,delay,after,id\n0,1,1000,10 us,,a\n1,0,10
 const PAIR: &str = "[topology.crossbar]\nnodes = 2\nbandwidth = \"1 GB/s\"\n";
 
 fn report(desk: &Desk, words: &str) -> serde_json::Value {
-    let assert = desk.hayase(&format!("{words} -q --format json")).assert().success().stderr_eq("");
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    desk.hayase(&format!("{words} -q --format json")).assert().success().stderr_eq("").json()
 }
 
 #[test]
@@ -55,12 +54,11 @@ fn a_straggler_is_found_in_messages_in_jobs_and_in_a_program_by_one_command_each
 #[test]
 fn the_table_says_what_noise_costs_over_seeds_and_that_it_slows_nobody_where_it_does() {
     let desk = Desk::new().file("pair.toml", PAIR).file("ping.csv", PING_PONG);
-    let out = desk.hayase("run -t ./pair.toml -p ping.csv --noise 2us/20us,uniform --seeds 3 -q").assert().success();
-    let text = String::from_utf8(out.get_output().stdout.clone()).unwrap();
+    let text =
+        desk.hayase("run -t ./pair.toml -p ping.csv --noise 2us/20us,uniform --seeds 3 -q").assert().success().stdout();
     for said in ["slow ranks    cost ", "over 3 seeds ", "95 % interval", "work took longer on "] {
         assert!(text.contains(said), "{said}:\n{text}");
     }
-    let out = desk.hayase("run -t ./pair.toml -p ring --noise 2us/20us").assert().success();
-    let said = String::from_utf8(out.get_output().stderr.clone()).unwrap();
+    let said = desk.hayase("run -t ./pair.toml -p ring --noise 2us/20us").assert().success().stderr();
     assert!(said.contains("nobody was slowed"), "{said}");
 }

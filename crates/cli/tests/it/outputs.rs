@@ -18,13 +18,11 @@ fn desk() -> Desk {
 }
 
 fn said(desk: &Desk, words: &str, code: i32) -> String {
-    let assert = desk.hayase(words).assert().code(code);
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    desk.hayase(words).assert().code(code).stderr()
 }
 
 fn printed(desk: &Desk, words: &str) -> String {
-    let assert = desk.hayase(words).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+    desk.hayase(words).assert().success().stdout()
 }
 
 #[test]
@@ -328,8 +326,8 @@ fn what_if_begins_as_every_report_does() {
 #[test]
 fn rates_are_those_of_the_transport() {
     let rates = |words: &str| -> Vec<(f64, bool)> {
-        let assert = Desk::new().hayase(&format!("rates {words} --format json -q")).assert().success().stderr_eq("");
-        let rows: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+        let rows: Value =
+            Desk::new().hayase(&format!("rates {words} --format json -q")).assert().success().stderr_eq("").json();
         let rows = rows.as_array().unwrap().iter();
         rows.map(|row| (row["rate_Bps"].as_f64().unwrap(), row["bottleneck"].is_string())).collect()
     };
@@ -347,7 +345,7 @@ fn rates_are_those_of_the_transport() {
         .split_whitespace()
         .collect();
     let assert = Desk::new().hayase(&words.join(" ")).assert().success();
-    let rows: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let rows: Value = assert.json();
     // W / (2 L), of two links.
     assert_eq!(rows[0]["rate_Bps"].as_f64(), Some(1000.0 / (2.0 * 20e-6)), "{rows}");
     Desk::new().hayase(&format!("rates {incast} --transport packet:oq")).assert().code(2);

@@ -206,8 +206,13 @@ fn too_few_channels_are_told_with_how_many_are_needed() {
     desk.hayase("run -q slim.toml --set transport.packet.channels=4").assert().success();
     // Shortest ways of two links need two.
     desk.hayase("run -q slim.toml --routing minimal").assert().success();
-    let told = desk.hayase("run -q slim.toml --set transport.packet.deadlock-avoidance=none").assert().code(2);
-    assert!(String::from_utf8_lossy(&told.get_output().stderr).contains("only for classes"));
+    assert!(
+        desk.hayase("run -q slim.toml --set transport.packet.deadlock-avoidance=none")
+            .assert()
+            .code(2)
+            .stderr()
+            .contains("only for classes")
+    );
 }
 
 /// What the packets of all messages carried, link by link, is what a report says of the links.

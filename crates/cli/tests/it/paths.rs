@@ -97,16 +97,15 @@ fn output(desk: &Desk, words: &[&str]) -> Option<String> {
 
 /// Runs `hayase`; what it prints.
 fn hayase(desk: &Desk, words: &str) -> String {
-    let assert = desk
-        .hayase(words)
+    desk.hayase(words)
         .env("XDG_CACHE_HOME", desk.path().join("cache"))
         .env_remove("LD_PRELOAD")
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
         .timeout(Duration::from_secs(300))
         .assert()
-        .code(0);
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+        .code(0)
+        .stdout()
 }
 
 /// The sites of a call with one caller each, in the order of bytes.

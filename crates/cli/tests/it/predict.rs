@@ -32,8 +32,7 @@ times = [
 "#;
 
 fn report(desk: &Desk, words: &str) -> serde_json::Value {
-    let assert = desk.hayase(words).assert().success();
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    desk.hayase(words).assert().success().json()
 }
 
 fn predicted(desk: &Desk, words: &str) -> f64 {
@@ -64,13 +63,13 @@ fn a_run_has_two_halves_that_are_small_and_can_be_read() {
     let text = desk.read("ring.prog");
     assert!(text.contains("group 0-3\nloop L1 10\n irecv rank-1 7 8000 @1\n send rank+1 7 8000 @2\n"), "{text}");
     let checked = desk.hayase("check ring.prog a.comp slow.comm").assert().success();
-    let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
+    let checked = checked.stdout();
     assert!(
         checked.starts_with("ring.prog: ok: program data, 4 ranks, 160 operations in 5 steps\na.comp: ok: "),
         "{checked}"
     );
     let shown = desk.hayase("program show ring.prog --computation a.comp").assert().success();
-    let shown = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
+    let shown = shown.stdout();
     for line in ["loop L1: 10 times", "irecv rank-1 7 8000", "ring.c:10", "when entered", "mean [us]", "500.000"] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
@@ -228,7 +227,7 @@ fn what_does_not_fit_together_is_said() {
         ("program fold a.tsv -o x.txt", "x.prog or x.comp"),
     ] {
         let assert = desk.hayase(words).assert().code(2);
-        let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let stderr = assert.stderr();
         assert!(stderr.contains(what), "{words}: {stderr}");
     }
     assert!(!desk.path().join("x.prog").exists());
@@ -272,7 +271,7 @@ fn a_scenario_names_the_data_sets_and_every_verb_takes_it() {
         assert_eq!(ran(&desk, "a.json"), base, "{words}");
     }
     let checked = desk.hayase("check cluster.toml").assert().success();
-    let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
+    let checked = checked.stdout();
     assert!(
         checked.starts_with("cluster.toml: ok: ring.prog, 4 ranks, 240 operations, nodes receive-times"),
         "{checked}"
@@ -362,7 +361,7 @@ fn mistakes_of_a_prediction_are_marked_where_they_stand() {
         std::fs::write(desk.path().join("bad.toml"), format!("[workload.program-data]\n{text}")).unwrap();
         for verb in ["run", "check"] {
             let assert = desk.hayase(&format!("{verb} bad.toml")).assert().code(2).stdout_eq("");
-            let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+            let said = assert.stderr();
             for place in places {
                 assert!(said.contains(place), "{text}: {place}: {said}");
             }

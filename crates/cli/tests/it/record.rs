@@ -21,8 +21,7 @@ fn hayase(desk: &Desk, words: &str) -> snapbox::cmd::Command {
 
 /// What it says when it ends with this code.
 fn said(desk: &Desk, words: &str, code: i32) -> String {
-    let assert = hayase(desk, words).assert().code(code);
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    hayase(desk, words).assert().code(code).stderr()
 }
 
 #[test]
@@ -156,8 +155,8 @@ fn a_program_is_recorded_with_its_lines_under_every_mpi() {
         for what in ["hayase-run-1", "ranks = 3", "events = 33", "ended = \"exit code 0\"", "clock = \"auto\""] {
             assert!(run.contains(what), "{what}: {run}");
         }
-        let json = hayase(&desk, &format!("trace sites {mpi} --format json")).assert().success();
-        let sites: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).unwrap();
+        let sites: serde_json::Value =
+            hayase(&desk, &format!("trace sites {mpi} --format json")).assert().success().json();
         let find = |call: &str| sites["sites"].as_array().unwrap().iter().find(|site| site["call"] == call).unwrap();
         for (call, line, count) in
             [("Irecv", "ring.c:9 (pass)", 9), ("Send", "ring.c:10 (pass)", 9), ("Init", "ring.c:17 (main)", 3)]

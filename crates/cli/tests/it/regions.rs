@@ -77,8 +77,7 @@ fn desk() -> Desk {
 }
 
 fn report(desk: &Desk, words: &str) -> Value {
-    let assert = desk.hayase(&format!("{words} --format json -q")).assert().success();
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    desk.hayase(&format!("{words} --format json -q")).assert().success().json()
 }
 
 fn region<'a>(report: &'a Value, name: &str) -> &'a Value {
@@ -272,12 +271,16 @@ error[no-times]: --skip-start=2 ms asks for times, and this program has none of 
 #[test]
 fn start_up_is_left_out_as_found_or_as_said() {
     let desk = desk();
-    let assert = desk.hayase("replay step.hyt --skip-start=1 --format json").assert().success().stderr_eq(str![[r#"
+    let one: Value = desk
+        .hayase("replay step.hyt --skip-start=1 --format json")
+        .assert()
+        .success()
+        .stderr_eq(str![[r#"
 ...
 hint: start-up is left out: 1 calls a rank (20.0 % of all), up to that at src/step.c:10 (send)
 ...
-"#]]);
-    let one: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+"#]])
+        .json();
     let after = region(&one, "after start-up");
     assert_eq!(us(after, "computation_s"), (130.0 * 4.0 + 30.0 + 130.0 * 4.0 + 70.0) / 2.0);
     // The first call of each rank that begins 105 us behind its start or later: of rank 0 the second, of rank 1 the
@@ -416,8 +419,7 @@ fn compilers_find_the_header_and_the_module_by_themselves() {
                 assert_eq!(region(&info, "x")["executions"], 1, "{verb} {program} under {mpi}");
             }
         }
-        let printed = hayase(&desk, "wrap --print-include").assert().success();
-        let folder = String::from_utf8(printed.get_output().stdout.clone()).unwrap();
+        let folder = hayase(&desk, "wrap --print-include").assert().success().stdout();
         for name in ["hayase.h", "hayase.f90"] {
             assert!(Path::new(folder.trim()).join(name).is_file(), "{folder}");
         }

@@ -22,7 +22,7 @@ fn a_schedule_on_a_machine_says_how_long_and_where_the_time_went() {
         .assert()
         .success()
         .stderr_eq("played in [..] events/s, peak memory [..]\n");
-    let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let stdout = assert.stdout();
     for line in [
         "x.goal (2 ranks, 3 operations)\n",
         "nodes loggps; network: the model's own latency and gaps\n",
@@ -43,7 +43,7 @@ fn the_report_has_the_names_others_rely_on() {
     let words = "replay x.goal --node loggopsim --set node.loggopsim.L=2500ns --set node.loggopsim.G=\"6ns/B\" \
                  --set node.loggopsim.S=65535B --format json -q";
     let assert = desk.hayase(words).assert().success().stderr_eq("");
-    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let report: serde_json::Value = assert.json();
     assert_eq!(report["makespan_s"].as_f64(), Some(126_494e-9));
     let rank = &report["ranks"][0];
     for key in
@@ -61,7 +61,7 @@ fn a_deadlock_names_ranks_operations_and_lines() {
     for machine in ["myrinet", "loggopsim"] {
         let assert =
             Desk::new().file("x.goal", goal).hayase(&format!("replay x.goal -m {machine} -q")).assert().code(3);
-        let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let stderr = assert.stderr();
         assert!(stderr.contains("recv of 8 B from rank 1, tag 1 (x.goal:3)"), "{stderr}");
         assert!(stderr.contains("cycle: rank 0 waits for rank 1 waits for rank 0"), "{stderr}");
     }
@@ -76,13 +76,13 @@ fn a_deadlock_says_when_nothing_moved_any_more_and_what_was_delivered() {
     let mut times = Vec::new();
     for on in on {
         let assert = desk.hayase(&format!("replay x.goal {on} -q --format json")).assert().code(3);
-        let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+        let report: serde_json::Value = assert.json();
         assert_eq!((&report["stopped"]["messages"], &report["stopped"]["bytes"]), (&1.into(), &8.into()), "{on}");
         times.push(report["stopped"]["at_s"].as_f64().unwrap() * 1e6);
         let parts = report["breakdown"].as_array().unwrap().iter().map(|kind| kind["part"].as_f64().unwrap());
         let part: f64 = parts.sum();
         assert!(part > 0.0 && part <= 1.0 + 1e-12, "{on}: ranks spend {part} of the time until the run stopped");
-        let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let stderr = assert.stderr();
         assert!(stderr.contains("us, with 1 message (8 B) delivered: 2 ranks wait for what never comes"), "{stderr}");
     }
     // 1 us, o + 8 Oss + L + 8 Gs + o + 8 Ors on Myrinet; 2 o + L + 7 G of LogGOPSim and 1 us, and more on a fabric than
@@ -131,8 +131,7 @@ fn pictures_traces_and_the_critical_path_are_written() {
 fn long_messages_of_any_program_go_in_pieces() {
     let desk = Desk::new();
     let report = |words: &str| -> serde_json::Value {
-        let assert = desk.hayase(&format!("replay {words} -m myrinet -q --format json")).assert().success();
-        serde_json::from_slice(&assert.get_output().stdout).unwrap()
+        desk.hayase(&format!("replay {words} -m myrinet -q --format json")).assert().success().json()
     };
     // The program by rule cuts its messages itself.
     let [own, cut] = ["n=256,ranks=4,fragment=1000B", "n=256,ranks=4 --fragment 1000B"]
@@ -152,7 +151,7 @@ fn long_messages_of_any_program_go_in_pieces() {
     assert!(pieces("whole-messages.csv", u64::MAX) < pieces("messages.csv", u64::MAX));
     assert_eq!(pieces("whole-messages.csv", 700), pieces("messages.csv", u64::MAX));
     let again = desk.hayase("run r.json -q --format json").assert().success();
-    let again: serde_json::Value = serde_json::from_slice(&again.get_output().stdout).unwrap();
+    let again: serde_json::Value = again.json();
     assert_eq!(again["makespan_s"], cut["makespan_s"]);
 }
 
@@ -168,10 +167,7 @@ fn where_the_time_of_ranks_went_is_drawn_as_bars() {
 #[test]
 fn mistakes_are_shown_where_they_are() {
     let desk = Desk::new().file("x.goal", GOAL);
-    let stderr = |words: &str| {
-        let assert = desk.hayase(words).assert().code(2).stdout_eq("");
-        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
-    };
+    let stderr = |words: &str| desk.hayase(words).assert().code(2).stdout_eq("").stderr();
     assert!(stderr("replay x.goal -m myrinett").contains("did you mean `myrinet`?"));
     assert!(stderr("replay x.goal --node loggps").contains("missing keys"));
     assert!(stderr("replay x.goal -m myrinet --set node.loggps.S=5").contains("has no unit"));
@@ -187,20 +183,17 @@ fn mistakes_are_shown_where_they_are() {
 #[test]
 fn machines_are_listed_and_shown() {
     let assert = Desk::new().hayase("machine list -q").assert().success();
-    let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let stdout = assert.stdout();
     assert!(stdout.contains("myrinet-loggp   loggp "), "{stdout}");
     let assert = Desk::new().hayase("machine show cenju-4").assert().success();
-    assert!(String::from_utf8(assert.get_output().stdout.clone()).unwrap().contains("Oss = \"19.61 ns/B\""));
+    assert!(assert.stdout().contains("Oss = \"19.61 ns/B\""));
     Desk::new().hayase("machine show cenju").assert().code(2);
 }
 
 #[test]
 fn of_very_many_ranks_the_critical_path_is_worked_out_where_it_is_asked_for() {
     let desk = Desk::new();
-    let said = |words: &str| {
-        let assert = desk.hayase(words).assert().success();
-        String::from_utf8_lossy(&assert.get_output().stdout).into_owned()
-    };
+    let said = |words: &str| desk.hayase(words).assert().success().stdout();
     let text = said("replay broadcast:ranks=10001 -m myrinet");
     assert!(text.contains("where they are asked for: `-o path.csv`") && !text.contains("Critical path:"), "{text}");
     let text = said("replay broadcast:ranks=10001 -m myrinet -o path.csv");

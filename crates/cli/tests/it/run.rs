@@ -57,7 +57,7 @@ fn a_report_can_be_run_again_and_says_the_same() {
     let desk = desk();
     let json = |words: &str| {
         let assert = desk.hayase(words).assert().success();
-        let mut report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+        let mut report: serde_json::Value = assert.json();
         report["meta"].take();
         report
     };
@@ -111,7 +111,7 @@ id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,m
 fn seeds_are_run_and_their_spread_is_reported() {
     let desk = desk();
     let assert = desk.hayase("run -t fabric.toml -p messages.csv --jitter 1us --seeds 5 --format json").assert();
-    let report: serde_json::Value = serde_json::from_slice(&assert.success().get_output().stdout).unwrap();
+    let report: serde_json::Value = assert.success().json();
     let seeds = &report["seeds"];
     assert_eq!(seeds["seeds"], serde_json::json!([1, 2, 3, 4, 5]));
     assert_eq!(seeds["makespans_s"][0], report["makespan_s"]);
@@ -144,7 +144,7 @@ fn a_comparison_ranks_patterns_and_is_written_in_four_forms() {
     let words = "compare -t fabric.toml -p messages.csv,other.csv --sharing max-min,equal-share -o c.svg -o c.csv \
                  -o c.json -o c.md";
     let assert = desk.hayase(words).assert().success().stderr_eq("accuracy: no case of the map is near: [..]\n");
-    let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let text = assert.stdout();
     let best =
         "other.csv with sharing max-min and other.csv with sharing equal-share are the fastest, and equally fast, ";
     assert!(text.contains(best), "{text}");
@@ -164,7 +164,7 @@ fn a_deadlock_names_who_waits_for_whom_and_has_an_exit_code_of_its_own() {
         .file("fabric.toml", FABRIC)
         .file("m.csv", "src,dst,bytes,after\n0,1,100,1:0\n1,2,100,2:0\n2,0,100,0:0\n3,0,100,\n");
     let assert = desk.hayase("run -t fabric.toml -p m.csv -q -o r.json -o messages.csv --format json").assert().code(3);
-    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let report: serde_json::Value = assert.json();
     assert_eq!((&report["status"], &report["messages"]), (&"deadlocked".into(), &1.into()));
     assert_eq!(report["stopped"], serde_json::json!({ "at_s": report["makespan_s"], "messages": 1, "bytes": 100 }));
     assert.stderr_eq(str![[r#"
@@ -196,7 +196,7 @@ fn a_window_of_a_timeline_is_drawn_and_one_that_is_none_is_refused_before_the_ru
         for verb in ["run -t fabric.toml -p messages.csv", "replay linear:ranks=4 -m myrinet"] {
             let assert =
                 desk.hayase(&format!("{verb} -o other-timeline.svg --window {window}")).assert().code(2).stdout_eq("");
-            let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+            let said = assert.stderr();
             assert!(said.contains("--window") && said.contains("1.2ms..1.4ms"), "{said}");
         }
     }
@@ -290,9 +290,7 @@ fn bounds_know_latencies_and_delays() {
     let ring = "topology.torus = { dims = [16], bandwidth = \"1 GB/s\", latency = \"2 us\", host-link = false }\n\
                 workload.allreduce = { algorithm = \"ring\", size = \"16 B\" }\n";
     let desk = Desk::new().file("ring.toml", ring).file("fabric.toml", FABRIC);
-    let report = |words: &str| -> serde_json::Value {
-        serde_json::from_slice(&desk.hayase(words).assert().success().get_output().stdout).unwrap()
-    };
+    let report = |words: &str| -> serde_json::Value { desk.hayase(words).assert().success().json() };
     let run = report("run ring.toml -q --format json");
     let path = run["bounds"]["path_s"].as_f64().unwrap();
     assert!((path - 30.0 * (2e-6 + 1e-9)).abs() < 1e-15, "{path}");

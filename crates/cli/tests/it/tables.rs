@@ -5,8 +5,7 @@ use serde_json::Value;
 use super::Desk;
 
 fn json(desk: &Desk, words: &str) -> Value {
-    let assert = desk.hayase(&format!("{words} --format json -q")).assert().success().stderr_eq("");
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    desk.hayase(&format!("{words} --format json -q")).assert().success().stderr_eq("").json()
 }
 
 #[test]
@@ -25,16 +24,13 @@ fn tables_written_and_read_again_give_the_same_run() {
     desk.hayase("run -t fat-tree-54 -p ring --routing tables:tables.csv --faults 5% -q").assert().success();
     // An output is never written over what is read.
     let assert = desk.hayase("topology routes fat-tree-54 --routing tables:tables.csv -o tables.csv").assert().code(2);
-    assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("written over"));
+    assert!(assert.stderr().contains("written over"));
 }
 
 #[test]
 fn what_has_no_tables_and_what_is_wrong_with_them_is_said_with_its_place() {
     let desk = Desk::new().file("t.csv", "switch,link,destinations\nswitch 9,x,0\n");
-    let said = |words: &str| {
-        let assert = desk.hayase(words).assert().code(2).stdout_eq("");
-        String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
-    };
+    let said = |words: &str| desk.hayase(words).assert().code(2).stdout_eq("").stderr();
     assert!(said("topology routes fat-tree-54 --routing s-mod-k").contains("by where they come from"));
     assert!(said("topology routes dragonfly-72 --routing valiant-groups").contains("chooses"));
     assert!(said("topology routes fat-tree-54 --routing tables:t.csv").contains("t.csv:2:1"));
@@ -58,6 +54,5 @@ fn a_fabric_is_a_graph_that_is_read_again() {
     let (named, read) = (of("torus-4x4"), of("torus.json"));
     assert!((named - read).abs() < 0.2, "{named} {read}");
     let desk = desk.file("bad.json", "{\"nodes\": [{\"id\": 0}],\n \"links\": [{\"source\": 0, \"target\": 1}]}");
-    let assert = desk.hayase("run -t bad.json -p ring").assert().code(2).stdout_eq("");
-    assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("bad.json:2:"));
+    assert!(desk.hayase("run -t bad.json -p ring").assert().code(2).stdout_eq("").stderr().contains("bad.json:2:"));
 }

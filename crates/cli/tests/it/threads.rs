@@ -37,8 +37,8 @@ fn programs_of_several_threads_are_replayed_and_predicted_and_what_cannot_refuse
         hayase(&format!("cc --compiler mpicc.{mpi} -w -g -O1 -fopenmp -o threads threads.c")).assert().success();
         let launcher = format!("mpirun.{mpi}{} -np 2", if mpi == "openmpi" { " --oversubscribe" } else { "" });
         for how in ["pingpong 20", "requests", "openmp"] {
-            let recorded = hayase(&format!("record --force -o run -- {launcher} ./threads {how}")).assert().success();
-            let said = String::from_utf8_lossy(&recorded.get_output().stdout).into_owned();
+            let said =
+                hayase(&format!("record --force -o run -- {launcher} ./threads {how}")).assert().success().stdout();
             if !said.contains(how.split(' ').next().unwrap_or_default()) {
                 // This MPI knows no such threads.
                 continue;
@@ -56,9 +56,10 @@ fn programs_of_several_threads_are_replayed_and_predicted_and_what_cannot_refuse
                 }
             }
         }
-        let refused =
-            hayase(&format!("record --force --token -o run -- {launcher} ./threads pingpong")).assert().code(2);
-        let stderr = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        let stderr = hayase(&format!("record --force --token -o run -- {launcher} ./threads pingpong"))
+            .assert()
+            .code(2)
+            .stderr();
         assert!(stderr.contains("error[several-threads]"), "{mpi}: {stderr}");
     }
 }

@@ -6,8 +6,7 @@ use super::Desk;
 use snapbox::str;
 
 fn json(desk: &Desk, words: &str) -> Value {
-    let assert = desk.hayase(&format!("throughput {words} --format json")).assert().success().stderr_eq("");
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    desk.hayase(&format!("throughput {words} --format json")).assert().success().stderr_eq("").json()
 }
 
 #[test]
@@ -57,10 +56,7 @@ error[bad-quantity]: "x" is not a size; [..]
 
 #[test]
 fn mistakes_are_told_with_what_is_expected() {
-    let told = |words: &str| {
-        let assert = Desk::new().hayase(&format!("throughput {words}")).assert().code(2).stdout_eq("");
-        String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
-    };
+    let told = |words: &str| Desk::new().hayase(&format!("throughput {words}")).assert().code(2).stdout_eq("").stderr();
     for (words, expected) in [
         ("-t torus-4x4 --traffic unifrom", "adversarial=K, worst-case, hot-group=F, bisection, permutation"),
         ("-t torus-4x4 --traffic adversarial=-1", "like adversarial=1"),
@@ -91,7 +87,7 @@ fn rules_that_choose_are_simulated_where_they_can_be() {
         let (first, again) = (run(words).success(), run(words).success());
         // The same, wall clock apart.
         let line = |assert: &snapbox::cmd::OutputAssert| {
-            let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+            let text = assert.stdout();
             text.lines().find(|line| line.contains("makespan")).map(str::to_owned)
         };
         assert!(line(&first).is_some() && line(&first) == line(&again), "{words}");
@@ -100,7 +96,7 @@ fn rules_that_choose_are_simulated_where_they_can_be() {
         ("--routing spray --sharing redistribute", "flows under sharing redistribute go over one path"),
         ("--routing fluid", "known by its loads only"),
     ] {
-        let told = String::from_utf8_lossy(&run(words).code(2).get_output().stderr).into_owned();
+        let told = run(words).code(2).stderr();
         assert!(told.contains(expected) && told.contains("--routing:1:1"), "{words}: {told}");
     }
 }
@@ -116,7 +112,7 @@ fn mistakes_of_throughput_have_a_place() {
         ("--set routing.valiant-groups={all-intermediates=true,intermediates=3}", "--> --set:1:"),
     ] {
         let assert = super::Desk::new().hayase(&format!("throughput -t dragonfly-72 {words}")).assert().code(2);
-        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let said = assert.stderr();
         assert!(said.contains(place), "{words}: {said}");
     }
 }
@@ -126,12 +122,16 @@ fn mistakes_of_throughput_have_a_place() {
 fn what_takes_no_split_messages_is_named() {
     let words = "run -t dragonfly-72 -p ring --routing spray --sharing redistribute";
     let assert = super::Desk::new().hayase(words).assert().code(2);
-    let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let error = assert.stderr();
     assert!(error.contains("flows under sharing redistribute go over one path"), "{error}");
     // What is changed is not what the name says.
     let shown = |set: &str| {
-        let assert = super::Desk::new().hayase(&format!("topology show polarfly-798{set}")).assert().success();
-        String::from_utf8(assert.get_output().stdout.clone()).unwrap().contains("PolarFly of 798 nodes")
+        super::Desk::new()
+            .hayase(&format!("topology show polarfly-798{set}"))
+            .assert()
+            .success()
+            .stdout()
+            .contains("PolarFly of 798 nodes")
     };
     assert!(shown("") && !shown(" --set topology.polarfly.q=3"));
 }
@@ -150,12 +150,12 @@ fn the_largest_size_of_a_fabric_is_marked() {
         let kind = place.split('.').next().unwrap();
         let sets: String = sets.split(' ').map(|set| format!(" --set topology.{kind}.{set}")).collect();
         let assert = super::Desk::new().hayase(&format!("topology show {fabric}{sets}")).assert().code(2);
-        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let said = assert.stderr();
         assert!(said.contains(&format!("topology.{place}\n")), "{fabric}{sets}: {said}");
     }
     let words = "topology show dragonfly-72 --set topology.dragonfly.h=0 --set topology.dragonfly.g=2";
     let assert = super::Desk::new().hayase(words).assert().code(2);
-    let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let said = assert.stderr();
     assert!(said.contains("at most 1 group, one more than ports") && said.contains("1 other group\n"), "{said}");
 }
 
@@ -164,7 +164,7 @@ fn fabrics_are_compared_figure_by_figure() {
     let desk = Desk::new().file("prices.toml", "nic = 10\n[switch]\n8 = 100\n[optical]\ncable = 5\n");
     let words = "topology compare dragonfly-72,slim-fly-200 --prices ./prices.toml --pairings 2 --format json -o ./x.svg -o ./x.csv";
     let assert = desk.hayase(words).assert().success();
-    let answer: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let answer: Value = assert.json();
     let [dragonfly, slim] = [&answer["fabrics"][0], &answer["fabrics"][1]];
     // 36 switches, 36 cables between 9 groups, 72 cards. A slim fly's switches have 11 ports, none of the list has.
     assert_eq!(dragonfly["cost"]["total"], 3600.0 + 180.0 + 720.0);

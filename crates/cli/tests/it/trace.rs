@@ -23,13 +23,11 @@ fn shipped(name: &str) -> String {
 
 /// What a verb prints, or says when it fails.
 fn stdout(desk: &Desk, words: &str) -> String {
-    let assert = desk.hayase(words).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+    desk.hayase(words).assert().success().stdout()
 }
 
 fn stderr(desk: &Desk, words: &str, code: i32) -> String {
-    let assert = desk.hayase(words).assert().code(code);
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    desk.hayase(words).assert().code(code).stderr()
 }
 
 #[test]

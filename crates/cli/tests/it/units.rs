@@ -156,7 +156,7 @@ fn every_column_has_its_unit_in_its_heading_and_a_quantity_one_unit_in_an_answer
 fn table_csv_json_and_chart_agree_on_what_is_the_best() {
     let desk = Desk::new();
     let words = "compare -t torus-4x4 -p all-to-all-simple-spread --placement random,regular --seeds 4 -o c.csv -o c.json -o c.svg";
-    let text = String::from_utf8(desk.hayase(words).assert().success().get_output().stdout.clone()).unwrap();
+    let text = desk.hayase(words).assert().success().stdout();
     let json: serde_json::Value = serde_json::from_str(&desk.read("c.json")).unwrap();
     let rows = json["rows"].as_array().unwrap();
     let best = rows[0]["placement"].as_str().unwrap();
@@ -177,7 +177,7 @@ fn table_csv_json_and_chart_agree_on_what_is_the_best() {
 #[test]
 fn what_cannot_be_compared_is_listed_and_said() {
     let text = Desk::new().hayase("compare -t torus-4x4,torus-8x8 -p ring").assert().success();
-    let text = String::from_utf8(text.get_output().stdout.clone()).unwrap();
+    let text = text.stdout();
     assert!(!text.contains("fastest") && !text.contains("to best"), "{text}");
     let end = "Not ranked against each other, since they do not do the same: 320,000 B among 16 ranks and 1,280,000 B among 64 ranks.\n";
     assert!(text.ends_with(end), "{text}");

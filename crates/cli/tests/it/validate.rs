@@ -11,8 +11,7 @@ use super::Desk;
 const CASES: &str = "validate one-message-alone thousands-into-one-link max-min-rates torus-n3";
 
 fn output(words: &str) -> String {
-    let assert = Desk::new().hayase(words).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+    Desk::new().hayase(words).assert().success().stdout()
 }
 
 /// The records without what differs from run to run.

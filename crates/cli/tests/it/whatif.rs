@@ -16,8 +16,7 @@ r: recv 20000b from 0 tag 3
 ";
 
 fn report(words: &str) -> serde_json::Value {
-    let assert = Desk::new().file("x.goal", GOAL).hayase(words).assert().success().stderr_eq("");
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    Desk::new().file("x.goal", GOAL).hayase(words).assert().success().stderr_eq("").json()
 }
 
 #[test]
@@ -47,7 +46,7 @@ fn values_are_those_that_were_named_and_files_are_written() {
     let desk = Desk::new().file("x.goal", GOAL);
     let words = "whatif x.goal -m myrinet --vary S=8KiB..32KiB --vary cpu-speed=1,2 -o w.svg -o w.csv -o w.json -q";
     let assert = desk.hayase(words).assert().success().stderr_eq("");
-    let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let stdout = assert.stdout();
     for text in ["ideal network", "zero wait", "S (unchanged: 16383 B)", "32768 B", "cpu-speed (unchanged: 1)"] {
         assert!(stdout.contains(text), "{text}: {stdout}");
     }
@@ -88,7 +87,7 @@ fn s_follows_the_eager_limit_down_and_the_table_says_so() {
     assert_eq!(both["varied"][0]["points"][0]["time_s"], points[0]["time_s"]);
     let desk = Desk::new().file("x.goal", GOAL);
     let assert = desk.hayase("whatif x.goal -m myrinet --vary S=4KiB..256KiB -q").assert().success();
-    let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let stdout = assert.stdout();
     assert!(stdout.contains("s = 4096 B too"), "{stdout}");
 }
 
@@ -105,7 +104,7 @@ fn mistakes_show_their_place_and_what_there_is() {
     for (vary, text) in cases {
         let desk = Desk::new().file("x.goal", GOAL);
         let assert = desk.hayase(&format!("whatif x.goal -m myrinet -t torus-4x4 --vary {vary} -q")).assert().code(2);
-        let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        let stderr = assert.stderr();
         assert!(stderr.contains(text) && stderr.contains("--vary"), "{vary}: {stderr}");
     }
 }
@@ -116,7 +115,7 @@ fn a_program_that_deadlocks_unchanged_says_so() {
                 rank 1 {\nq: recv 8b from 0 tag 3\nr: recv 8b from 0 tag 2\nr requires q\n}\n";
     let desk = Desk::new().file("x.goal", goal);
     let assert = desk.hayase("whatif x.goal -m myrinet -q").assert().code(3);
-    let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let stdout = assert.stdout();
     // On Myrinet a calculation of 1 us, then o + 8 Oss + 8 Gs + L for what nobody asks for, and o + 8 Ors for what is
     // taken.
     assert!(stdout.contains("DEADLOCKED at 15.51 us: "), "{stdout}");
