@@ -13,7 +13,7 @@ use hayase_advice::model::{
 };
 use hayase_needs::is_there;
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// A compiler under an MPI.
 pub struct Chain {

@@ -1,6 +1,6 @@
 //! Advice: what to change in a program, and what it would bring.
 
-use super::Desk;
+use super::{Desk, Said};
 use serde_json::Value;
 
 /// Rank 0 computes, sends three messages to rank 1 one after another, and computes on; rank 1 receives them; five

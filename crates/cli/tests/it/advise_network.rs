@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::Desk;
+use super::{Desk, Said};
 use serde_json::Value;
 
 /// Four switches with four nodes each, and one link up from each: 1 GB/s.

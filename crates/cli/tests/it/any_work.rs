@@ -1,7 +1,7 @@
 //! Scenarios whose work is a program, and patterns on nodes that cost something: `run` plays them, seeds and reports
 //! included.
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// One computes for a microsecond, then sends 1,000 bytes to the other.
 pub const GOAL: &str = "\

@@ -1,6 +1,6 @@
 //! What a message costs: figures differ from machine to machine, their form does not.
 
-use super::Desk;
+use super::{Desk, Said};
 use snapbox::str;
 
 fn output(desk: &Desk, words: &str) -> String {

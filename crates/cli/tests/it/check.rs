@@ -1,6 +1,6 @@
 //! `hayase check`.
 
-use super::{Desk, FABRIC, MESSAGES};
+use super::{Desk, FABRIC, MESSAGES, Said};
 use snapbox::str;
 
 #[test]

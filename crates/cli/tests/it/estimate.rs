@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// An all-to-all in rounds on 16 nodes, 3,000 messages a rank, at random places: 48,000 messages.
 const ROUNDS: &str = "run -t torus-4x4 -p all-to-all-simple-spread --placement random \

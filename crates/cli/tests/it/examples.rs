@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// Verbs whose examples start compilers, launchers or long measurements, or write into home folders.
 const NOT_HERE: [&str; 10] =

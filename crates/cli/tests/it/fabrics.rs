@@ -1,6 +1,6 @@
 //! Fabrics beside each other, and links that nobody uses.
 
-use super::Desk;
+use super::{Desk, Said};
 
 #[test]
 fn fabrics_of_different_size_are_compared_on_as_many_ranks() {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// Five tasks of 1 to 5 ms.
 const TASKS: &str = "time,bytes_in\n1 ms,1 KB\n2 ms,1 KB\n3 ms,1 KB\n4 ms,1 KB\n5 ms,1 KB\n";

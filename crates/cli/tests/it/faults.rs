@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Desk;
+use super::{Desk, Said};
 
 const CABLE: &str = "(0,0) <-> (1,0)";
 

@@ -1,6 +1,6 @@
 //! What a newcomer reads first.
 
-use super::Desk;
+use super::{Desk, Said};
 use snapbox::str;
 
 #[test]

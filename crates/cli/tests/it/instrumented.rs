@@ -7,8 +7,8 @@ use std::time::Duration;
 use hayase_advice::model::{Certainty, Dependence, Finding, Iterations, Role, RuleId, Side};
 use snapbox::cmd::Command;
 
-use super::Desk;
 use super::advice_cases::Chain;
+use super::{Desk, Said};
 
 /// Compilers and libraries of MPI; of those that are here all are taken.
 const CHAINS: [Chain; 4] = [

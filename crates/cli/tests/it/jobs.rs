@@ -1,6 +1,6 @@
 //! Several jobs on one fabric, as they are typed and written.
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// Two switches with three nodes each and one cable between them.
 const BELL: &str = "[topology.fat-tree]\ndown = [3, 2]\nup = [1, 1]\nbandwidth = \"1 GB/s\"\n";

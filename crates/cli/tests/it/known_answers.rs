@@ -9,7 +9,7 @@ use std::time::Duration;
 use hayase_needs::is_there;
 use serde_json::Value;
 
-use super::Desk;
+use super::{Desk, Said};
 
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/programs/known");
 /// Nodes on which messages cost more than the computation of these programs.

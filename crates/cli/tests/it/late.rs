@@ -1,6 +1,6 @@
 //! A straggler, found by one command and seen in one picture: in a message file, in a pattern, in a recorded program.
 
-use super::Desk;
+use super::{Desk, Said};
 
 const CROSSBAR: &str = "[topology.crossbar]\nnodes = 8\nbandwidth = \"1 GB/s\"\n";
 

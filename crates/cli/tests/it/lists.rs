@@ -1,6 +1,6 @@
 //! What there is to choose from, and what it is.
 
-use super::{Desk, FABRIC, MESSAGES};
+use super::{Desk, FABRIC, MESSAGES, Said};
 use snapbox::str;
 
 #[test]

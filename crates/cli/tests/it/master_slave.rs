@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 use snapbox::str;
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// Four tasks for two workers; worked out by hand in the tests of the task queue, there in picoseconds.
 pub const TASKS: &str = "\

@@ -10,7 +10,7 @@ use std::time::Duration;
 use hayase_needs::is_there;
 use hayase_trace::{Communicator, Event, Flags, Item, Kind, Reader};
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// Who sent it, with what tag, how much.
 type Message = (u32, i32, u64);

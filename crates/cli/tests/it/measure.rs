@@ -8,7 +8,7 @@ use hayase::prediction::communication::Communication;
 use hayase_measure::protocol::{Kind, Message, Times};
 use hayase_measure::{Increment, Sizes};
 
-use super::Desk;
+use super::{Desk, Said};
 
 const SYNC: u64 = 4096;
 

@@ -1,6 +1,6 @@
 //! Mistakes of the user: each has its place, what was expected, and exit code 2.
 
-use super::{Desk, FABRIC, MESSAGES};
+use super::{Desk, FABRIC, MESSAGES, Said};
 use snapbox::str;
 
 #[test]

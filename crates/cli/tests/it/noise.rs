@@ -1,6 +1,6 @@
 //! Slow ranks, as they are typed, shown and written.
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// Two ranks that compute 10 us and send to each other, three times in turn.
 const PING_PONG: &str = "src,dst,bytes,delay,after,id\n0,1,1000,10 us,,a\n1,0,1000,10 us,a,b\n0,1,1000,10 us,b,c\n";

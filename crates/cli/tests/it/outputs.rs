@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::any_work::{GOAL, NODES};
 use super::master_slave::TASKS;
-use super::{Desk, FABRIC, MESSAGES};
+use super::{Desk, FABRIC, MESSAGES, Said};
 
 fn desk() -> Desk {
     Desk::new()

@@ -1,5 +1,6 @@
 //! Packets, through the front door: scenario files, the command line, comparisons, reports.
 
+use super::Said;
 use hayase::report::Status;
 use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::{PatternWork, RunOptions};

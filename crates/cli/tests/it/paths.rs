@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Desk;
+use super::{Desk, Said};
 use hayase_needs::is_there;
 
 /// A library in which all messages are sent.

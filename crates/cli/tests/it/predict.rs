@@ -1,6 +1,6 @@
 //! Data sets made, reused and put together from the command line.
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// A ring of four ranks: ten iterations of work and an exchange with the neighbours, and a sum; `work`: microseconds.
 fn run(work: u32) -> String {

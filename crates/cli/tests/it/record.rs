@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hayase_needs::{Need, is_there};
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// `hayase` with a cache of its own: the recorder is written there.
 fn hayase(desk: &Desk, words: &str) -> snapbox::cmd::Command {

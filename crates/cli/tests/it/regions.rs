@@ -9,7 +9,7 @@ use hayase_trace::{Call, Event, Header, Mark, Site, Writer};
 use serde_json::Value;
 use snapbox::str;
 
-use super::Desk;
+use super::{Desk, Said};
 use hayase_needs::is_there;
 
 /// How often "step" is executed.

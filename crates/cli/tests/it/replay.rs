@@ -1,6 +1,6 @@
 //! Programs replayed from the command line.
 
-use super::Desk;
+use super::{Desk, Said};
 
 const GOAL: &str = "\
 num_ranks 2

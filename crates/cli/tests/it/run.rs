@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 
-use super::{Desk, FABRIC, MESSAGES};
+use super::{Desk, FABRIC, MESSAGES, Said};
 use snapbox::str;
 
 fn desk() -> Desk {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Desk;
+use super::{Desk, Said};
 
 fn json(desk: &Desk, words: &str) -> Value {
     desk.hayase(&format!("{words} --format json -q")).assert().success().stderr_eq("").json()

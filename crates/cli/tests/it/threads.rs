@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Desk;
+use super::{Desk, Said};
 use hayase_needs::is_there;
 
 const PROGRAM: &str = include_str!("../../../recorder/tests/programs/threads.c");

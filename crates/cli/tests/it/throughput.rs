@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Desk;
+use super::{Desk, Said};
 use snapbox::str;
 
 fn json(desk: &Desk, words: &str) -> Value {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::Desk;
+use super::{Desk, Said};
 use snapbox::str;
 
 const SCHEDULE: &str = "num_ranks 2

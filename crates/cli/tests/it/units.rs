@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::{Desk, FABRIC, MESSAGES};
+use super::{Desk, FABRIC, MESSAGES, Said};
 
 /// Headings of columns that have no unit: names, numbers by which things are called, counts, ratios.
 const BARE: [&str; 54] = [

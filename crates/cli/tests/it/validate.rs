@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// Cases that are done at once.
 const CASES: &str = "validate one-message-alone thousands-into-one-link max-min-rates torus-n3";

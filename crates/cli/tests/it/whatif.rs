@@ -1,6 +1,6 @@
 //! Parameters varied under a program, from the command line.
 
-use super::Desk;
+use super::{Desk, Said};
 
 /// One computes, then sends 20,000 bytes to the other: a rendezvous on Myrinet.
 const GOAL: &str = "\
