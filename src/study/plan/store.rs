@@ -501,10 +501,11 @@ impl Writer {
 /// Where the last whole line ends.
 fn end_of_lines(file: &mut File) -> io::Result<u64> {
     // No line is longer: the store has been read.
-    let tail = file.seek(SeekFrom::End(0))?.saturating_sub(LONGEST);
+    let end = file.seek(SeekFrom::End(0))?;
+    let tail = end.saturating_sub(LONGEST);
     file.seek(SeekFrom::Start(tail))?;
     let mut part = Vec::new();
-    file.read_to_end(&mut part)?;
+    file.take(end - tail).read_to_end(&mut part)?;
     Ok(tail + part.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at as u64 + 1))
 }
 
