@@ -128,7 +128,7 @@ outputs! {
     }
 }
 
-const OFFER: Offer<Kind> = Offer { verb: "accuracy", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+const OFFER: Offer<Kind> = Offer { verb: "accuracy", names: Kind::NAMES, json: Ok(()), csv: Ok(()), threads: true };
 
 /// Runs all models and packet models of all cases.
 pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {

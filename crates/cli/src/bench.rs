@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use super::files::outputs;
+use super::files::{leave_out, names};
 use super::listing::Listing;
 use super::options::{self, Format, Offer, OutputArgs};
 use super::progress::StepsMonitor;
@@ -82,16 +82,8 @@ const REPEATS: (u32, u32) = (5, 3);
 /// How often the parent looks whether a run is done.
 const GLANCE: Duration = Duration::from_millis(10);
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Csv: "x.csv",
-        Json: "x.json",
-        Markdown: "x.md",
-    }
-}
-
-const OFFER: Offer<Kind> = Offer { verb: "bench", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+const OFFER: Offer<&str> =
+    Offer { verb: "bench", names: names!["x.csv", "x.json", "x.md"], json: Ok(()), csv: Ok(()), threads: true };
 
 /// Measures the chosen loads.
 pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
@@ -105,7 +97,7 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
     if args.alone {
         return alone(args, &chosen);
     }
-    let files = out.open(&OFFER)?;
+    let mut files = out.open(&OFFER)?;
     let stop = interrupt::stop_flag();
     let monitor = StepsMonitor::new(voice.show);
     let repeats = args.repeats.map_or(if args.quick { REPEATS.1 } else { REPEATS.0 }, |repeats| repeats.get());
@@ -142,18 +134,18 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
         growth: growth(&rows),
         rows,
     };
-    for (kind, file) in files {
-        if !complete && matches!(kind, Kind::Csv) {
-            voice.say(format_args!("`{}` is not written: runs are missing", file.path().display()));
-            continue;
-        }
-        file.write(|w| match kind {
-            Kind::Csv => csv::benchmark(&benchmark, w),
-            Kind::Json => json::write(&benchmark, w),
-            Kind::Markdown => io::Write::write_all(w, table::benchmark(&benchmark).to_markdown().as_bytes()),
-        })?;
+    if !complete {
+        leave_out(&mut files, |name| name == "x.csv", "runs are missing", voice);
     }
-    out.print_rows(|| table::benchmark(&benchmark), &benchmark, |w| csv::benchmark(&benchmark, w))?;
+    out.deliver(
+        files,
+        || table::benchmark(&benchmark),
+        &benchmark,
+        &[
+            ("x.csv", &|w| csv::benchmark(&benchmark, w)),
+            ("x.md", &|w| w.write_all(table::benchmark(&benchmark).to_markdown().as_bytes())),
+        ],
+    )?;
     Ok(if complete { End::Done } else { End::Interrupted })
 }
 

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::files::{self, outputs};
+use super::files::names;
 use super::options::{Offer, OutputArgs};
 use super::typed::up_to;
 use super::{End, Failure, Voice, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::node::calibrate::{self, Options};
 use hayase::units::Bytes;
-use hayase_output::{json, svg, table};
+use hayase_output::{svg, table};
 
 const CALIBRATE_EXAMPLES: &str = "\
 Examples:
@@ -52,18 +52,9 @@ pub struct CalibrateArgs {
     pub out: OutputArgs,
 }
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Machine: "x.toml",
-        Json: "x.json",
-        Picture: "x.svg",
-    }
-}
-
-const OFFER: Offer<Kind> = Offer {
+const OFFER: Offer<&str> = Offer {
     verb: "calibrate",
-    kind: Kind::of,
+    names: names!["x.toml", "x.json", "x.svg"],
     json: Ok(()),
     csv: Err("parameters are no table; take --format json"),
     threads: false,
@@ -86,20 +77,20 @@ pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
     let found = calibrate::calibrate(&samples, &options).map_err(of_file)?;
     let title = format!("LogGPS parameters from {}", args.file.display());
     let missing = found.missing().join(", ");
-    let wants_machine = args.out.file_of(&OFFER, Kind::Machine).is_some();
-    for (kind, file) in args.out.open(&OFFER)? {
-        match kind {
-            Kind::Json => file.write(|w| json::write(&found, w))?,
-            Kind::Picture => file.write(files::text(&svg::calibration(&found, &title)))?,
-            // Not written at all where a parameter is missing.
-            Kind::Machine => {
-                if let Some(machine) = found.machine(&args.file.display().to_string()) {
-                    file.write(files::text(&machine))?;
-                }
-            }
-        }
-    }
-    args.out.print(|| table::calibration(&title, &found), &found)?;
+    let machine = found.machine(&args.file.display().to_string());
+    let wants_machine = args.out.file_of(&OFFER, "x.toml").is_some();
+    let mut files = args.out.open(&OFFER)?;
+    // Not written at all where a parameter is missing.
+    files.retain(|(name, _)| *name != "x.toml" || machine.is_some());
+    args.out.deliver(
+        files,
+        || table::calibration(&title, &found),
+        &found,
+        &[
+            ("x.svg", &|w| w.write_all(svg::calibration(&found, &title).as_bytes())),
+            ("x.toml", &|w| w.write_all(machine.as_deref().unwrap_or_default().as_bytes())),
+        ],
+    )?;
     for advice in found.advice() {
         voice.hint(advice);
     }

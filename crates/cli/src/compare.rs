@@ -129,7 +129,7 @@ outputs! {
     }
 }
 
-const OFFER: Offer<Kind> = Offer { verb: "compare", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+const OFFER: Offer<Kind> = Offer { verb: "compare", names: Kind::NAMES, json: Ok(()), csv: Ok(()), threads: true };
 
 /// Runs all combinations.
 pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {

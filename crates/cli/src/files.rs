@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, PoisonError};
 
-use super::Failure;
+use super::{Failure, Voice};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 
@@ -99,15 +99,25 @@ impl Opened {
     }
 }
 
+/// Files that have been opened, each with what it holds.
+pub type Files<K = &'static str> = Vec<(K, Opened)>;
+
 /// Opens each of the files with what `kind` makes of its name; unknown names are all reported at once, before any file
 /// is opened.
-pub fn open<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagnostic>) -> Result<Vec<(K, Opened)>, Failure> {
+pub fn open<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagnostic>) -> Result<Files<K>, Failure> {
     check_names(paths, &kind)?;
     let places: Vec<PathBuf> = paths.iter().map(|path| parts(path).1.to_owned()).collect();
     if let Some(mistake) = twice(&places) {
         return Err(mistake.into());
     }
     paths.iter().zip(places).map(|(path, place)| Ok((kind(path)?, Opened::new(&place)?))).collect()
+}
+
+/// Takes away the files of these kinds, which are not written, and says why.
+pub fn leave_out<K: Copy>(files: &mut Files<K>, is_left_out: impl Fn(K) -> bool, why: &str, voice: Voice) {
+    for (_, file) in files.extract_if(.., |(kind, _)| is_left_out(*kind)) {
+        voice.say(format_args!("`{}` is not written: {why}", file.path().display()));
+    }
 }
 
 /// The mistake of giving two outputs the same name, however it is spelled.
@@ -163,8 +173,19 @@ pub fn parts(path: &Path) -> (Option<&str>, &Path) {
     }
 }
 
-/// Declares the outputs of a verb: each kind with the names that ask for it, `WORD.EXTENSION` for files with the word in
-/// their name (or before it, `WORD=FILE`), `x.EXTENSION` for all others. Of several words in a name the first here counts.
+/// Names of outputs with the kinds that they ask for: `WORD.EXTENSION` for files with the word in their name (or before
+/// it, `WORD=FILE`), `x.EXTENSION` for all others. Of several words in a name the first one here counts.
+pub type Names<K> = &'static [(&'static str, K)];
+
+/// Returns [`Names`] of outputs whose kinds are their own names; other names of a kind follow it behind `|`.
+macro_rules! names {
+    ($($name:literal $(| $other:literal)*),* $(,)?) => {
+        &[$(($name, $name), $(($other, $name),)*)*]
+    };
+}
+pub(crate) use names;
+
+/// Declares the outputs of a verb as an enumeration of kinds, each with its names ([`Names`]).
 macro_rules! outputs {
     ($(#[$about:meta])* $visibility:vis enum $Kind:ident { $($kind:ident: $($name:literal)|+),* $(,)? }) => {
         $(#[$about])*
@@ -175,16 +196,20 @@ macro_rules! outputs {
 
         impl $Kind {
             /// Returns what a file of this name holds.
+            #[allow(dead_code, reason = "most verbs ask by their offer")]
             $visibility fn of(path: &std::path::Path) -> Result<Self, hayase::diagnostic::Diagnostic> {
-                $crate::files::kind_of(path, &[$($(($name, Self::$kind)),+),*])
+                $crate::files::kind_of(path, Self::NAMES)
             }
+
+            /// Names of all kinds.
+            $visibility const NAMES: $crate::files::Names<Self> = &[$($(($name, Self::$kind)),+),*];
         }
     };
 }
 pub(crate) use outputs;
 
 /// Returns the kind of the first of these names ([`outputs`]) that a path fits.
-pub fn kind_of<K: Copy + PartialEq>(path: &Path, names: &[(&str, K)]) -> Result<K, Diagnostic> {
+pub fn kind_of<K: Copy + PartialEq>(path: &Path, names: &[(&'static str, K)]) -> Result<K, Diagnostic> {
     let (asked, file) = parts(path);
     let extension = extension(file);
     let of_extension: Vec<(&str, K)> = names

@@ -6,9 +6,8 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::end::Failure;
-use super::files::outputs;
-use super::options::{Format, Offer, OutputArgs};
-use super::voice::{print_with, show};
+use super::files::names;
+use super::options::{Offer, OutputArgs};
 use hayase_output::table::{Answer, Grid};
 
 /// `hayase topology list` and others that list what has a name.
@@ -21,14 +20,6 @@ pub struct ListArgs {
     /// Where results go.
     #[command(flatten)]
     pub out: OutputArgs,
-}
-
-outputs! {
-    /// Contents of a file of rows, by its name.
-    pub enum Kind {
-        Csv: "x.csv",
-        Json: "x.json",
-    }
 }
 
 /// Makes rows: a cell for each column.
@@ -64,23 +55,18 @@ pub fn names<'a>(
 
 impl Listing<'_> {
     /// What a verb whose result is such rows makes of the options of output.
-    pub const fn offer(verb: &'static str) -> Offer<Kind> {
-        Offer { verb, kind: Kind::of, json: Ok(()), csv: Ok(()), threads: false }
+    pub const fn offer(verb: &'static str) -> Offer<&'static str> {
+        Offer { verb, names: names!["x.csv", "x.json"], json: Ok(()), csv: Ok(()), threads: false }
     }
 
     /// Writes the files and prints the rows, or the table that is made for people.
     pub fn answer(&self, out: &OutputArgs, table: impl FnOnce() -> Answer) -> Result<(), Failure> {
-        for (kind, file) in out.open(&Self::offer(""))? {
-            file.write(|w| match kind {
-                Kind::Csv => self.csv(w),
-                Kind::Json => self.json(w),
-            })?;
-        }
-        match out.format {
-            Format::Table => show(&table()),
-            Format::Json => print_with(|w| self.json(w)),
-            Format::Csv => print_with(|w| self.csv(w)),
-        }
+        out.deliver(
+            out.open(&Self::offer(""))?,
+            table,
+            &(),
+            &[("x.csv", &|w| self.csv(w)), ("x.json", &|w| self.json(w))],
+        )
     }
 
     /// A header, and a line for each row.

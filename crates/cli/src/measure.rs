@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::files::outputs;
+use super::files::names;
 use super::options::{Offer, OutputArgs};
 use super::typed::up_to;
 use super::{End, Failure, Voice, files, interrupt, process, progress};
@@ -13,7 +13,7 @@ use hayase::prediction::communication::Origin;
 use hayase::units::Bytes;
 use hayase_measure::launcher::{self, Trouble};
 use hayase_measure::{Increment, Plan, Sizes, analysis};
-use hayase_output::{json, svg, table};
+use hayase_output::{svg, table};
 
 /// `hayase measure ...`.
 #[derive(Subcommand, Debug)]
@@ -98,16 +98,6 @@ pub struct AgentArgs {
     pub libraries: Vec<String>,
 }
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Data: "x.comm",
-        Json: "x.json",
-        Measurements: "x.csv",
-        Picture: "x.svg",
-    }
-}
-
 fn machine_name(path: &Path) -> Result<(), Diagnostic> {
     files::kind_of(path, &[("x.toml", ())])
 }
@@ -133,8 +123,13 @@ pub fn agent(_args: &AgentArgs) -> Result<End, Failure> {
     Err(Diagnostic::new("unix-only", "communication can be measured on Unix only").into())
 }
 
-const OFFER: Offer<Kind> =
-    Offer { verb: "measure communication", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: false };
+const OFFER: Offer<&str> = Offer {
+    verb: "measure communication",
+    names: names!["x.comm", "x.json", "x.csv", "x.svg"],
+    json: Ok(()),
+    csv: Ok(()),
+    threads: false,
+};
 
 fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure> {
     let plan = plan(args)?;
@@ -174,19 +169,20 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
         ..Origin::default()
     };
     let analysis = analysis::analyse(&measured, origin)?;
-    for (kind, file) in outputs {
-        match kind {
-            Kind::Data => file.write(files::text(&analysis.communication.to_toml()))?,
-            Kind::Json => file.write(|w| json::write(&analysis, w))?,
-            Kind::Measurements => file.write(files::text(&analysis::samples_csv(&measured)))?,
-            Kind::Picture => file.write(files::text(&svg::communication(&analysis.communication)))?,
-        }
-    }
     for ((), file) in machine {
         file.write(files::text(&analysis.machine(&line)))?;
     }
-    let table = || table::communication(&analysis.communication, &analysis.calibration);
-    args.out.print_rows(table, &analysis, |w| w.write_all(analysis::samples_csv(&measured).as_bytes()))?;
+    let (data, samples) = (&analysis.communication, analysis::samples_csv(&measured));
+    args.out.deliver(
+        outputs,
+        || table::communication(data, &analysis.calibration),
+        &analysis,
+        &[
+            ("x.comm", &|w| w.write_all(data.to_toml().as_bytes())),
+            ("x.csv", &|w| w.write_all(samples.as_bytes())),
+            ("x.svg", &|w| w.write_all(svg::communication(data).as_bytes())),
+        ],
+    )?;
     if analysis.is_disturbed() {
         voice.hint("something disturbed the measurements: medians are far above the fastest; leave a processor to each of the two processes, or take longer (--seconds)");
     }

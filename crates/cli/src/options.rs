@@ -1,6 +1,5 @@
 //! The options of results, the same for all verbs: files, what is printed, threads.
 
-use std::convert::Infallible;
 use std::io::{self, Write};
 use std::num::{NonZero, NonZeroU32};
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
 
 use super::end::Failure;
-use super::files::{self, Opened};
+use super::files::{self, Files, Names};
 use super::voice::{print_with, show};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase_output::json;
@@ -45,11 +44,11 @@ pub enum Format {
 }
 
 /// What a verb makes of these options.
-pub struct Offer<K> {
+pub struct Offer<K: 'static> {
     /// The verb, as it is typed.
     pub verb: &'static str,
-    /// What a file holds, by its name.
-    pub kind: fn(&Path) -> Result<K, Diagnostic>,
+    /// Names of the files that it writes.
+    pub names: Names<K>,
     /// Whether it prints JSON; what to do instead where it does not.
     pub json: Result<(), &'static str>,
     /// The same of CSV.
@@ -58,17 +57,32 @@ pub struct Offer<K> {
     pub threads: bool,
 }
 
+impl<K: Copy + PartialEq> Offer<K> {
+    /// Returns what a file holds, by its name.
+    fn kind(&self, path: &Path) -> Result<K, Diagnostic> {
+        if self.names.is_empty() {
+            let message = format!("nothing that is shown here can be written as a file (`{}`)", path.display());
+            let help = "leave out -o; what is printed can go to a file with `>`";
+            return Err(Diagnostic::new("unknown-output", message).help(help));
+        }
+        files::kind_of(path, self.names)
+    }
+}
+
+/// Writer of a file or of what is printed.
+pub type Writes<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
+
 impl OutputArgs {
     /// Checks that the verb has all that is asked for, and starts its threads.
-    pub fn begin<K>(&self, offer: &Offer<K>) -> Result<(), Failure> {
+    pub fn begin<K: Copy + PartialEq>(&self, offer: &Offer<K>) -> Result<(), Failure> {
         self.check(offer)?;
         begin(self.threads)
     }
 
     /// Checks that the verb has all that is asked for: it says what it has not.
-    pub fn check<K>(&self, offer: &Offer<K>) -> Result<(), Failure> {
+    pub fn check<K: Copy + PartialEq>(&self, offer: &Offer<K>) -> Result<(), Failure> {
         let verb = offer.verb;
-        let mut diagnostics: Vec<Diagnostic> = self.output.iter().filter_map(|path| (offer.kind)(path).err()).collect();
+        let mut diagnostics: Vec<Diagnostic> = self.output.iter().filter_map(|path| offer.kind(path).err()).collect();
         let wrong = |message: String| Diagnostic::new("wrong-choice", message);
         let (name, printed) = match self.format {
             Format::Table => ("", Ok(())),
@@ -86,14 +100,37 @@ impl OutputArgs {
     }
 
     /// Opens the files, each with what it holds.
-    pub fn open<K>(&self, offer: &Offer<K>) -> Result<Vec<(K, Opened)>, Failure> {
-        files::open(&self.output, offer.kind)
+    pub fn open<K: Copy + PartialEq>(&self, offer: &Offer<K>) -> Result<Files<K>, Failure> {
+        files::open(&self.output, |path| offer.kind(path))
     }
 
     /// The first file that holds this.
-    pub fn file_of<K: PartialEq>(&self, offer: &Offer<K>, wanted: K) -> Option<&Path> {
-        let found = self.output.iter().find(|path| (offer.kind)(path).is_ok_and(|kind| kind == wanted));
+    pub fn file_of<K: Copy + PartialEq>(&self, offer: &Offer<K>, wanted: K) -> Option<&Path> {
+        let found = self.output.iter().find(|path| offer.kind(path).is_ok_and(|kind| kind == wanted));
         found.map(|path| files::parts(path).1)
+    }
+
+    /// Writes the files and prints the result: as a table, as JSON or as one of `writers`, which has a writer for each
+    /// name but `x.json`.
+    pub fn deliver(
+        &self,
+        files: Files,
+        table: impl FnOnce() -> Answer,
+        data: &impl Serialize,
+        writers: &[(&str, Writes<'_>)],
+    ) -> Result<(), Failure> {
+        let write = |name: &str, w: &mut dyn Write| match writers.iter().find(|(known, _)| *known == name) {
+            Some((_, write)) => write(w),
+            None => json::write(data, w),
+        };
+        for (name, file) in files {
+            file.write(|w| write(name, w))?;
+        }
+        match self.format {
+            Format::Table => show(&table()),
+            Format::Json => print_with(|w| write("x.json", w)),
+            Format::Csv => print_with(|w| write("x.csv", w)),
+        }
     }
 
     /// Prints a result of a verb without CSV.
@@ -116,12 +153,6 @@ impl OutputArgs {
             Format::Table | Format::Json => self.print(table, data),
         }
     }
-}
-
-/// What a verb that writes no files makes of a name.
-pub fn no_file(path: &Path) -> Result<Infallible, Diagnostic> {
-    let message = format!("nothing that is shown here can be written as a file (`{}`)", path.display());
-    Err(Diagnostic::new("unknown-output", message).help("leave out -o; what is printed can go to a file with `>`"))
 }
 
 /// The threads that are started where so many are asked for.

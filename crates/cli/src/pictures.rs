@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use super::Voice;
 use hayase::fabric::Fabric;
-use hayase::report::{Comparison, Estimated, Head, MessageRecord, Rate, Report};
+use hayase::report::{Comparison, Estimated, MessageRecord, NoiseReport, Report};
 use hayase::simulation::{LinkUses, PatternOutcome, PatternWork};
 use hayase_output::svg::{self, FabricOptions, LinkLoad, Window};
-use hayase_output::{csv, table};
+use hayase_output::table;
 
 /// A fabric, under the name that it has if it has one; the reader is told where not all of it is drawn.
 pub fn fabric(fabric: &Fabric, name: Option<&str>, mut w: impl Write, voice: Voice) -> io::Result<()> {
@@ -66,22 +66,6 @@ pub fn faults(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
 }
 
 /// How far the delay of slow ranks travels.
-pub fn noise(head: &Head, title: &str, mut w: impl Write) -> io::Result<()> {
-    match &head.noise {
-        Some(noise) => w.write_all(svg::noise(noise, title).as_bytes()),
-        None => Ok(()),
-    }
-}
-
-/// The same by rank, as a table.
-pub fn noise_table(head: &Head, w: impl Write) -> io::Result<()> {
-    match &head.noise {
-        Some(noise) => csv::noise(noise, w),
-        None => Ok(()),
-    }
-}
-
-/// How rates spread.
-pub fn rates(rates: &[Rate], title: &str, mut w: impl Write) -> io::Result<()> {
-    w.write_all(svg::rates(rates, title).as_bytes())
+pub fn noise(noise: &NoiseReport, title: &str, mut w: impl Write) -> io::Result<()> {
+    w.write_all(svg::noise(noise, title).as_bytes())
 }

@@ -191,15 +191,15 @@ pub struct RunMonitor<'a> {
     meter: Meter,
     stop: &'a AtomicBool,
     /// Set where going on is in vain: an output cannot be written.
-    pub vain: AtomicBool,
+    vain: &'a AtomicBool,
     /// How well the makespan is known so far, where it is estimated: the bits of half of its interval over it; or 0.
     known: AtomicU64,
 }
 
 impl<'a> RunMonitor<'a> {
-    /// `stop` ends the run.
-    pub fn new(show: Show, stop: &'a AtomicBool) -> Self {
-        Self { meter: Meter::new(show, "messages"), stop, vain: AtomicBool::new(false), known: AtomicU64::new(0) }
+    /// `stop` ends the run, and so does `vain`.
+    pub fn new(show: Show, stop: &'a AtomicBool, vain: &'a AtomicBool) -> Self {
+        Self { meter: Meter::new(show, "messages"), stop, vain, known: AtomicU64::new(0) }
     }
 }
 
@@ -457,12 +457,13 @@ mod tests {
     #[test]
     fn a_run_goes_on_until_it_is_stopped_or_in_vain() {
         let stop = AtomicBool::new(false);
-        let monitor = RunMonitor::new(Show::Nothing, &stop);
+        let vain = AtomicBool::new(false);
+        let monitor = RunMonitor::new(Show::Nothing, &stop, &vain);
         let progress = Progress { now: Time::ZERO, delivered: 1, total: 2 };
         assert!(monitor.tick(progress));
-        monitor.vain.store(true, Ordering::Relaxed);
+        vain.store(true, Ordering::Relaxed);
         assert!(!monitor.tick(progress));
-        monitor.vain.store(false, Ordering::Relaxed);
+        vain.store(false, Ordering::Relaxed);
         stop.store(true, Ordering::Relaxed);
         assert!(!monitor.tick(progress) && !Stop(&stop).tick(progress));
     }

@@ -2,13 +2,13 @@
 
 use clap::Args;
 
-use super::files::outputs;
+use super::files::names;
 use super::options::{Offer, OutputArgs};
 use super::scenario::ScenarioArgs;
-use super::{End, Failure, Voice, pictures, progress};
+use super::{End, Failure, Voice, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::transport::TransportSpec;
-use hayase_output::{csv, json, table};
+use hayase_output::{csv, svg, table};
 
 const RATES_EXAMPLES: &str = "\
 Examples:
@@ -38,16 +38,8 @@ pub struct RatesArgs {
     pub out: OutputArgs,
 }
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Csv: "x.csv",
-        Json: "x.json",
-        Picture: "x.svg",
-    }
-}
-
-const OFFER: Offer<Kind> = Offer { verb: "rates", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+const OFFER: Offer<&str> =
+    Offer { verb: "rates", names: names!["x.csv", "x.json", "x.svg"], json: Ok(()), csv: Ok(()), threads: true };
 
 /// Prints rates and bottlenecks.
 pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {
@@ -66,13 +58,11 @@ pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {
         scenario.network().map_or("no fabric", |network| network.fabric.name()),
         scenario.network().map_or("none", |network| network.sharing.name())
     );
-    for (kind, file) in args.out.open(&OFFER)? {
-        file.write(|w| match kind {
-            Kind::Csv => csv::rates(&rates, w),
-            Kind::Json => json::write(&rates, w),
-            Kind::Picture => pictures::rates(&rates, &title, w),
-        })?;
-    }
-    args.out.print_rows(|| table::rates(&title, &rates), &rates, |w| csv::rates(&rates, w))?;
+    args.out.deliver(
+        args.out.open(&OFFER)?,
+        || table::rates(&title, &rates),
+        &rates,
+        &[("x.csv", &|w| csv::rates(&rates, w)), ("x.svg", &|w| w.write_all(svg::rates(&rates, &title).as_bytes()))],
+    )?;
     Ok(End::Done)
 }

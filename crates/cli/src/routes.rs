@@ -3,14 +3,13 @@
 use clap::Args;
 use serde_json::json;
 
-use super::files::outputs;
-use super::options::{Format, Offer, OutputArgs};
-use super::{End, Failure, Voice, print_with, progress, typed};
+use super::files::names;
+use super::options::{Format, Offer, OutputArgs, Writes};
+use super::{End, Failure, Voice, progress, typed};
 use hayase::diagnostic::{Invalid, Sources};
 use hayase::ids::{IdVec, LinkId, NodeId};
 use hayase::routing::Forwarding;
 use hayase::scenario::{Loader, RoutedFabric};
-use hayase_output::json;
 use hayase_output::table::{self, Answer, fixed, grouped};
 
 /// How it is called.
@@ -53,15 +52,8 @@ pub struct RoutesArgs {
     pub out: OutputArgs,
 }
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Tables: "x.csv",
-        Json: "x.json",
-    }
-}
-
-const OFFER: Offer<Kind> = Offer { verb: "topology routes", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+const OFFER: Offer<&str> =
+    Offer { verb: "topology routes", names: names!["x.csv", "x.json"], json: Ok(()), csv: Ok(()), threads: true };
 
 /// Builds the tables, writes them, and says what they are like.
 pub fn routes(args: &RoutesArgs, voice: Voice) -> Result<End, Failure> {
@@ -83,33 +75,22 @@ pub fn routes(args: &RoutesArgs, voice: Voice) -> Result<End, Failure> {
     let tables = Forwarding::of(&*network.router, &network.fabric)
         .map_err(|diagnostics| Invalid { diagnostics, sources: Sources::default() })?;
     let files = args.out.open(&OFFER)?;
-    let figures = if args.out.format == Format::Csv { None } else { Some(Figures::of(&network)) };
-    let answer = |figures: &Figures| {
-        json!({
-            "fabric": network.fabric.to_string(),
-            "routing": network.routing.name(),
-            "entries": tables.entries(),
-            "pairs": figures.pairs,
-            "pairs_without_route": figures.cut_off,
-            "links_mean": figures.links as f64 / (figures.pairs.max(1)) as f64,
-            "links_most": figures.longest,
-            "routes_most": figures.busiest.map(|(_, routes)| routes),
-            "busiest_link": figures.busiest.map(|(link, _)| network.fabric.link_name(link)),
-        })
-    };
-    for (kind, file) in files {
-        match kind {
-            Kind::Tables => file.write(|w| tables.write(std::io::BufWriter::new(w)))?,
-            Kind::Json => {
-                let figures = figures.as_ref().map_or_else(|| answer(&Figures::of(&network)), &answer);
-                file.write(|w| json::write(&figures, w))?;
-            }
-        }
-    }
-    match &figures {
-        None => print_with(|w| tables.write(w))?,
-        Some(figures) => args.out.print(|| page(&network, &tables, figures), &answer(figures))?,
-    }
+    // Not needed where only the tables are wanted.
+    let needs_figures = args.out.format != Format::Csv || files.iter().any(|(name, _)| *name == "x.json");
+    let figures = if needs_figures { Figures::of(&network) } else { Figures::default() };
+    let answer = json!({
+        "fabric": network.fabric.to_string(),
+        "routing": network.routing.name(),
+        "entries": tables.entries(),
+        "pairs": figures.pairs,
+        "pairs_without_route": figures.cut_off,
+        "links_mean": figures.links as f64 / (figures.pairs.max(1)) as f64,
+        "links_most": figures.longest,
+        "routes_most": figures.busiest.map(|(_, routes)| routes),
+        "busiest_link": figures.busiest.map(|(link, _)| network.fabric.link_name(link)),
+    });
+    let csv: Writes<'_> = &|w| tables.write(std::io::BufWriter::new(w));
+    args.out.deliver(files, || page(&network, &tables, &figures), &answer, &[("x.csv", csv)])?;
     Ok(End::Done)
 }
 

@@ -1,34 +1,21 @@
 //! `hayase run`: one scenario, its report, and the files that were asked for.
 
-use std::io;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use clap::Args;
 
 use super::caveats::Strictness;
-use super::files::{Opened, named, outputs};
-use super::master_slave;
-use super::options::{Offer, OutputArgs};
-use super::progress::{self, RunMonitor};
+use super::files::named;
+use super::options::{self, OutputArgs};
+use super::play::{Asked, INTERFERENCE, check_names, play, play_farm};
+use super::progress;
 use super::scenario::ScenarioArgs;
-use super::seeds::{SeedsArgs, over, seeds};
+use super::seeds::SeedsArgs;
 use super::window::WindowArgs;
-use super::{
-    End, Failure, Voice, accuracy, caveats, complain, deadlock, estimate, interrupt, jobs, noise, pictures, predict,
-    regions, replay,
-};
-use hayase::atomic_file::AtomicFile;
+use super::{End, Failure, Voice, accuracy, caveats, estimate, predict, regions, replay};
 use hayase::diagnostic::Diagnostic;
-use hayase::player::Activity;
-use hayase::report::{MessageRecord, Report, Status};
-use hayase::scenario::{Loaded, Scenario};
-use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
-use hayase::sweep::accuracy::known_of;
+use hayase::scenario::Loaded;
+use hayase::simulation::ProgramWork;
 use hayase::system::System;
-use hayase::units::Bytes;
-use hayase_output::svg::Window;
-use hayase_output::{csv, json, table};
+use hayase_output::table;
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -92,51 +79,10 @@ pub struct RunArgs {
     pub window: WindowArgs,
 }
 
-/// Messages of a timeline at most: more of them are no longer seen apart, and are all kept until the end.
-const TIMELINE: u64 = 100_000;
-
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Report: "x.json",
-        Timeline: "timeline.svg",
-        Noise: "noise.svg",
-        Loads: "x.svg",
-        Messages: "messages.csv",
-        Links: "links.csv",
-        NoiseTable: "noise.csv",
-        Ranks: "ranks.csv",
-        Activities: "activities.csv",
-        Path: "path.csv",
-    }
-}
-
-/// What a run can do, whatever is run: which names of files there are depends on the work, which is not known yet; what
-/// no work knows is wrong at once.
-const ANY: Offer<()> = Offer {
-    verb: "run",
-    kind: |path| {
-        let farm = |mistake| master_slave::knows(path).or(Err(mistake));
-        let jobs = |mistake| jobs::knows(path).or(Err(mistake));
-        Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)).or_else(farm).or_else(jobs))
-    },
-    json: Ok(()),
-    csv: Ok(()),
-    threads: true,
-};
-
-/// What the run of a pattern can do.
-const OFFER: Offer<Kind> = Offer {
-    verb: "run",
-    kind: Kind::of,
-    json: Ok(()),
-    csv: Err("of a pattern there are several tables: -o messages.csv, links.csv, ranks.csv, activities.csv, path.csv"),
-    threads: true,
-};
-
 /// Runs a scenario.
 pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
-    args.out.begin(&ANY)?;
+    check_names(&args.out)?;
+    options::begin(args.out.threads)?;
     let loader = args.job.iter().fold(args.scenario.loader(), |loader, job| loader.job(job));
     let loader = args.estimate.iter().fold(loader, |loader, percent| loader.estimate(percent));
     let loaded = loader.on_read(progress::reading(voice.show)).load_all()?;
@@ -150,20 +96,22 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(idle) = system.and_then(System::idle_links) {
         voice.say(table::printable(&idle));
     }
+    let asked = Asked {
+        interference: args.interference,
+        words: measured_by(args),
+        ..Asked::new("run", args.seeds, &args.out, &args.window, voice)
+    };
     match loaded {
-        Loaded::Jobs(scenario) => {
-            let seeds = seeds(scenario.seed(), args.seeds.seeds)?;
-            jobs::play(&scenario, &seeds, args.interference, &args.out, &args.window, voice)
-        }
+        Loaded::Jobs(scenario) => play(&scenario, &asked),
         _ if asks_interference(args) => {
             let message = "`interference` is which of several jobs delays which, and this is one by itself";
             Err(Diagnostic::new("wrong-choice", message)
                 .help("name jobs by --job NAME=PATTERN:RANKS, or in [[job]]")
                 .into())
         }
-        Loaded::Pattern(scenario) => pattern(&scenario, args, voice),
+        Loaded::Pattern(scenario) => play(&scenario, &asked),
         Loaded::Program(played) => {
-            let window = replay::check("run", &args.out, &args.window)?;
+            asked.check::<ProgramWork>()?;
             let work = played.work();
             regions::say(work.start_up, &work.program, voice);
             regions::say_strays(&work.program, voice);
@@ -171,73 +119,15 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
             if !predict::say(work, args.strictness, voice)? {
                 caveats::judge_program(&work.program, &work.name, args.strictness, voice)?;
             }
-            let seeds = seeds(played.seed(), args.seeds.seeds)?;
-            replay::play(&played, &seeds, None, &args.out, window, voice)
+            play(&played, &asked)
         }
-        Loaded::Farm(farm) => {
-            let seeds = seeds(farm.seed(), args.seeds.seeds)?;
-            master_slave::play(&farm, &seeds, &args.out, voice)
-        }
+        Loaded::Farm(farm) => play_farm(&farm, asked.seeds, &args.out, voice),
     }
 }
 
 /// Whether an option or the name of a file asks who delays whom.
 fn asks_interference(args: &RunArgs) -> bool {
-    args.interference || args.out.output.iter().any(|path| named(path, jobs::INTERFERENCE))
-}
-
-/// Runs a pattern.
-fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Result<End, Failure> {
-    args.out.check(&OFFER)?;
-    let timeline = args.out.file_of(&OFFER, Kind::Timeline);
-    let window = args.window.window(timeline.is_some())?;
-    let seeds = seeds(scenario.seed(), args.seeds.seeds)?;
-    let whole = [Kind::Messages, Kind::Ranks, Kind::Activities, Kind::Path, Kind::Timeline];
-    estimate::check(scenario.system(), whole.into_iter().find_map(|kind| args.out.file_of(&OFFER, kind)))?;
-    check_timeline(scenario, timeline)?;
-    for kind in [Kind::Noise, Kind::NoiseTable] {
-        noise::check(scenario.system(), args.out.file_of(&OFFER, kind))?;
-    }
-    let files = args.out.open(&OFFER)?;
-    let stop = interrupt::stop_flag();
-    let Observed { mut run, mut files, records } = observe(scenario, files, stop, voice)?;
-    if seeds.len() > 1 && run.report.head.status == Status::Complete {
-        let statistics = over(scenario, &seeds, &run.summary(), voice)?;
-        if statistics.missing > 0 {
-            run.report.head.status = Status::Interrupted;
-        }
-        run.report.head.seeds = Some(statistics);
-    }
-    estimate::say_reason(run.report.head.estimated.as_ref(), voice);
-    noise::cost(scenario, &mut run.report.head, voice)?;
-    if run.report.head.status == Status::Complete {
-        run.report.head.accuracy = known_of(scenario, scenario.work()).map(Box::new);
-    }
-    if run.report.head.status != Status::Complete {
-        // A part of a table looks like a whole one; the report says what it is.
-        for (_, left_out) in files.extract_if(.., |(kind, _)| *kind != Kind::Report) {
-            voice.say(format_args!("`{}` is not written: the run is not complete", left_out.path().display()));
-        }
-    }
-    for (kind, file) in files {
-        file.write(|w| write(kind, w, scenario, &run, &records, window))?;
-    }
-    args.out.print(|| table::run(&run.report), &run.report)?;
-    if let Some(known) = &run.report.head.accuracy {
-        accuracy::say(known, &measured_by(args), voice);
-    }
-    voice.say(cost(&run.report));
-    Ok(match run.report.head.status {
-        Status::Complete => End::Done,
-        // Only a farm can be left undone.
-        Status::Interrupted | Status::Undone => End::Interrupted,
-        Status::Deadlocked => {
-            let Report { head, gridlock, .. } = &run.report;
-            let why = deadlock::explain(&run.blocked, gridlock.as_ref(), head.stopped, head.faults.as_deref());
-            complain(why.trim_end());
-            End::Deadlocked
-        }
-    })
+    args.interference || args.out.output.iter().any(|path| named(path, INTERFERENCE))
 }
 
 /// The words that `hayase accuracy` has for the same.
@@ -251,153 +141,4 @@ fn measured_by(args: &RunArgs) -> String {
         ("--routing", system.routing.as_slice()),
     ];
     accuracy::words(scenario.as_deref(), &options)
-}
-
-/// A timeline keeps every message, so its size is checked before the run.
-fn check_timeline(scenario: &Scenario<PatternWork>, timeline: Option<&Path>) -> Result<(), Failure> {
-    let messages = scenario.work().messages();
-    match timeline {
-        Some(path) if messages > TIMELINE => {
-            let (messages, most) = (table::grouped(messages), table::grouped(TIMELINE));
-            let message = format!("a timeline of {messages} messages cannot be read (`{}`)", path.display());
-            Err(Diagnostic::new("too-large", message)
-                .help(format!("{most} messages are the most; take a smaller run, or messages.csv"))
-                .into())
-        }
-        _ => Ok(()),
-    }
-}
-
-/// A run with what was seen of it.
-struct Observed {
-    run: PatternOutcome,
-    /// The files that are still to be written.
-    files: Vec<(Kind, Opened)>,
-    /// All messages, where there is a timeline.
-    records: Vec<MessageRecord>,
-}
-
-/// Runs the scenario and writes its messages as they are delivered.
-fn observe(
-    scenario: &Scenario<PatternWork>,
-    mut files: Vec<(Kind, Opened)>,
-    stop: &AtomicBool,
-    voice: Voice,
-) -> Result<Observed, Failure> {
-    let asks = |wanted: Kind| files.iter().any(|(kind, _)| *kind == wanted);
-    let timeline = asks(Kind::Timeline);
-    let usual = scenario.work().usual();
-    let link_use = asks(Kind::Links) || usual.link_use;
-    let mut records = Vec::new();
-    let late = usual.late || timeline || asks(Kind::Ranks) || asks(Kind::Path);
-    let keep = timeline || asks(Kind::Path);
-    let mut activities = Vec::new();
-    for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Activities) {
-        let (path, file) = file.into_parts();
-        match csv::activities(file) {
-            Ok(table) => activities.push((path, table)),
-            Err(error) => return Err(Failure::Write(path, error)),
-        }
-    }
-    let mut tables = Vec::new();
-    for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Messages) {
-        let (path, file) = file.into_parts();
-        match csv::MessagesBeside::new(file) {
-            Ok(table) => tables.push((path, table)),
-            Err(error) => return Err(Failure::Write(path, error)),
-        }
-    }
-    let monitor = RunMonitor::new(voice.show, stop);
-    let run = {
-        let observe = timeline || !tables.is_empty();
-        let mut on_message = |message: &MessageRecord| {
-            for (_, table) in &mut tables {
-                table.write(message);
-                if table.failed() {
-                    monitor.vain.store(true, Ordering::Relaxed);
-                }
-            }
-            if timeline {
-                records.push(*message);
-            }
-        };
-        let asked = !activities.is_empty();
-        let mut on_activity = |activity: &Activity| {
-            for (_, table) in &mut activities {
-                table.write(activity);
-            }
-        };
-        scenario.run(RunOptions {
-            link_use,
-            on_message: if observe { Some(&mut on_message) } else { None },
-            on_activity: if asked { Some(&mut on_activity) } else { None },
-            late,
-            keep,
-            watch: Some(&monitor),
-            ..RunOptions::default()
-        })
-    };
-    drop(monitor);
-    let complete = run.report.head.status == Status::Complete;
-    let tables = tables.into_iter().map(|(path, table)| (path, table.finish()));
-    let activities = activities.into_iter().map(|(path, table)| (path, table.finish()));
-    for (path, finished) in tables.chain(activities) {
-        let written = finished.and_then(|file| if complete { file.commit() } else { Ok(()) });
-        written.map_err(|error| Failure::Write(path.clone(), error))?;
-        if !complete {
-            voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
-        }
-    }
-    Ok(Observed { run, files, records })
-}
-
-fn write(
-    kind: Kind,
-    w: &mut AtomicFile,
-    scenario: &Scenario<PatternWork>,
-    run: &PatternOutcome,
-    records: &[MessageRecord],
-    window: Window,
-) -> io::Result<()> {
-    let report = &run.report;
-    match kind {
-        Kind::Report => json::write(report, w),
-        Kind::Links => csv::links(run.links.iter(), w),
-        Kind::Loads => match scenario.network() {
-            Some(network) => pictures::loads(&network.fabric, &run.links, report, w),
-            None => Ok(()),
-        },
-        Kind::Timeline => pictures::timeline(records, scenario.work(), run, window, w),
-        Kind::Noise => {
-            let title = format!("{} on {}", report.workload, report.fabric);
-            pictures::noise(&report.head, &title, w)
-        }
-        Kind::NoiseTable => pictures::noise_table(&report.head, w),
-        Kind::Ranks => {
-            let known = run.history.is_some();
-            let (ranks, late) = report.ranks.as_ref().map_or((&[][..], &[][..]), |of| (&of.ranks, &of.late));
-            csv::ranks(ranks, late, known, w)
-        }
-        Kind::Path => csv::path(run.path.as_deref().unwrap_or_default(), w),
-        // Written while it ran.
-        Kind::Messages | Kind::Activities => Ok(()),
-    }
-}
-
-/// What the simulation itself took.
-fn cost(report: &Report) -> String {
-    let meta = &report.meta;
-    let mut text = format!("simulated in {}", table::seconds(meta.wall_s));
-    if meta.wall_s > 0.0 {
-        let per_second = |count: u64, of: &str| table::rate_of(count as f64 / meta.wall_s, of);
-        text += &format!(
-            ", {}, {}",
-            per_second(estimate::simulated(&report.head), "messages"),
-            per_second(meta.events, "events")
-        );
-    }
-    if let Some(bytes) = meta.peak_rss_bytes {
-        text += &format!(", peak memory {}", Bytes(bytes));
-    }
-    text
 }

@@ -1,14 +1,11 @@
-//! One run over several seeds: which, and the makespans of those that the report is not of.
+//! Seeds of one run.
 
 use std::num::NonZeroU32;
 
 use clap::Args;
 
-use super::{Failure, Voice, progress};
-use hayase::report::SeedStatistics;
-use hayase::scenario::Scenario;
-use hayase::simulation::{Simulated, Summary};
-use hayase::sweep::{over_seeds, seeds_from};
+use super::Failure;
+use hayase::sweep::seeds_from;
 
 /// How many seeds there are.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -17,19 +14,6 @@ pub struct SeedsArgs {
     /// Run with so many seeds, from --seed on, and report how the makespan spreads.
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
-}
-
-/// The makespans over the seeds, the first of which has been run and came to this.
-pub fn over<W: Simulated>(
-    scenario: &Scenario<W>,
-    seeds: &[u64],
-    first: &Summary,
-    voice: Voice,
-) -> Result<SeedStatistics, Failure> {
-    if !scenario.depends_on_seed() {
-        voice.hint("nothing in this scenario is random: every seed gives the same");
-    }
-    Ok(progress::over_runs(voice.show, "messages", |control| over_seeds(scenario, seeds, first, control))?)
 }
 
 /// So many seeds from the first on.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::files::outputs;
+use super::files::names;
 use super::options::{Format, Offer, OutputArgs};
 use super::{Failure, print, print_with};
 use hayase::diagnostic::Diagnostic;
@@ -14,26 +14,16 @@ Files (-o), by name:
   x.toml   the text, as it is printed
   x.json   the same as JSON";
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Text: "x.toml",
-        Json: "x.json",
-    }
-}
-
 /// Prints and writes the text (TOML).
 pub fn show(out: &OutputArgs, verb: &'static str, text: &str) -> Result<(), Failure> {
-    let offer = Offer { verb, kind: Kind::of, json: Ok(()), csv: Err("it is no table"), threads: false };
+    let offer =
+        Offer { verb, names: names!["x.toml", "x.json"], json: Ok(()), csv: Err("it is no table"), threads: false };
     out.begin(&offer)?;
     let data: toml::Table = text
         .parse()
         .map_err(|error: toml::de::Error| Diagnostic::new("library", format!("a text of the library: {error}")))?;
-    for (kind, file) in out.open(&offer)? {
-        file.write(|w| match kind {
-            Kind::Text => w.write_all(text.as_bytes()),
-            Kind::Json => json::write(&data, w),
-        })?;
+    for (name, file) in out.open(&offer)? {
+        file.write(|w| if name == "x.toml" { w.write_all(text.as_bytes()) } else { json::write(&data, w) })?;
     }
     match out.format {
         Format::Json => print_with(|w| json::write(&data, w)),

@@ -6,12 +6,12 @@ use std::num::NonZeroU32;
 use clap::Args;
 use serde_json::json;
 
-use super::files::outputs;
+use super::files::names;
 use super::options::{Offer, OutputArgs};
-use super::progress::RunMonitor;
+use super::runner::Looking;
 use super::seeds::seeds;
 use super::typed;
-use super::{End, Failure, Voice, asked, interrupt, progress};
+use super::{End, Failure, Voice, asked, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use hayase::report::FaultsReport;
 use hayase::routing::Manner;
@@ -21,7 +21,6 @@ use hayase::steady::steady;
 use hayase::steady::{Steady, SteadyOptions};
 use hayase::steady::{Throughput, Traffic};
 use hayase::system::System;
-use hayase_output::json;
 use hayase_output::table::{self, Answer, Grid, counted as counted_in_words, fixed};
 
 const EXAMPLES: &str = "\
@@ -100,16 +99,9 @@ pub struct ThroughputArgs {
     pub out: OutputArgs,
 }
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Json: "x.json",
-    }
-}
-
-const OFFER: Offer<Kind> = Offer {
+const OFFER: Offer<&str> = Offer {
     verb: "throughput",
-    kind: Kind::of,
+    names: names!["x.json"],
     json: Ok(()),
     csv: Err("a throughput is a few figures; take --format json"),
     threads: true,
@@ -195,11 +187,9 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     if let (Some(answer), Some(steady)) = (answer.as_object_mut(), &steady) {
         answer.insert("simulated".to_owned(), serde_json::to_value(steady).unwrap_or_default());
     }
-    for (Kind::Json, file) in args.out.open(&OFFER)? {
-        file.write(|w| json::write(&answer, w))?;
-    }
     let title = format!("{}, {}, routing {}", network.fabric, args.traffic, network.routing.name());
-    args.out.print(|| page(&title, &traffic, counted.as_ref(), steady.as_ref()), &answer)?;
+    let page = || page(&title, &traffic, counted.as_ref(), steady.as_ref());
+    args.out.deliver(args.out.open(&OFFER)?, page, &answer, &[])?;
     Ok(End::Done)
 }
 
@@ -226,8 +216,7 @@ fn simulated(
         seed,
         ..usual
     };
-    let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
-    steady(&network.network(), traffic, &options, Some(&monitor))
+    voice.run(|watch| steady(&network.network(), traffic, &options, Some(watch)))
 }
 
 /// What came out, for a terminal.

@@ -1,16 +1,15 @@
 //! `hayase topology`: the named fabrics, and what one of them is.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use super::files::outputs;
+use super::files::names;
 use super::listing::{ListArgs, Listing};
-use super::options::{Format, Offer, OutputArgs};
+use super::options::{Offer, OutputArgs};
 use super::scenario::TextArgs;
-use super::{End, Failure, Voice, pictures, print_with, progress, topology_compare};
+use super::{End, Failure, Voice, pictures, progress, topology_compare};
 use hayase::diagnostic::Invalid;
 use hayase::fabric::{Fabric, LinkRole};
 use hayase::ids::VertexId;
@@ -71,16 +70,6 @@ pub struct TopologyShowArgs {
     pub out: OutputArgs,
 }
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Drawing: "x.svg",
-        Dot: "x.dot" | "x.gv",
-        Json: "x.json",
-        Links: "x.csv",
-    }
-}
-
 /// Lists the named ones or shows one.
 pub fn topology(verb: &TopologyVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
@@ -130,7 +119,13 @@ fn list(out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-const OFFER: Offer<Kind> = Offer { verb: "topology show", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: false };
+const OFFER: Offer<&str> = Offer {
+    verb: "topology show",
+    names: names!["x.svg", "x.dot" | "x.gv", "x.json", "x.csv"],
+    json: Ok(()),
+    csv: Ok(()),
+    threads: false,
+};
 
 fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
@@ -145,19 +140,18 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     let fabric = &*network.fabric;
     // What is changed is no longer what the name says.
     let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.texts.set.is_empty());
-    for (kind, file) in args.out.open(&OFFER)? {
-        file.write(|w| match kind {
-            Kind::Drawing => pictures::fabric(fabric, named, w, voice),
-            Kind::Dot => w.write_all(dot::write(fabric).as_bytes()),
-            Kind::Json => fabric_json::write(fabric, w),
-            Kind::Links => fabric_csv::write(fabric, w),
-        })?;
-    }
-    match args.out.format {
-        Format::Json => print_with(|w| fabric_json::write(fabric, w))?,
-        Format::Csv => print_with(|w| fabric_csv::write(fabric, w))?,
-        Format::Table => super::show(&page(named, &network)?)?,
-    }
+    let page = page(named, &network)?;
+    args.out.deliver(
+        args.out.open(&OFFER)?,
+        || page,
+        &(),
+        &[
+            ("x.svg", &|w| pictures::fabric(fabric, named, w, voice)),
+            ("x.dot", &|w| w.write_all(dot::write(fabric).as_bytes())),
+            ("x.json", &|w| fabric_json::write(fabric, w)),
+            ("x.csv", &|w| fabric_csv::write(fabric, w)),
+        ],
+    )?;
     Ok(End::Done)
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
-use super::files::{note_input, outputs};
+use super::files::{names, note_input};
 use super::listing::Listing;
 use super::lists::rejoined;
 use super::options::{Offer, OutputArgs};
@@ -18,7 +18,7 @@ use hayase::sweep::fabrics::{
     self, FabricFigures, Layout, Prices, Questions, SCHEMA, SIMULATED_SIZE, SIMULATED_WINDOW,
 };
 use hayase::system::System;
-use hayase_output::{fabric_figures, json, svg};
+use hayase_output::{fabric_figures, svg};
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -102,16 +102,13 @@ fn part(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "a part below all of them is expected: 1% or 0.01".to_owned())
 }
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Bars: "x.svg",
-        Csv: "x.csv",
-        Json: "x.json",
-    }
-}
-
-const OFFER: Offer<Kind> = Offer { verb: "topology compare", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+const OFFER: Offer<&str> = Offer {
+    verb: "topology compare",
+    names: names!["x.svg", "x.csv", "x.json"],
+    json: Ok(()),
+    csv: Ok(()),
+    threads: true,
+};
 
 /// Works out the figures and prints them.
 pub fn compare(args: &TopologyCompareArgs, voice: Voice) -> Result<End, Failure> {
@@ -165,14 +162,15 @@ pub fn compare(args: &TopologyCompareArgs, voice: Voice) -> Result<End, Failure>
     let data = json!({ "schema": SCHEMA, "seed": seed, "about": about, "fabrics": all });
     let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> { Box::new(fabric_figures::rows(&all).into_iter()) };
     let listing = Listing { columns: &fabric_figures::columns(), rows: &rows };
-    for (kind, file) in files {
-        file.write(|mut w| match kind {
-            Kind::Bars => std::io::Write::write_all(&mut w, svg::fabrics(&all, &about.join(" · ")).as_bytes()),
-            Kind::Csv => listing.csv(w),
-            Kind::Json => json::write(&data, w),
-        })?;
-    }
-    args.out.print_rows(|| fabric_figures::table(&all, &about), &data, |w| listing.csv(w))?;
+    args.out.deliver(
+        files,
+        || fabric_figures::table(&all, &about),
+        &data,
+        &[
+            ("x.csv", &|w| listing.csv(w)),
+            ("x.svg", &|w| w.write_all(svg::fabrics(&all, &about.join(" · ")).as_bytes())),
+        ],
+    )?;
     Ok(End::Done)
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::files::{Opened, outputs, unknown};
+use super::files::{Opened, names, unknown};
 use super::options::Offer;
 use super::{End, Failure, Voice, caveats, complain, extension, progress};
 pub use args::TraceArgs;
@@ -24,7 +24,6 @@ use hayase::program::{OpKind, Program, RecordedRegion};
 use hayase::trace::calls::Call;
 use hayase::trace::{CallTally, Format, Tally, ToTrace, Unmatched, expanded, goal, unmatched};
 use hayase::units::Time;
-use hayase_output::json;
 use hayase_output::table::{Answer, Cell, Grid, count, grouped, printable};
 
 /// Shows what a trace holds, or writes it in another format.
@@ -156,16 +155,9 @@ impl ProgramInfo {
     }
 }
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Json: "x.json",
-    }
-}
-
-const INFO: Offer<Kind> = Offer {
+const INFO: Offer<&str> = Offer {
     verb: "trace info",
-    kind: Kind::of,
+    names: names!["x.json"],
     json: Ok(()),
     csv: Err("what a trace holds is several tables; take --format json, or `hayase trace sites`"),
     threads: false,
@@ -221,10 +213,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
     };
     // Where there is nothing to show, the mistakes say enough.
     if has_calls || program.is_some() {
-        for (Kind::Json, file) in files {
-            file.write(|w| json::write(&info, w))?;
-        }
-        args.out.print(|| page(&info, &tally), &info)?;
+        args.out.deliver(files, || page(&info, &tally), &info, &[])?;
     }
     if let Some(strays) = program.as_ref().map(Program::stray_borders).filter(|strays| !strays.is_empty()) {
         voice.hint(strays.join("; "));

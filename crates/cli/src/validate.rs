@@ -6,13 +6,13 @@ use std::sync::mpsc;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::listing::{self, Listing};
+use super::files::leave_out;
+use super::listing::Listing;
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::CasesMonitor;
 use super::{End, Failure, Voice, interrupt, print};
 use hayase::base::Arrange;
 use hayase::diagnostic::{Diagnostic, closest};
-use hayase_output::json;
 use hayase_output::table::{self, Answer};
 use hayase_validation::{Case, Context, Effort, Outcome, Verdict, Watch, cases};
 
@@ -50,7 +50,7 @@ pub struct ValidateArgs {
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<listing::Kind> = Offer { threads: true, ..Listing::offer("validate") };
+const OFFER: Offer<&str> = Offer { threads: true, ..Listing::offer("validate") };
 
 /// Runs the cases side by side, each reported when it and those before it are done.
 pub fn validate(args: &ValidateArgs, voice: Voice) -> Result<End, Failure> {
@@ -61,7 +61,7 @@ pub fn validate(args: &ValidateArgs, voice: Voice) -> Result<End, Failure> {
     }
     args.out.begin(&OFFER)?;
     let chosen = chosen(args)?;
-    let files = args.out.open(&OFFER)?;
+    let mut files = args.out.open(&OFFER)?;
     let outcomes = run(&chosen, effort, args.out.format == Format::Table, voice)?;
     let verdicts = || outcomes.iter().flatten().map(|outcome| outcome.verdict);
     let count = |wanted| verdicts().filter(|verdict| *verdict == wanted).count();
@@ -73,28 +73,22 @@ pub fn validate(args: &ValidateArgs, voice: Voice) -> Result<End, Failure> {
         Box::new(records.iter().map(|record| COLUMNS.map(|column| record[column].clone()).to_vec()))
     };
     let listing = Listing { columns: &COLUMNS, rows: &rows };
-    for (kind, file) in files {
-        if interrupted > 0 && kind == listing::Kind::Csv {
-            voice.say(format_args!("`{}` is not written: cases are missing", file.path().display()));
-            continue;
-        }
-        file.write(|w| match kind {
-            listing::Kind::Csv => listing.csv(w),
-            listing::Kind::Json => json::write(&records, w),
-        })?;
+    if interrupted > 0 {
+        leave_out(&mut files, |name| name == "x.csv", "cases are missing", voice);
     }
-    if args.out.format == Format::Table {
+    let summary = || {
         let open = if interrupted > 0 { format!(", {interrupted} not done") } else { String::new() };
-        print(&format!(
+        let mut answer = Answer::new();
+        answer.push_str(&format!(
             "{}: {} pass, {} differ from a published figure, {} cannot reach one, {failed} fail{open}\n",
             table::count(chosen.len() as u64, "case", "cases"),
             count(Verdict::Pass),
             count(Verdict::Differs),
             count(Verdict::NotReachable)
-        ))?;
-    } else {
-        args.out.print_rows(Answer::new, &records, |w| listing.csv(w))?;
-    }
+        ));
+        answer
+    };
+    args.out.deliver(files, summary, &records, &[("x.csv", &|w| listing.csv(w))])?;
     Ok(match (interrupted, failed) {
         (0, 0) => End::Done,
         (0, _) => End::Failed,

@@ -12,7 +12,8 @@ use crate::table::Table;
 /// A run that came to its end.
 #[pyclass(frozen, module = "hayase._hayase")]
 pub struct Played {
-    report: AnyReport,
+    kind: &'static str,
+    report: Box<dyn AnyReport>,
     tables: Vec<(&'static str, Py<Table>)>,
 }
 
@@ -22,7 +23,7 @@ impl Played {
     /// # Errors
     /// The mistakes of the scenario; that the run deadlocks, or was ended.
     pub fn new(py: Python<'_>, raw: Result<Raw, Invalid>) -> PyResult<Self> {
-        let Raw { report, deadlock, tables } = raw.map_err(|invalid| mistake::invalid(py, &invalid))?;
+        let Raw { kind, report, deadlock, tables } = raw.map_err(|invalid| mistake::invalid(py, &invalid))?;
         if let Some(why) = deadlock {
             return Err(mistake::deadlock(py, &why, &report.to_json()));
         }
@@ -30,7 +31,7 @@ impl Played {
             return Err(PyKeyboardInterrupt::new_err(()));
         }
         let tables = tables.into_iter().map(|(name, columns)| Ok((name, Table::new(py, columns)?)));
-        Ok(Self { report, tables: tables.collect::<PyResult<_>>()? })
+        Ok(Self { kind, report, tables: tables.collect::<PyResult<_>>()? })
     }
 }
 
@@ -51,12 +52,7 @@ impl Played {
     /// What ran: `pattern`, `program`, `jobs` or `farm`.
     #[getter]
     fn kind(&self) -> &'static str {
-        match self.report {
-            AnyReport::Pattern(_) => "pattern",
-            AnyReport::Program(_) => "program",
-            AnyReport::Jobs(_) => "jobs",
-            AnyReport::Farm(_) => "farm",
-        }
+        self.kind
     }
 
     /// The report as the program writes it.

@@ -11,14 +11,14 @@ use hayase_advice_page::{Level, PageData};
 use hayase_trace::callers::CALLED_FROM;
 use serde_json::Value;
 
-use super::files::{self, outputs};
+use super::files::{leave_out, names};
 use super::listing::Listing;
 use super::options::Offer;
 use super::progress::{self, Stop};
-use super::{End, Failure, Voice, caveats, complain, deadlock, interrupt, lines, replay};
+use super::runner::Answering;
+use super::{End, Failure, Voice, caveats, complain, interrupt, lines, replay};
 use args::{AdviseArgs, ExplainArgs};
 use found::Found;
-use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, closest};
 use hayase::report::Status;
 use hayase::scenario::Scenario;
@@ -30,19 +30,9 @@ use hayase_gain::rules::{self, Base};
 use hayase_gain::{Judge, Ranked, page, text};
 use hayase_output::{json, table};
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Page: "x.html" | "x.htm",
-        Sarif: "x.sarif" | "sarif.json",
-        Json: "x.json",
-        Placement: "placement.csv",
-    }
-}
-
-const OFFER: Offer<Kind> = Offer {
+const OFFER: Offer<&str> = Offer {
     verb: "advise",
-    kind: Kind::of,
+    names: names!["x.html" | "x.htm", "x.sarif" | "sarif.json", "x.json", "placement.csv"],
     json: Ok(()),
     csv: Err("findings are texts of several lines; take --format json, or -o x.html"),
     threads: true,
@@ -61,31 +51,31 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     };
     let replay = loader.load_program(args.on.regions.ask(work, voice)?)?;
     replay::say_links(&replay, voice);
-    let files = args.out.open(&OFFER)?;
-    let keeps = files.iter().any(|(kind, _)| *kind == Kind::Page);
+    let mut files = args.out.open(&OFFER)?;
+    let keeps = files.iter().any(|(name, _)| *name == "x.html");
     let Advised { ranked, context, run: happened } = match advised(args, &replay, &run, keeps, voice)? {
         Outcome::Advised(advised) => *advised,
         Outcome::End(end) => return Ok(end),
     };
     let data = page::data(&ranked, &context, happened);
-    for (kind, file) in files {
-        match kind {
-            Kind::Page => file.write(|w: &mut AtomicFile| hayase_advice_page::page(&data, w))?,
-            Kind::Sarif => {
-                let log = hayase_advice_page::sarif(&data, env!("CARGO_PKG_VERSION"));
-                file.write(|w| json::write(&log, w))?;
-            }
-            Kind::Json => file.write(|w| json::write(&text::json(&data, &ranked, &run.program.caveats), w))?,
-            Kind::Placement => match proposed(&ranked) {
-                Some(nodes) => {
-                    let rows = nodes.iter().enumerate().map(|(rank, node)| format!("{rank},{node}\n"));
-                    file.write(files::text(&("rank,node\n".to_owned() + &rows.collect::<String>())))?;
-                }
-                None => voice.say(format_args!("`{}` is not written: no placement is proposed", file.path().display())),
-            },
-        }
+    let nodes = proposed(&ranked);
+    if nodes.is_none() {
+        leave_out(&mut files, |name| name == "placement.csv", "no placement is proposed", voice);
     }
-    args.out.print(|| text::text(&data, &ranked), &text::json(&data, &ranked, &run.program.caveats))?;
+    let found = text::json(&data, &ranked, &run.program.caveats);
+    args.out.deliver(
+        files,
+        || text::text(&data, &ranked),
+        &found,
+        &[
+            ("x.html", &|w| hayase_advice_page::page(&data, &mut &mut *w)),
+            ("x.sarif", &|w| json::write(&hayase_advice_page::sarif(&data, env!("CARGO_PKG_VERSION")), w)),
+            ("placement.csv", &|w| {
+                writeln!(w, "rank,node")?;
+                nodes.into_iter().flatten().enumerate().try_for_each(|(rank, node)| writeln!(w, "{rank},{node}"))
+            }),
+        ],
+    )?;
     Ok(ended(args, &data, voice))
 }
 
@@ -157,8 +147,7 @@ fn advised(
     let base = match Base::new(&judge, keeps) {
         Ok(base) => base,
         Err(replayed) if replayed.report.head.status == Status::Deadlocked => {
-            let stopped = replayed.report.head.stopped;
-            complain(deadlock::describe(&replay::blocked(replayed.stuck), "operation", stopped).trim_end());
+            complain(ProgramWork::reason(&replayed).trim_end());
             return Ok(Outcome::End(End::Deadlocked));
         }
         Err(_) => return Ok(Outcome::End(End::Interrupted)),

@@ -2,26 +2,18 @@
 
 use super::args::PlanArgs;
 use super::loader::loader;
-use crate::files::outputs;
-use crate::options::Offer;
+use crate::files::names;
+use crate::options::{Offer, Writes};
 use crate::range;
 use crate::{End, Failure, Voice};
 use hayase::farm::plan::{Played, RATE};
 use hayase::report::{IntervalPrediction, PlanReport};
 use hayase::scenario::FarmPlan;
 use hayase::units::Time;
-use hayase_output::{csv, json, table};
+use hayase_output::{csv, table};
 
-outputs! {
-    /// Contents of a file, by its name.
-    enum Kind {
-        Csv: "x.csv",
-        Json: "x.json",
-    }
-}
-
-const OFFER: Offer<Kind> =
-    Offer { verb: "master-slave plan", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: false };
+const OFFER: Offer<&str> =
+    Offer { verb: "master-slave plan", names: names!["x.csv", "x.json"], json: Ok(()), csv: Ok(()), threads: false };
 
 /// Plans.
 pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
@@ -54,12 +46,7 @@ pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
         predictions: predictions.collect(),
         next: proposed.next,
     };
-    for (kind, file) in args.out.open(&OFFER)? {
-        file.write(|w| match kind {
-            Kind::Json => json::write(&report, w),
-            Kind::Csv => csv::points(&report, w),
-        })?;
-    }
-    args.out.print_rows(|| table::plan(&report), &report, |w| csv::points(&report, w))?;
+    let csv: Writes<'_> = &|w| csv::points(&report, w);
+    args.out.deliver(args.out.open(&OFFER)?, || table::plan(&report), &report, &[("x.csv", csv)])?;
     Ok(End::Done)
 }

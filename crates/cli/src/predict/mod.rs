@@ -3,7 +3,7 @@
 pub mod args;
 
 use super::caveats::Strictness;
-use super::seeds::seeds;
+use super::play::{Asked, play};
 use super::{End, Failure, Voice, caveats, progress, regions, replay};
 use args::PredictArgs;
 use hayase::diagnostic::{Diagnostic, file_names};
@@ -15,7 +15,8 @@ use hayase::trace::unreceived;
 /// Predicts a program.
 pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     let start = hayase::base::wall_clock::now();
-    let window = replay::begin("predict", &args.out, &args.window)?;
+    let asked = Asked { since: Some(start), ..Asked::new("predict", args.seeds, &args.out, &args.window, voice) };
+    asked.begin::<ProgramWork>()?;
     let played = match loader(args).on_read(progress::reading(voice.show)).load_all()? {
         Loaded::Program(played) => played,
         Loaded::Pattern(_) | Loaded::Farm(_) | Loaded::Jobs(_) => {
@@ -30,8 +31,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     if args.communication.is_none() && played.system().node().facts().is_ideal && played.network().is_none() {
         voice.hint("messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)");
     }
-    let seeds = seeds(played.seed(), args.seeds.seeds)?;
-    replay::play(&played, &seeds, Some(start), &args.out, window, voice)
+    play(&played, &asked)
 }
 
 /// What was typed, as the scenario that it stands for.

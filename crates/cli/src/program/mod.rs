@@ -8,8 +8,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::files::{Opened, kind_of, parts, unknown};
-use super::options::{Offer, no_file};
+use super::files::{Names, Opened, check_names, kind_of, open, parts, unknown};
+use super::options::{Offer, OutputArgs};
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, extension, progress};
 use args::{ExtendArgs, FoldArgs, ProgramVerb, ShowArgs};
@@ -81,16 +81,18 @@ fn invalid(diagnostics: Vec<Diagnostic>) -> Failure {
     Invalid { diagnostics, ..Invalid::default() }.into()
 }
 
-const FOLD: Offer<(Kind, bool)> = Offer {
+const FOLD: Offer<()> = Offer {
     verb: "program fold",
-    kind,
+    // Names of files tell two things (`kind`).
+    names: &[],
     json: Ok(()),
     csv: Err("what folding gives is no table; take --format json"),
     threads: false,
 };
 
 fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
-    args.out.begin(&FOLD)?;
+    check_names(&args.out.output, kind)?;
+    OutputArgs { output: Vec::new(), ..args.out.clone() }.begin(&FOLD)?;
     let Run { folded, name, notes, borders, caveats } = read_run(&args.input, voice)?;
     caveats::judge(&caveats, &name, args.input.strictness, voice)?;
     let Folded { mut data, times } = folded;
@@ -105,7 +107,7 @@ fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
     let variation = variation(&folded, &blocks, &times).map_err(invalid)?;
     let mut text = Vec::new();
     program::write(&folded.data, &mut text).map_err(Failure::Print)?;
-    for ((kind, compressed), file) in args.out.open(&FOLD)? {
+    for ((kind, compressed), file) in open(&args.out.output, kind)? {
         match kind {
             Kind::Program => write(file, compressed, &|out| out.write_all(&text))?,
             Kind::Computation => write(file, compressed, &|out| computation::write(&times, out))?,
@@ -244,7 +246,8 @@ fn read_with<T>(
 
 fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
     const HELP: &str = "program data is a text of its own (docs/formats.md), with a line for each step";
-    let offer = Offer { verb: "program show", kind: no_file, json: Err(HELP), csv: Err(HELP), threads: false };
+    let offer =
+        Offer { verb: "program show", names: &[] as Names<()>, json: Err(HELP), csv: Err(HELP), threads: false };
     args.out.begin(&offer)?;
     let data = read_program(&args.program, voice)?;
     let blocks = Blocks::of(&data);

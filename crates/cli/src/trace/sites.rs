@@ -5,12 +5,11 @@ use serde_json::Value;
 
 use super::accesses::{self, AccessSite};
 use super::args::TraceSitesArgs;
-use crate::listing::{Kind, Listing};
+use crate::listing::Listing;
 use crate::{End, Failure, Voice, caveats, lines, progress};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::program::caveats::Caveats;
 use hayase::trace::{BySite, Calling};
-use hayase_output::json;
 use hayase_output::table::{Answer, Cell, Grid, grouped, printable};
 
 /// All sites, as data.
@@ -75,13 +74,7 @@ pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
     let report = Sites { schema, name, sites, accesses, caveats };
     let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> { Box::new(report.sites.iter().map(Site::row)) };
     let rows = Listing { columns: &Site::COLUMNS, rows: &rows };
-    for (kind, file) in args.out.open(&offer)? {
-        file.write(|w| match kind {
-            Kind::Csv => rows.csv(w),
-            Kind::Json => json::write(&report, w),
-        })?;
-    }
-    args.out.print_rows(|| table(&report), &report, |w| rows.csv(w))?;
+    args.out.deliver(args.out.open(&offer)?, || table(&report), &report, &[("x.csv", &|w| rows.csv(w))])?;
     Ok(End::Done)
 }
 

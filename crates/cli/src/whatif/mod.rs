@@ -27,7 +27,7 @@ outputs! {
     }
 }
 
-const OFFER: Offer<Kind> = Offer { verb: "whatif", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+const OFFER: Offer<Kind> = Offer { verb: "whatif", names: Kind::NAMES, json: Ok(()), csv: Ok(()), threads: true };
 
 /// Runs any work with one parameter changed at a time.
 pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {

@@ -1,0 +1,67 @@
+//! Files of a farm, which is tried in several ways.
+
+use std::num::NonZeroU32;
+
+use crate::files::{leave_out, names};
+use crate::options::{Offer, OutputArgs};
+use crate::seeds::seeds;
+use crate::{End, Failure, Voice, complain, runner};
+use hayase::diagnostic::{Diagnostic, failure};
+use hayase::report::FarmReport;
+use hayase::scenario::Farm;
+use hayase::sweep::not_done;
+use hayase_output::{csv, svg, table};
+
+/// What a farm can do.
+pub const OFFER: Offer<&'static str> = Offer {
+    verb: "master-slave",
+    names: names!["x.json", "x.csv", "gantt.svg", "x.svg"],
+    json: Ok(()),
+    csv: Ok(()),
+    threads: true,
+};
+
+/// Runs all that is tried of a farm with each of its seeds, and writes and prints what came out.
+///
+/// # Errors
+/// What cannot be asked of it, and files that cannot be written.
+pub fn play_farm(farm: &Farm, count: Option<NonZeroU32>, out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
+    let seeds = seeds(farm.seed(), count)?;
+    out.check(&OFFER)?;
+    if farm.points.len() > 1
+        && let Some(path) = out.file_of(&OFFER, "gantt.svg")
+    {
+        let message = format!("`{}` shows one prediction, and {} are asked for", path.display(), farm.points.len());
+        return Err(Diagnostic::new("too-many-points", message).help("give one number of workers").into());
+    }
+    let mut files = out.open(&OFFER)?;
+    let report = runner::farm(farm, &seeds, &voice)?;
+    if !report.complete {
+        leave_out(&mut files, |name| name != "x.json", "predictions are missing", voice);
+    }
+    out.deliver(
+        files,
+        || table::farm(&report),
+        &report,
+        &[
+            ("x.csv", &|w| csv::predictions(&report, w)),
+            ("gantt.svg", &|w| w.write_all(gantt(farm, &report).as_bytes())),
+            ("x.svg", &|w| w.write_all(svg::farm(&report).as_bytes())),
+        ],
+    )?;
+    if let Some(row) = report.predictions.iter().find(|row| row.undone > 0) {
+        let workers = table::count(row.workers.into(), "worker", "workers");
+        let message = format!("all of {workers} are lost, and {}", not_done(row.undone));
+        complain(failure(&message, voice.colour));
+        return Ok(End::Failed);
+    }
+    Ok(if report.complete { End::Done } else { End::Interrupted })
+}
+
+/// Draws what each worker did in the one prediction.
+fn gantt(farm: &Farm, report: &FarmReport) -> String {
+    let Some(row) = report.predictions.first() else { return String::new() };
+    let title = format!("{}, {}", report.tasks, report.setting);
+    let turns = farm.points.first().map(|point| point.work().turns(point.system())).unwrap_or_default();
+    svg::gantt(&turns, row.workers as usize, row.time_s, &title)
+}

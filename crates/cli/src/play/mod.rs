@@ -1,0 +1,375 @@
+//! Work played by a verb: the files that each kind of work has, written and printed in one way for all of them.
+
+mod farm;
+mod jobs;
+mod pattern;
+mod program;
+mod streams;
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, Write};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::files::{Names, kind_of, leave_out};
+use super::options::{self, Offer, OutputArgs};
+use super::progress::{self, RunMonitor};
+use super::runner::{self, Answering, Looking, ReportOf, Reported, Told};
+use super::seeds::{SeedsArgs, seeds};
+use super::window::WindowArgs;
+use super::{End, Failure, Voice, accuracy, complain, estimate, interrupt, pictures};
+use hayase::atomic_file::AtomicFile;
+use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase::engine::Watch;
+use hayase::ids::RankId;
+use hayase::player::{Activity, Transfer};
+use hayase::program::Mark;
+use hayase::record::Matrix;
+use hayase::report::{MessageRecord, Meta, Status};
+use hayase::scenario::Scenario;
+use hayase::simulation::RunOptions;
+use hayase::sweep::Control;
+use hayase::system::System;
+use hayase::units::{Bytes, Time};
+use hayase_output::svg::Window;
+use hayase_output::table::{self, Answer};
+use hayase_output::{csv, json};
+use streams::Stream;
+
+pub use farm::{OFFER as FARM, play_farm};
+pub use jobs::INTERFERENCE;
+
+/// Messages of a timeline at most: more of them are no longer seen apart, and are all kept until the end.
+const TIMELINE: u64 = 100_000;
+
+/// Files that are written while a run goes on.
+const STREAMS: [&str; 3] = ["messages.csv", "activities.csv", "trace.json"];
+
+/// Work with files that show its run.
+pub trait Filed: Answering {
+    /// Names of its files.
+    const NAMES: Names<&'static str>;
+    /// Success if it prints CSV, else what to do instead.
+    const CSV: Result<(), &'static str> = Ok(());
+    /// Files that are written of a run that is not complete, too.
+    const KEPT: &'static [&'static str] = &["x.json"];
+
+    /// Refuses what cannot be asked of this scenario.
+    ///
+    /// # Errors
+    /// The mistake.
+    fn check(_scenario: &Scenario<Self>, _asked: &Asked<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Begins a file that is written while the run goes on.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn stream<'a>(scenario: &'a Scenario<Self>, name: &str, file: AtomicFile) -> io::Result<Box<dyn Stream + 'a>>;
+
+    /// Writes a file that is made of what came out; those that all work has are written elsewhere.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn write(played: &Played<'_, Self>, name: &str, w: &mut AtomicFile) -> io::Result<()>;
+
+    /// Returns the title of pictures.
+    fn title(report: &ReportOf<Self>) -> String;
+
+    /// Returns the answer for a terminal.
+    fn table(report: &ReportOf<Self>) -> Answer;
+
+    /// Writes the answer as CSV, where there is such a table.
+    ///
+    /// # Errors
+    /// The writer fails.
+    fn csv(_report: &ReportOf<Self>, _w: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Says what the simulation itself took.
+    fn took(report: &ReportOf<Self>, meta: &Meta) -> String;
+
+    /// Says more of the run, after its files are written.
+    fn say(_scenario: &Scenario<Self>, _outcome: &Self::Outcome, _asked: &Asked<'_>) {}
+
+    /// Returns what a verb that plays such work makes of the options of output.
+    fn offer(verb: &'static str) -> Offer<&'static str> {
+        Offer { verb, names: Self::NAMES, json: Ok(()), csv: Self::CSV, threads: true }
+    }
+}
+
+/// What is asked of a verb that plays work.
+#[derive(Clone)]
+pub struct Asked<'a> {
+    /// The verb, as it is typed.
+    pub verb: &'static str,
+    /// Number of seeds.
+    pub seeds: Option<NonZeroU32>,
+    /// True if `--interference` was typed.
+    pub interference: bool,
+    /// Start of what is counted as time of the run, where that is before it.
+    pub since: Option<Instant>,
+    /// Words that `hayase accuracy` has for the same scenario.
+    pub words: String,
+    /// Options of output.
+    pub out: &'a OutputArgs,
+    /// Window of a timeline.
+    pub window: &'a WindowArgs,
+    /// Voice of the program.
+    pub voice: Voice,
+}
+
+impl<'a> Asked<'a> {
+    /// Creates what is asked of this verb by the options that all such verbs have.
+    pub fn new(
+        verb: &'static str,
+        seeds: SeedsArgs,
+        out: &'a OutputArgs,
+        window: &'a WindowArgs,
+        voice: Voice,
+    ) -> Self {
+        let seeds = seeds.seeds;
+        Self { verb, seeds, interference: false, since: None, words: String::new(), out, window, voice }
+    }
+
+    /// Checks what is asked for, and starts the threads.
+    ///
+    /// # Errors
+    /// What such work cannot do.
+    pub fn begin<W: Filed>(&self) -> Result<(), Failure> {
+        self.check::<W>()?;
+        options::begin(self.out.threads)
+    }
+
+    /// Returns the first file of this kind that is asked for.
+    pub fn file<W: Filed>(&self, name: &'static str) -> Option<&'a Path> {
+        self.out.file_of(&W::offer(self.verb), name)
+    }
+
+    /// Checks what is asked for; returns the window of a timeline.
+    ///
+    /// # Errors
+    /// What such work cannot do.
+    pub fn check<W: Filed>(&self) -> Result<Window, Failure> {
+        self.out.check(&W::offer(self.verb))?;
+        Ok(self.window.window(self.file::<W>("timeline.svg").is_some())?)
+    }
+}
+
+/// A run with what was seen of it.
+pub struct Played<'a, W: Answering> {
+    scenario: &'a Scenario<W>,
+    outcome: &'a W::Outcome,
+    report: &'a ReportOf<W>,
+    /// All messages, where there is a timeline of them; one more than it can show at most.
+    messages: Vec<MessageRecord>,
+    matrix: Matrix,
+    window: Window,
+}
+
+/// Shows how far runs are, until they end or it is in vain to go on.
+struct Onlooker {
+    voice: Voice,
+    vain: AtomicBool,
+    ended: Cell<Option<Instant>>,
+}
+
+impl Looking for Onlooker {
+    fn run<T>(&self, run: impl FnOnce(&dyn Watch) -> T) -> T {
+        let outcome = run(&RunMonitor::new(self.voice.show, interrupt::stop_flag(), &self.vain));
+        self.ended.set(Some(hayase::base::wall_clock::now()));
+        outcome
+    }
+
+    fn runs<T>(&self, runs: impl FnOnce(Control<'_>) -> T) -> T {
+        self.voice.runs(runs)
+    }
+
+    fn hint(&self, text: &str) {
+        self.voice.hint(text);
+    }
+}
+
+impl Voice {
+    /// Runs many simulations, of which it is shown how far they are.
+    pub fn runs<T>(self, runs: impl FnOnce(Control<'_>) -> T) -> T {
+        progress::over_runs(self.show, "messages", runs)
+    }
+}
+
+impl Looking for Voice {
+    fn run<T>(&self, run: impl FnOnce(&dyn Watch) -> T) -> T {
+        run(&RunMonitor::new(self.show, interrupt::stop_flag(), &AtomicBool::new(false)))
+    }
+
+    fn runs<T>(&self, runs: impl FnOnce(Control<'_>) -> T) -> T {
+        Voice::runs(*self, runs)
+    }
+
+    fn hint(&self, text: &str) {
+        Voice::hint(*self, text);
+    }
+}
+
+/// Refuses names of files that no work has: which there are depends on the work, which is not known yet.
+///
+/// # Errors
+/// All such names.
+pub fn check_names(out: &OutputArgs) -> Result<(), Failure> {
+    use hayase::simulation::{JobsWork, PatternWork, ProgramWork};
+    let others = [ProgramWork::NAMES, FARM.names, JobsWork::NAMES];
+    let is_known = |path: &Path| others.iter().any(|names| kind_of(path, names).is_ok());
+    let mistake = |path: &PathBuf| kind_of(path, PatternWork::NAMES).err().filter(|_| !is_known(path));
+    let diagnostics: Vec<Diagnostic> = out.output.iter().filter_map(mistake).collect();
+    if diagnostics.is_empty() { Ok(()) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
+}
+
+/// Runs the scenario with its seeds, writes and prints what came out with the first, and says why it did not go on.
+///
+/// # Errors
+/// What cannot be asked of it, and files that cannot be written.
+pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, Failure> {
+    let &Asked { out, voice, .. } = asked;
+    let window = asked.check::<W>()?;
+    let seeds = seeds(scenario.seed(), asked.seeds)?;
+    W::check(scenario, asked)?;
+    for name in ["noise.svg", "noise.csv"] {
+        check_noise(scenario.system(), asked.file::<W>(name))?;
+    }
+    let files = out.open(&W::offer(asked.verb))?;
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    let wants = |name: &str| names.contains(&name) || (asked.interference && name == "interference.csv");
+    let wants_any = |some: &[&str]| some.iter().any(|name| wants(name));
+
+    let (mut streams, mut others) = (Vec::<(PathBuf, Box<dyn Stream + '_>)>::new(), Vec::new());
+    for (name, file) in files {
+        if !STREAMS.contains(&name) {
+            others.push((name, file));
+            continue;
+        }
+        let (path, file) = file.into_parts();
+        match W::stream(scenario, name, file) {
+            Ok(stream) => streams.push((path, stream)),
+            Err(error) => return Err(Failure::Write(path, error)),
+        }
+    }
+    let looking = Onlooker { voice, vain: AtomicBool::new(false), ended: Cell::new(None) };
+    let (mut messages, mut matrix) = (Vec::new(), Matrix::default());
+    let mut outcome = {
+        let transfers = scenario.work().program().is_some();
+        let (streams, keeps) = (RefCell::new(&mut streams), !transfers && wants("timeline.svg"));
+        let each = |take: &mut dyn FnMut(&mut dyn Stream)| {
+            streams.borrow_mut().iter_mut().for_each(|(_, stream)| take(&mut **stream));
+        };
+        let mut on_message = |message: &MessageRecord| {
+            each(&mut |stream| {
+                stream.message(message);
+                if stream.failed() {
+                    looking.vain.store(true, Ordering::Relaxed);
+                }
+            });
+            if keeps && messages.len() as u64 <= TIMELINE {
+                messages.push(*message);
+            }
+        };
+        let mut on_activity = |activity: &Activity| each(&mut |stream| stream.activity(activity));
+        let counts = wants_any(&["matrix.csv", "matrix.svg"]);
+        let mut on_transfer = |transfer: &Transfer| {
+            if counts {
+                matrix.add(transfer);
+            }
+            each(&mut |stream| stream.transfer(transfer));
+        };
+        let mut on_mark = |rank: RankId, mark: &Mark, time: Time| each(&mut |stream| stream.mark(rank, mark, time));
+        let hears_messages = wants("messages.csv");
+        let hears_transfers = transfers && (hears_messages || counts || wants("trace.json"));
+        let run = |watch: &dyn Watch| {
+            scenario.run(RunOptions {
+                on_message: if !transfers && (hears_messages || keeps) { Some(&mut on_message) } else { None },
+                on_activity: if wants_any(&["activities.csv", "trace.json"]) { Some(&mut on_activity) } else { None },
+                on_transfer: if hears_transfers { Some(&mut on_transfer) } else { None },
+                on_mark: if wants("trace.json") { Some(&mut on_mark) } else { None },
+                watch: Some(watch),
+                ..scenario.work().observed(&wants)
+            })
+        };
+        runner::answer(scenario, &seeds, &looking, run)?
+    };
+    let (head, meta) = outcome.report_mut().parts();
+    if let Some((since, ended)) = asked.since.zip(looking.ended.get()) {
+        // Reading the data sets and putting them together is part of what a prediction takes.
+        meta.wall_s = ended.duration_since(since).max(Duration::ZERO).as_secs_f64();
+    }
+    let (head, meta) = (head.clone(), meta.clone());
+    let complete = head.status == Status::Complete;
+    estimate::say_reason(head.estimated.as_ref(), voice);
+
+    // A part of a table looks like a whole one; the report says what it is.
+    const WHY: &str = "the run is not complete";
+    for (path, stream) in streams {
+        let written = stream.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
+        written.map_err(|error| Failure::Write(path.clone(), error))?;
+        if !complete {
+            voice.say(format_args!("`{}` is not written: {WHY}", path.display()));
+        }
+    }
+    if !complete {
+        leave_out(&mut others, |name| !W::KEPT.contains(&name), WHY, voice);
+    }
+    if messages.len() as u64 > TIMELINE {
+        let why = format!("there are more than {} messages", table::grouped(TIMELINE));
+        leave_out(&mut others, |name| name == "timeline.svg", &why, voice);
+    }
+    let report = outcome.report();
+    let played = Played { scenario, outcome: &outcome, report, messages, matrix, window };
+    for (name, file) in others {
+        file.write(|w| match (name, &head.noise) {
+            ("x.json", _) => json::write(report, w),
+            ("noise.svg", Some(noise)) => pictures::noise(noise, &W::title(report), w),
+            ("noise.csv", Some(noise)) => csv::noise(noise, w),
+            _ => W::write(&played, name, w),
+        })?;
+    }
+    W::say(scenario, &outcome, asked);
+    out.print_rows(|| W::table(report), report, |w| W::csv(report, w))?;
+    if let Some(known) = &head.accuracy {
+        accuracy::say(known, &asked.words, voice);
+    }
+    voice.say(W::took(report, &meta));
+    Ok(match head.status {
+        Status::Complete => End::Done,
+        // Only a farm can be left undone.
+        Status::Interrupted | Status::Undone => End::Interrupted,
+        Status::Deadlocked => {
+            complain(W::reason(&outcome).trim_end());
+            End::Deadlocked
+        }
+    })
+}
+
+/// Refuses a file that shows what slow ranks cost where no rank is slow.
+fn check_noise(system: &System, file: Option<&Path>) -> Result<(), Diagnostic> {
+    match file {
+        Some(path) if system.noise().is_empty() => {
+            let message = format!("`{}` shows what slow ranks cost, and no rank is slow", path.display());
+            Err(Diagnostic::new("wrong-choice", message).help("say who is: --straggler 3=50%, or --noise 25us/1ms"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says how long a run took, with counts over that time and the memory of the process.
+fn took(done: &str, meta: &Meta, counts: &[(u64, &str)]) -> String {
+    let mut text = format!("{done} in {}", table::seconds(meta.wall_s));
+    for (count, what) in counts.iter().filter(|_| meta.wall_s > 0.0) {
+        text += &format!(", {}", table::rate_of(*count as f64 / meta.wall_s, what));
+    }
+    if let Some(bytes) = meta.peak_rss_bytes {
+        text += &format!(", peak memory {}", Bytes(bytes));
+    }
+    text
+}

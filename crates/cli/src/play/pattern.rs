@@ -1,0 +1,84 @@
+//! Files of a pattern.
+
+use std::io;
+
+use super::streams::Stream;
+use super::{Asked, Filed, Played, TIMELINE, took};
+use crate::files::{Names, names};
+use crate::{Failure, estimate, pictures};
+use hayase::atomic_file::AtomicFile;
+use hayase::diagnostic::Diagnostic;
+use hayase::report::{Meta, Report};
+use hayase::scenario::Scenario;
+use hayase::simulation::{PatternWork, Simulated};
+use hayase_output::csv;
+use hayase_output::table::{self, Answer};
+
+impl Filed for PatternWork {
+    const NAMES: Names<&'static str> = names![
+        "x.json",
+        "timeline.svg",
+        "noise.svg",
+        "x.svg",
+        "messages.csv",
+        "links.csv",
+        "noise.csv",
+        "ranks.csv",
+        "activities.csv",
+        "path.csv",
+    ];
+    const CSV: Result<(), &'static str> =
+        Err("of a pattern there are several tables: -o messages.csv, links.csv, ranks.csv, activities.csv, path.csv");
+
+    fn check(scenario: &Scenario<Self>, asked: &Asked<'_>) -> Result<(), Failure> {
+        let whole = ["messages.csv", "ranks.csv", "activities.csv", "path.csv", "timeline.svg"];
+        estimate::check(scenario.system(), whole.into_iter().find_map(|name| asked.file::<Self>(name)))?;
+        // A timeline keeps every message, so its size is checked before the run.
+        let messages = scenario.work().messages();
+        match asked.file::<Self>("timeline.svg") {
+            Some(path) if messages > TIMELINE => {
+                let (messages, most) = (table::grouped(messages), table::grouped(TIMELINE));
+                let message = format!("a timeline of {messages} messages cannot be read (`{}`)", path.display());
+                Err(Diagnostic::new("too-large", message)
+                    .help(format!("{most} messages are the most; take a smaller run, or messages.csv"))
+                    .into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn stream<'a>(_: &'a Scenario<Self>, name: &str, file: AtomicFile) -> io::Result<Box<dyn Stream + 'a>> {
+        Ok(match name {
+            "messages.csv" => Box::new(csv::MessagesBeside::new(file)?),
+            _ => Box::new(csv::activities(file)?),
+        })
+    }
+
+    fn write(played: &Played<'_, Self>, name: &str, w: &mut AtomicFile) -> io::Result<()> {
+        let &Played { scenario, outcome: run, report, window, .. } = played;
+        match (name, scenario.network()) {
+            ("links.csv", _) => csv::links(run.links.iter(), w),
+            ("x.svg", Some(network)) => pictures::loads(&network.fabric, &run.links, report, w),
+            ("timeline.svg", _) => pictures::timeline(&played.messages, scenario.work(), run, window, w),
+            ("ranks.csv", _) => {
+                let known = run.history.is_some();
+                let (ranks, late) = report.ranks.as_ref().map_or((&[][..], &[][..]), |of| (&of.ranks, &of.late));
+                csv::ranks(ranks, late, known, w)
+            }
+            ("path.csv", _) => csv::path(run.path.as_deref().unwrap_or_default(), w),
+            _ => Ok(()),
+        }
+    }
+
+    fn title(report: &Report) -> String {
+        format!("{} on {}", report.workload, report.fabric)
+    }
+
+    fn table(report: &Report) -> Answer {
+        table::run(report)
+    }
+
+    fn took(report: &Report, meta: &Meta) -> String {
+        took("simulated", meta, &[(estimate::simulated(&report.head), "messages"), (meta.events, "events")])
+    }
+}

@@ -1,0 +1,109 @@
+//! Files of a program.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use super::streams::Stream;
+use super::{Asked, Filed, Played, took};
+use crate::files::{Names, names};
+use hayase::atomic_file::AtomicFile;
+use hayase::report::replay::ReplayReport;
+use hayase::report::{Meta, Status};
+use hayase::scenario::Scenario;
+use hayase::simulation::{ProgramOutcome, ProgramWork};
+use hayase::trace::unmatched;
+use hayase::units::Bytes;
+use hayase_output::table::{self, Answer};
+use hayase_output::trace::Trace;
+use hayase_output::{csv, svg};
+
+/// Says what a program was played on.
+fn played_on(report: &ReplayReport) -> String {
+    format!("nodes {}; network: {}", report.node, report.network)
+}
+
+impl Filed for ProgramWork {
+    const NAMES: Names<&'static str> = names![
+        "trace.json" | "perfetto.json",
+        "x.json",
+        "activities.csv",
+        "messages.csv",
+        "ranks.csv",
+        "matrix.csv",
+        "path.csv",
+        "noise.csv",
+        "noise.svg",
+        "breakdown.svg",
+        "timeline.svg",
+        "matrix.svg",
+    ];
+    const CSV: Result<(), &'static str> =
+        Err("of a program there are several tables: -o ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv");
+    const KEPT: &'static [&'static str] = &["x.json", "ranks.csv"];
+
+    fn stream<'a>(scenario: &'a Scenario<Self>, name: &str, file: AtomicFile) -> io::Result<Box<dyn Stream + 'a>> {
+        let Self { program, name: title, .. } = scenario.work();
+        Ok(match name {
+            "trace.json" => Box::new(Trace::new(file, title, program.ranks(), &program.regions)?),
+            "messages.csv" => Box::new(csv::transfers(file, Arc::clone(program))?),
+            _ => Box::new(csv::activities(file)?),
+        })
+    }
+
+    fn write(played: &Played<'_, Self>, name: &str, w: &mut AtomicFile) -> io::Result<()> {
+        let &Played { scenario, outcome, report, ref matrix, window, .. } = played;
+        let ProgramOutcome { history, path, regions, .. } = outcome;
+        let (path, ranks) = (path.as_deref().unwrap_or_default(), report.ranks.len() as u32);
+        let picture = match name {
+            "ranks.csv" => {
+                let known = history.is_some() && report.region.is_none() && report.head.status == Status::Complete;
+                return csv::ranks(&report.ranks, &report.late, known, w);
+            }
+            "path.csv" => return csv::path(path, w),
+            "matrix.csv" => return csv::matrix(matrix, w),
+            "matrix.svg" => {
+                let messages = table::count(report.head.messages, "message", "messages");
+                svg::matrix(matrix, ranks, &report.program, &format!("{messages}, {}", Bytes(report.head.bytes)))
+            }
+            "breakdown.svg" => {
+                let region = report.region.as_ref().map_or(String::new(), |region| format!(" (region {region})"));
+                svg::breakdown(&report.ranks, &format!("{}{region}", report.program), &played_on(report))
+            }
+            "timeline.svg" => {
+                let Some(history) = history else { return Ok(()) };
+                let names = &scenario.work().program.regions;
+                let named = report.regions.iter().filter_map(|region| {
+                    let number = names.iter().position(|name| **name == *region.name)?;
+                    Some((region.name.as_str(), regions.get(number)?.spans.as_slice()))
+                });
+                let regions: Vec<svg::Region<'_>> = named.collect();
+                let makespan_s = report.head.makespan_s;
+                let played = svg::Played { history, path, ranks, makespan_s, regions: &regions, window };
+                svg::replay(&played, &report.program, &played_on(report))
+            }
+            _ => return Ok(()),
+        };
+        w.write_all(picture.as_bytes())
+    }
+
+    fn title(report: &ReplayReport) -> String {
+        format!("{}; {}", report.program, played_on(report))
+    }
+
+    fn table(report: &ReplayReport) -> Answer {
+        table::replay(report)
+    }
+
+    fn took(_: &ReplayReport, meta: &Meta) -> String {
+        took("played", meta, &[(meta.events, "events")])
+    }
+
+    fn say(scenario: &Scenario<Self>, outcome: &ProgramOutcome, asked: &Asked<'_>) {
+        if !outcome.stuck.is_empty()
+            && outcome.report.head.status != Status::Complete
+            && let Some(mistake) = unmatched(&scenario.work().program).receives.first()
+        {
+            asked.voice.hint(&mistake.message);
+        }
+    }
+}
