@@ -10,12 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::Value;
 
 use super::files::{leave_out, names};
 use super::listing::Listing;
 use super::options::{self, Format, Offer, OutputArgs};
-use super::progress::StepsMonitor;
+use super::progress::Meter;
 use super::{End, Failure, Voice, complain, interrupt, print_with, process};
 use hayase::diagnostic::{Diagnostic, closest, failure};
 use hayase::report::{BENCHMARK_SCHEMA, Benchmark, BenchmarkRow, Measurement};
@@ -82,8 +81,7 @@ const REPEATS: (u32, u32) = (5, 3);
 /// How often the parent looks whether a run is done.
 const GLANCE: Duration = Duration::from_millis(10);
 
-const OFFER: Offer<&str> =
-    Offer { verb: "bench", names: names!["x.csv", "x.json", "x.md"], json: Ok(()), csv: Ok(()), threads: true };
+const OFFER: Offer<&str> = Offer::new("bench", names!["x.csv", "x.json", "x.md"]);
 
 /// Measures the chosen loads.
 pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
@@ -99,7 +97,7 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
     }
     let mut files = out.open(&OFFER)?;
     let stop = interrupt::stop_flag();
-    let monitor = StepsMonitor::new(voice.show);
+    let monitor = Meter::new(voice.show, "runs");
     let repeats = args.repeats.map_or(if args.quick { REPEATS.1 } else { REPEATS.0 }, |repeats| repeats.get());
     let mut runs: Vec<Vec<Measurement>> = vec![Vec::new(); chosen.len()];
     let mut complete = true;
@@ -107,7 +105,7 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
     for step in 0..steps {
         let number = (step % chosen.len() as u64) as usize;
         let load = &chosen[number];
-        monitor.tell(step, steps, load.name());
+        monitor.tell(step, steps, || load.name().to_owned());
         match in_a_process(load, args, stop) {
             Ok(Child::Done(measurement)) => runs[number].push(measurement),
             Ok(Child::Stopped) => {
@@ -197,10 +195,8 @@ fn list(loads: &[Load], out: &OutputArgs) -> Result<(), Failure> {
     let size = |load: &Load| if load.tier() == Tier::Large { " (with --large)" } else { "" };
     let listed: Vec<(String, String)> =
         loads.iter().map(|load| (load.name().to_owned(), format!("{}{}", extent(load), size(load)))).collect();
-    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-        Box::new(listed.iter().map(|(name, extent)| vec![name.as_str().into(), extent.as_str().into()]))
-    };
-    Listing { columns: &["load", "measured"], rows: &rows }.answer(out, || table::loads(&listed))
+    let rows = || listed.iter().map(|(name, extent)| vec![name.as_str().into(), extent.as_str().into()]);
+    Listing::new(&["load", "measured"], rows).answer(out, || table::loads(&listed))
 }
 
 fn length(args: &BenchArgs) -> Length {

@@ -52,13 +52,9 @@ pub struct CalibrateArgs {
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<&str> = Offer {
-    verb: "calibrate",
-    names: names!["x.toml", "x.json", "x.svg"],
-    json: Ok(()),
-    csv: Err("parameters are no table; take --format json"),
-    threads: false,
-};
+const OFFER: Offer<&str> = Offer::new("calibrate", names!["x.toml", "x.json", "x.svg"])
+    .without_csv("parameters are no table; take --format json")
+    .on_one_thread();
 
 /// Finds the parameters, prints them and writes the machine.
 pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {

@@ -10,7 +10,7 @@ use super::machine::{self, MachineShowArgs, MachineVerb};
 use super::options::OutputArgs;
 use super::pattern::{self, PatternShowArgs, PatternVerb};
 use super::preset::{self, PresetShowArgs, PresetVerb};
-use super::scenario::TextArgs;
+use super::scenario::{FabricArgs, TextArgs};
 use super::topology::{self, TopologyShowArgs, TopologyVerb};
 use super::{End, Failure, Voice, advise, extension};
 use hayase::diagnostic::{Diagnostic, closest};
@@ -101,7 +101,7 @@ pub fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
     } else if rules::find(&name).is_some() {
         advise::explain(&ExplainArgs { rule: Some(name), out })
     } else if knows(Shelf::Topologies) || name.contains(':') || Path::new(&name).exists() {
-        let args = TopologyShowArgs { name, faults: None, seed: None, texts: TextArgs::default(), out };
+        let args = TopologyShowArgs { name, on: FabricArgs::default(), out };
         topology::topology(&TopologyVerb::Show(args), voice)
     } else {
         let shelves = [Shelf::Topologies, Shelf::Patterns, Shelf::Machines, Shelf::Presets];

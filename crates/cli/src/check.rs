@@ -98,14 +98,11 @@ pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
             }
         }
     }
-    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-        let row = |(name, what): &(String, Option<String>)| {
-            vec![name.as_str().into(), what.is_some().into(), what.as_deref().map_or(Value::Null, Value::from)]
-        };
-        Box::new(checked.iter().map(row))
+    let row = |(name, what): &(String, Option<String>)| {
+        vec![name.as_str().into(), what.is_some().into(), what.as_deref().map_or(Value::Null, Value::from)]
     };
     // As a table each line has been printed where its file was read.
-    Listing { columns: &["file", "ok", "content"], rows: &rows }.answer(&args.out, Answer::new)?;
+    Listing::new(&["file", "ok", "content"], || checked.iter().map(row)).answer(&args.out, Answer::new)?;
     Ok(end)
 }
 

@@ -75,7 +75,7 @@ pub use asked::{Inside, Tell};
 pub use check::in_words;
 pub(crate) use end::{End, Failure, reason};
 pub(crate) use files::extension;
-use hayase::diagnostic::{self, Invalid};
+use hayase::diagnostic::{self, Invalid, Sources};
 pub use inside::{Answer, Ended};
 pub(crate) use voice::{Voice, complain, print, print_with, show};
 
@@ -163,31 +163,24 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
 
 /// Says why a verb failed and returns the exit code.
 fn report(failure: &Failure, voice: Voice) -> u8 {
-    match failure {
-        Failure::Invalid(invalid) => {
-            complain(invalid.show(voice.colour));
-            // Nothing is wrong with what was written, but what is left of the fabric does not do.
-            if invalid.is_cut_off() { End::Deadlocked.code() } else { End::Invalid.code() }
-        }
-        Failure::Failed(diagnostic) => {
-            let invalid = Invalid { diagnostics: vec![*diagnostic.clone()], ..Invalid::default() };
-            complain(invalid.show(voice.colour));
-            1
-        }
-        Failure::Write(path, error) => {
-            complain(diagnostic::failure(
-                &format!("cannot write `{}`: {}", path.display(), reason(error)),
-                voice.colour,
-            ));
-            1
-        }
+    let (text, code) = match failure {
+        // Nothing is wrong with what was written, but what is left of the fabric does not do.
+        Failure::Invalid(invalid) if invalid.is_cut_off() => (invalid.show(voice.colour), End::Deadlocked.code()),
+        Failure::Invalid(invalid) => (invalid.show(voice.colour), End::Invalid.code()),
         // Whoever read the results has read enough.
-        Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-        Failure::Print(error) => {
-            complain(diagnostic::failure(&format!("cannot write to standard output: {}", reason(error)), voice.colour));
-            1
+        Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => return 0,
+        Failure::Failed(diagnostic) => (Invalid::one(*diagnostic.clone(), &Sources::default()).show(voice.colour), 1),
+        Failure::Write(path, error) => {
+            let what = format!("cannot write `{}`: {}", path.display(), reason(error));
+            (diagnostic::failure(&what, voice.colour), 1)
         }
-    }
+        Failure::Print(error) => {
+            let what = format!("cannot write to standard output: {}", reason(error));
+            (diagnostic::failure(&what, voice.colour), 1)
+        }
+    };
+    complain(text);
+    code
 }
 
 #[cfg(test)]

@@ -22,15 +22,15 @@ pub struct ListArgs {
     pub out: OutputArgs,
 }
 
-/// Makes rows: a cell for each column.
-pub type Rows<'a> = dyn Fn() -> Box<dyn Iterator<Item = Vec<Value>> + 'a> + 'a;
+/// Rows: a cell for each column.
+type Rows<'a> = Box<dyn Iterator<Item = Vec<Value>> + 'a>;
 
 /// Names of columns, and the rows, as often as they are wanted.
 pub struct Listing<'a> {
     /// The columns, each with its unit in its name.
-    pub columns: &'a [&'a str],
+    columns: &'a [&'a str],
     /// A cell for each column.
-    pub rows: &'a Rows<'a>,
+    rows: Box<dyn Fn() -> Rows<'a> + 'a>,
 }
 
 /// Prints and writes what has a name: `name,description` as data, in people's words a table.
@@ -41,10 +41,8 @@ pub fn names<'a>(
 ) -> Result<(), Failure> {
     out.begin(&Listing::offer(verb))?;
     let named: Vec<(&str, String)> = named.collect();
-    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-        Box::new(named.iter().map(|(name, what)| vec![(*name).into(), what.as_str().into()]))
-    };
-    Listing { columns: &["name", "description"], rows: &rows }.answer(out, || {
+    let rows = || named.iter().map(|(name, what)| vec![(*name).into(), what.as_str().into()]);
+    Listing::new(&["name", "description"], rows).answer(out, || {
         let mut grid = Grid::new().text("name").text("what it is");
         for (name, what) in &named {
             grid.row_with_sentence([(*name).to_owned()], what);
@@ -53,10 +51,15 @@ pub fn names<'a>(
     })
 }
 
-impl Listing<'_> {
+impl<'a> Listing<'a> {
+    /// Creates a listing; `rows` makes the rows, as often as they are wanted.
+    pub fn new<I: Iterator<Item = Vec<Value>> + 'a>(columns: &'a [&'a str], rows: impl Fn() -> I + 'a) -> Self {
+        Self { columns, rows: Box::new(move || Box::new(rows())) }
+    }
+
     /// What a verb whose result is such rows makes of the options of output.
     pub const fn offer(verb: &'static str) -> Offer<&'static str> {
-        Offer { verb, names: names!["x.csv", "x.json"], json: Ok(()), csv: Ok(()), threads: false }
+        Offer::new(verb, names!["x.csv", "x.json"]).on_one_thread()
     }
 
     /// Writes the files and prints the rows, or the table that is made for people.
@@ -107,19 +110,16 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_where_they_have_to_be_and_rows_are_objects() {
-        let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-            Box::new([vec!["a,b".into(), 1.into()], vec!["say \"x\"".into(), Value::Null]].into_iter())
-        };
-        let listing = Listing { columns: &["name", "time_s"], rows: &rows };
+        let rows = || [vec!["a,b".into(), 1.into()], vec!["say \"x\"".into(), Value::Null]].into_iter();
+        let listing = Listing::new(&["name", "time_s"], rows);
         let (mut csv, mut json) = (Vec::new(), Vec::new());
         listing.csv(&mut csv).unwrap();
         listing.json(&mut json).unwrap();
         assert_eq!(String::from_utf8(csv).unwrap(), "name,time_s\n\"a,b\",1\n\"say \"\"x\"\"\",\n");
         let value: Value = serde_json::from_slice(&json).unwrap();
         assert_eq!(value[1], serde_json::json!({"name": "say \"x\"", "time_s": null}));
-        let none = || -> Box<dyn Iterator<Item = Vec<Value>>> { Box::new(std::iter::empty()) };
         let mut json = Vec::new();
-        Listing { columns: &["name"], rows: &none }.json(&mut json).unwrap();
+        Listing::new(&["name"], std::iter::empty).json(&mut json).unwrap();
         assert_eq!(serde_json::from_slice::<Value>(&json).unwrap(), serde_json::json!([]));
     }
 }

@@ -1,7 +1,6 @@
 //! `hayase machine`: the named machines, and what one of them is.
 
 use clap::{Args, Subcommand};
-use serde_json::Value;
 
 use super::listing::{ListArgs, Listing};
 use super::options::OutputArgs;
@@ -48,11 +47,8 @@ fn list(out: &OutputArgs) -> Result<(), Failure> {
         let model = named.text.lines().find_map(|line| line.strip_prefix("[node.")?.strip_suffix(']'));
         model.unwrap_or_default().to_owned()
     };
-    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-        let row = |named: &Named| vec![named.name.into(), model(named).into(), named.description().into()];
-        Box::new(Shelf::Machines.all().iter().map(row).collect::<Vec<_>>().into_iter())
-    };
-    Listing { columns: &["name", "model", "description"], rows: &rows }.answer(out, || {
+    let row = |named: &Named| vec![named.name.into(), model(named).into(), named.description().into()];
+    Listing::new(&["name", "model", "description"], || Shelf::Machines.all().iter().map(row)).answer(out, || {
         let mut grid = Grid::new().text("name").text("model").text("what it is");
         for named in Shelf::Machines.all() {
             grid.row_with_sentence([named.name.to_owned(), model(named)], &named.description());

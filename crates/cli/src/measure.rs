@@ -123,13 +123,8 @@ pub fn agent(_args: &AgentArgs) -> Result<End, Failure> {
     Err(Diagnostic::new("unix-only", "communication can be measured on Unix only").into())
 }
 
-const OFFER: Offer<&str> = Offer {
-    verb: "measure communication",
-    names: names!["x.comm", "x.json", "x.csv", "x.svg"],
-    json: Ok(()),
-    csv: Ok(()),
-    threads: false,
-};
+const OFFER: Offer<&str> =
+    Offer::new("measure communication", names!["x.comm", "x.json", "x.csv", "x.svg"]).on_one_thread();
 
 fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure> {
     let plan = plan(args)?;
@@ -143,7 +138,7 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
     let libraries = args.mpi.clone().map_or_else(|| launcher::libraries(&args.launcher[0]), |library| vec![library]);
     // Ctrl-C ends the launcher, which has it too; what was begun is taken away.
     let stop = interrupt::stop_flag();
-    let shown = progress::PartMonitor::new(voice.show);
+    let shown = progress::Meter::new(voice.show, "");
     let (began, measured_at) = clocks();
     let line = args.launcher.join(" ");
     let measured = launcher::run(
@@ -151,7 +146,7 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
         &program,
         &libraries,
         &plan,
-        |part| shown.tell(part),
+        |part| shown.tell((part * 1000.0) as u64, 1000, String::new),
         |other| voice.say(other.trim_end()),
     );
     drop(shown);

@@ -57,6 +57,23 @@ pub struct Offer<K: 'static> {
     pub threads: bool,
 }
 
+impl<K> Offer<K> {
+    /// Creates the offer of a verb that prints JSON and CSV and has something to do on several threads.
+    pub const fn new(verb: &'static str, names: Names<K>) -> Self {
+        Self { verb, names, json: Ok(()), csv: Ok(()), threads: true }
+    }
+
+    /// Creates the same offer without CSV; `instead` says what to do.
+    pub const fn without_csv(self, instead: &'static str) -> Self {
+        Self { csv: Err(instead), ..self }
+    }
+
+    /// Creates the same offer without something to do on several threads.
+    pub const fn on_one_thread(self) -> Self {
+        Self { threads: false, ..self }
+    }
+}
+
 impl<K: Copy + PartialEq> Offer<K> {
     /// Returns what a file holds, by its name.
     fn kind(&self, path: &Path) -> Result<K, Diagnostic> {

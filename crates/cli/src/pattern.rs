@@ -114,7 +114,7 @@ fn show(args: &PatternShowArgs, voice: Voice) -> Result<End, Failure> {
     }
     let rows = || rows(pattern, args.rank, args.steps);
     let mut cut = false;
-    Listing { columns: &COLUMNS, rows: &rows }.answer(&args.out, || {
+    Listing::new(&COLUMNS, rows).answer(&args.out, || {
         let mut text = Answer::new();
         text.push_str(&format!("{}, {}\n", printable(&work.workload.title()), ranks(pattern)));
         if let Some(named) = Shelf::Patterns.get(&args.name) {

@@ -30,7 +30,7 @@ const LARGE: u64 = 32 << 20;
 const LEAST_BAR: usize = 8;
 
 /// Shows how much of something is done.
-struct Meter {
+pub struct Meter {
     show: Show,
     unit: &'static str,
     /// Another program that hears of it.
@@ -129,13 +129,14 @@ pub fn duration(seconds: f64) -> String {
 }
 
 impl Meter {
-    fn new(show: Show, unit: &'static str) -> Self {
+    /// Nothing is done yet.
+    pub fn new(show: Show, unit: &'static str) -> Self {
         let now = Instant::now();
         Self { show, unit, told: asked::tell(), state: Mutex::new(State { started: now, told: now, bar: None }) }
     }
 
     /// So much is done of so much.
-    fn tell(&self, done: u64, total: u64, message: impl FnOnce() -> String) {
+    pub fn tell(&self, done: u64, total: u64, message: impl FnOnce() -> String) {
         if let Some(tell) = &self.told {
             tell(done, total);
         }
@@ -256,21 +257,6 @@ impl PointsMonitor {
     }
 }
 
-/// Looks on while one thing is done after another.
-pub struct StepsMonitor(Meter);
-
-impl StepsMonitor {
-    /// Nothing is done yet.
-    pub fn new(show: Show) -> Self {
-        Self(Meter::new(show, "runs"))
-    }
-
-    /// So many are done; this is next.
-    pub fn tell(&self, done: u64, total: u64, next: &str) {
-        self.0.tell(done, total, || next.to_owned());
-    }
-}
-
 /// Looks on while cases of a validation run side by side.
 pub struct CasesMonitor {
     meter: Meter,
@@ -341,21 +327,6 @@ impl Running {
         let running: Vec<String> = self.cases.values().map(of).collect();
         let running = if running.is_empty() { String::new() } else { format!("; running: {}", running.join(", ")) };
         format!("{} of {total} cases done{running}", self.done)
-    }
-}
-
-/// Looks on while something is done of which only the part is known.
-pub struct PartMonitor(Meter);
-
-impl PartMonitor {
-    /// Nothing is done yet.
-    pub fn new(show: Show) -> Self {
-        Self(Meter::new(show, ""))
-    }
-
-    /// So much is done, from 0 to 1.
-    pub fn tell(&self, part: f64) {
-        self.0.tell((part * 1000.0) as u64, 1000, String::new);
     }
 }
 

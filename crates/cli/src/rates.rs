@@ -38,8 +38,7 @@ pub struct RatesArgs {
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<&str> =
-    Offer { verb: "rates", names: names!["x.csv", "x.json", "x.svg"], json: Ok(()), csv: Ok(()), threads: true };
+const OFFER: Offer<&str> = Offer::new("rates", names!["x.csv", "x.json", "x.svg"]);
 
 /// Prints rates and bottlenecks.
 pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {

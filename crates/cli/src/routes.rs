@@ -5,7 +5,8 @@ use serde_json::json;
 
 use super::files::names;
 use super::options::{Format, Offer, OutputArgs, Writes};
-use super::{End, Failure, Voice, progress, typed};
+use super::scenario::FabricArgs;
+use super::{End, Failure, Voice, progress};
 use hayase::diagnostic::{Invalid, Sources};
 use hayase::ids::{IdVec, LinkId, NodeId};
 use hayase::routing::Forwarding;
@@ -37,41 +38,22 @@ pub struct RoutesArgs {
     /// The rule (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
-    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set
-    /// faults.KEY=...
-    #[arg(long, value_name = "PART|NAME")]
-    pub faults: Option<String>,
-    /// The seed of everything random; of several runs the first.
-    #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
+    /// What else is said of it.
+    #[command(flatten)]
+    pub on: FabricArgs,
     /// Where results go.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<&str> =
-    Offer { verb: "topology routes", names: names!["x.csv", "x.json"], json: Ok(()), csv: Ok(()), threads: true };
+const OFFER: Offer<&str> = Offer::new("topology routes", names!["x.csv", "x.json"]);
 
 /// Builds the tables, writes them, and says what they are like.
 pub fn routes(args: &RoutesArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
-    let mut loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
-    if let Some(routing) = &args.routing {
-        loader = loader.routing(routing);
-    }
-    if let Some(seed) = args.seed {
-        loader = loader.seed(seed);
-    }
-    if let Some(faults) = &args.faults {
-        loader = loader.faults(faults);
-    }
-    for assignment in &args.set {
-        loader = loader.set("--set", assignment);
-    }
-    let network = loader.load_topology()?;
+    let loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
+    let loader = args.routing.iter().fold(loader, |loader, rule| loader.routing(rule));
+    let network = args.on.on(loader).load_topology()?;
     let tables = Forwarding::of(&*network.router, &network.fabric)
         .map_err(|diagnostics| Invalid { diagnostics, sources: Sources::default() })?;
     let files = args.out.open(&OFFER)?;

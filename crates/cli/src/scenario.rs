@@ -31,6 +31,29 @@ impl TextArgs {
     }
 }
 
+/// What is said of a fabric that is looked at by itself.
+#[derive(Args, Clone, Debug, Default)]
+pub struct FabricArgs {
+    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set
+    /// faults.KEY=...
+    #[arg(long, value_name = "PART|NAME")]
+    pub faults: Option<String>,
+    /// The seed of everything random; of several runs the first.
+    #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// What lies below and above it.
+    #[command(flatten)]
+    pub texts: TextArgs,
+}
+
+impl FabricArgs {
+    /// With what they say.
+    pub fn on(&self, loader: Loader) -> Loader {
+        let loader = self.seed.iter().fold(loader, |loader, seed| loader.seed(*seed));
+        self.texts.on(with(loader, [(&self.faults, Loader::faults as Set)]))
+    }
+}
+
 /// What holds for every run of a verb, one or many.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CommonArgs {

@@ -16,8 +16,7 @@ Files (-o), by name:
 
 /// Prints and writes the text (TOML).
 pub fn show(out: &OutputArgs, verb: &'static str, text: &str) -> Result<(), Failure> {
-    let offer =
-        Offer { verb, names: names!["x.toml", "x.json"], json: Ok(()), csv: Err("it is no table"), threads: false };
+    let offer = Offer::new(verb, names!["x.toml", "x.json"]).without_csv("it is no table").on_one_thread();
     out.begin(&offer)?;
     let data: toml::Table = text
         .parse()

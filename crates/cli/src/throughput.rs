@@ -8,9 +8,10 @@ use serde_json::json;
 
 use super::files::names;
 use super::options::{Offer, OutputArgs};
+use super::play::Onlooker;
 use super::runner::Looking;
+use super::scenario::FabricArgs;
 use super::seeds::seeds;
-use super::typed;
 use super::{End, Failure, Voice, asked, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use hayase::report::FaultsReport;
@@ -69,21 +70,15 @@ pub struct ThroughputArgs {
     /// up-down, tables:FILE, paths:FILE (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
-    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set faults.KEY=...
-    #[arg(long, value_name = "PART|NAME")]
-    pub faults: Option<String>,
     /// Under `bisection`, both halves send.
     #[arg(long)]
     pub both: bool,
     /// Draw random traffic so many times, from --seed on; throughput is the mean.
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
-    /// The seed of everything random; of several runs the first.
-    #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
+    /// What else is said of the fabric.
+    #[command(flatten)]
+    pub on: FabricArgs,
     /// Simulate the traffic, too: every node always has messages under way.
     #[arg(long)]
     pub simulate: bool,
@@ -99,31 +94,15 @@ pub struct ThroughputArgs {
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<&str> = Offer {
-    verb: "throughput",
-    names: names!["x.json"],
-    json: Ok(()),
-    csv: Err("a throughput is a few figures; take --format json"),
-    threads: true,
-};
+const OFFER: Offer<&str> =
+    Offer::new("throughput", names!["x.json"]).without_csv("a throughput is a few figures; take --format json");
 
 /// Counts the loads and prints them.
 pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
-    let mut loader = asked::loader().topology(&args.topology).on_read(progress::reading(voice.show));
-    if let Some(routing) = &args.routing {
-        loader = loader.routing(routing);
-    }
-    if let Some(seed) = args.seed {
-        loader = loader.seed(seed);
-    }
-    if let Some(faults) = &args.faults {
-        loader = loader.faults(faults);
-    }
-    for assignment in &args.set {
-        loader = loader.set("--set", assignment);
-    }
-    let network = loader.load_topology()?;
+    let loader = asked::loader().topology(&args.topology).on_read(progress::reading(voice.show));
+    let loader = args.routing.iter().fold(loader, |loader, rule| loader.routing(rule));
+    let network = args.on.on(loader).load_topology()?;
     let mut sources = Sources::default();
     let base = sources.add("--traffic", args.traffic.as_str());
     let word = Located::new(args.traffic.clone(), Span::new(base, base + args.traffic.len()));
@@ -132,14 +111,14 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
         let both = sources.add("--both", "--both");
         placed(diagnostics, Span::new(both, both + "--both".len()), sources.clone())
     })?;
-    let first = args.seed.unwrap_or(System::SEED);
+    let first = args.on.seed.unwrap_or(System::SEED);
     let seeds = seeds(first, args.seeds)?;
     if seeds.len() > 1 && !traffic.is_random() {
         voice.hint("this traffic is not drawn: every seed gives the same");
     }
     let mistaken = |mistake: Diagnostic| {
         // The rule where it was typed; what is wrong with the traffic under any other code.
-        let (flag, text) = match (&args.routing, args.set.iter().find(|set| set.starts_with("routing"))) {
+        let (flag, text) = match (&args.routing, args.on.texts.set.iter().find(|set| set.starts_with("routing"))) {
             (Some(rule), _) => ("--routing", rule),
             (None, Some(set)) => ("--set", set),
             (None, None) => ("--topology", &args.topology),
@@ -216,7 +195,7 @@ fn simulated(
         seed,
         ..usual
     };
-    voice.run(|watch| steady(&network.network(), traffic, &options, Some(watch)))
+    Onlooker::new(voice).run(|watch| steady(&network.network(), traffic, &options, Some(watch)))
 }
 
 /// What came out, for a terminal.

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
-use serde_json::Value;
 
 use super::files::names;
 use super::listing::{ListArgs, Listing};
 use super::options::{Offer, OutputArgs};
-use super::scenario::TextArgs;
+use super::scenario::FabricArgs;
 use super::{End, Failure, Voice, pictures, progress, topology_compare};
 use hayase::diagnostic::Invalid;
 use hayase::fabric::{Fabric, LinkRole};
@@ -55,16 +54,9 @@ pub struct TopologyShowArgs {
     /// with a [topology.*] table, a graph (.json), an InfraGraph (.yaml), or a SimGrid platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
-    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set
-    /// faults.KEY=...
-    #[arg(long, value_name = "PART|NAME")]
-    pub faults: Option<String>,
-    /// The seed of everything random; of several runs the first.
-    #[arg(value_parser = super::typed::whole::<u64>, long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// What lies below and above it.
+    /// What else is said of it.
     #[command(flatten)]
-    pub texts: TextArgs,
+    pub on: FabricArgs,
     /// Where results go.
     #[command(flatten)]
     pub out: OutputArgs,
@@ -90,22 +82,15 @@ fn list(out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
         let bandwidths = [each().min(), each().max()].map(Option::unwrap_or_default);
         all.push((named.name, counts, bandwidths, named.description()));
     }
-    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-        Box::new(all.iter().map(|(name, [nodes, switches, links], [least, most], what)| {
+    let rows = || {
+        all.iter().map(|(name, [nodes, switches, links], [least, most], what)| {
             let [least, most] = [least, most].map(|bandwidth| bandwidth.bytes_per_second().into());
-            vec![
-                (*name).into(),
-                (*nodes).into(),
-                (*switches).into(),
-                (*links).into(),
-                least,
-                most,
-                what.as_str().into(),
-            ]
-        }))
+            let counts = [nodes, switches, links].map(|count| (*count).into());
+            [[(*name).into()].as_slice(), &counts, &[least, most, what.as_str().into()]].concat()
+        })
     };
     let columns = ["name", "nodes", "switches", "links", "least_bps", "most_bps", "description"];
-    Listing { columns: &columns, rows: &rows }.answer(out, || {
+    Listing::new(&columns, rows).answer(out, || {
         let mut grid = Grid::new().text("name").number("nodes").number("switches").number("links");
         grid = grid.text("bandwidth").text("what it is");
         for (name, counts, [least, most], what) in &all {
@@ -119,27 +104,16 @@ fn list(out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-const OFFER: Offer<&str> = Offer {
-    verb: "topology show",
-    names: names!["x.svg", "x.dot" | "x.gv", "x.json", "x.csv"],
-    json: Ok(()),
-    csv: Ok(()),
-    threads: false,
-};
+const OFFER: Offer<&str> =
+    Offer::new("topology show", names!["x.svg", "x.dot" | "x.gv", "x.json", "x.csv"]).on_one_thread();
 
 fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
-    let mut loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
-    if let Some(seed) = args.seed {
-        loader = loader.seed(seed);
-    }
-    if let Some(faults) = &args.faults {
-        loader = loader.faults(faults);
-    }
-    let network = args.texts.on(loader).load_topology()?;
+    let loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
+    let network = args.on.on(loader).load_topology()?;
     let fabric = &*network.fabric;
     // What is changed is no longer what the name says.
-    let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.texts.set.is_empty());
+    let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.on.texts.set.is_empty());
     let page = page(named, &network)?;
     args.out.deliver(
         args.out.open(&OFFER)?,

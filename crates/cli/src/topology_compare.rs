@@ -4,13 +4,13 @@ use std::num::NonZeroU32;
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::files::{names, note_input};
 use super::listing::Listing;
 use super::lists::rejoined;
 use super::options::{Offer, OutputArgs};
-use super::progress::{self, StepsMonitor};
+use super::progress::{self, Meter};
 use super::scenario::TextArgs;
 use super::{End, Failure, Voice, typed};
 use hayase::scenario::Loader;
@@ -102,13 +102,7 @@ fn part(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "a part below all of them is expected: 1% or 0.01".to_owned())
 }
 
-const OFFER: Offer<&str> = Offer {
-    verb: "topology compare",
-    names: names!["x.svg", "x.csv", "x.json"],
-    json: Ok(()),
-    csv: Ok(()),
-    threads: true,
-};
+const OFFER: Offer<&str> = Offer::new("topology compare", names!["x.svg", "x.csv", "x.json"]);
 
 /// Works out the figures and prints them.
 pub fn compare(args: &TopologyCompareArgs, voice: Voice) -> Result<End, Failure> {
@@ -144,24 +138,24 @@ pub fn compare(args: &TopologyCompareArgs, voice: Voice) -> Result<End, Failure>
             names.push(name);
         }
     }
-    let monitor = StepsMonitor::new(voice.show);
+    let monitor = Meter::new(voice.show, "runs");
     let mut routed = Vec::new();
     for (number, name) in names.iter().enumerate() {
-        monitor.tell(number as u64, 2 * names.len() as u64, &format!("building {name}"));
+        monitor.tell(number as u64, 2 * names.len() as u64, || format!("building {name}"));
         routed.push(loader(name).load_topology()?);
     }
     let files = args.out.open(&OFFER)?;
     let mut all: Vec<FabricFigures> = Vec::new();
     for (number, (name, routed)) in names.iter().zip(&routed).enumerate() {
         let done = (names.len() + number) as u64;
-        let tell = |what: &str| monitor.tell(done, 2 * names.len() as u64, &format!("{what} of {name}"));
+        let tell = |what: &str| monitor.tell(done, 2 * names.len() as u64, || format!("{what} of {name}"));
         all.push(fabrics::figures(name, &loader(name), routed, &questions, &tell)?);
     }
     drop(monitor);
     let about = about(args, &questions);
     let data = json!({ "schema": SCHEMA, "seed": seed, "about": about, "fabrics": all });
-    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> { Box::new(fabric_figures::rows(&all).into_iter()) };
-    let listing = Listing { columns: &fabric_figures::columns(), rows: &rows };
+    let columns = fabric_figures::columns();
+    let listing = Listing::new(&columns, || fabric_figures::rows(&all).into_iter());
     args.out.deliver(
         files,
         || fabric_figures::table(&all, &about),

@@ -1,6 +1,6 @@
 //! `hayase trace`: what a recorded program holds, and the same in another format.
 
-mod accesses;
+pub mod accesses;
 mod args;
 mod sites;
 
@@ -155,13 +155,9 @@ impl ProgramInfo {
     }
 }
 
-const INFO: Offer<&str> = Offer {
-    verb: "trace info",
-    names: names!["x.json"],
-    json: Ok(()),
-    csv: Err("what a trace holds is several tables; take --format json, or `hayase trace sites`"),
-    threads: false,
-};
+const INFO: Offer<&str> = Offer::new("trace info", names!["x.json"])
+    .without_csv("what a trace holds is several tables; take --format json, or `hayase trace sites`")
+    .on_one_thread();
 
 fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&INFO)?;

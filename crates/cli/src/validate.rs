@@ -69,10 +69,8 @@ pub fn validate(args: &ValidateArgs, voice: Voice) -> Result<End, Failure> {
     let done = || chosen.iter().zip(&outcomes).filter_map(|(case, outcome)| Some((case, outcome.as_ref()?)));
     let records: Vec<Value> = done().map(|(case, outcome)| record(case, outcome)).collect();
     const COLUMNS: [&str; 7] = ["case", "verdict", "expected", "tolerance", "ours", "reason", "source"];
-    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-        Box::new(records.iter().map(|record| COLUMNS.map(|column| record[column].clone()).to_vec()))
-    };
-    let listing = Listing { columns: &COLUMNS, rows: &rows };
+    let rows = || records.iter().map(|record| COLUMNS.map(|column| record[column].clone()).to_vec());
+    let listing = Listing::new(&COLUMNS, rows);
     if interrupted > 0 {
         leave_out(&mut files, |name| name == "x.csv", "cases are missing", voice);
     }
@@ -98,10 +96,8 @@ pub fn validate(args: &ValidateArgs, voice: Voice) -> Result<End, Failure> {
 
 /// Prints the names of the cases, and what each expects.
 fn list(cases: &[Case], out: &OutputArgs) -> Result<(), Failure> {
-    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-        Box::new(cases.iter().map(|case| vec![case.name.as_str().into(), case.expected.as_str().into()]))
-    };
-    Listing { columns: &["case", "expected"], rows: &rows }.answer(out, || {
+    let rows = || cases.iter().map(|case| vec![case.name.as_str().into(), case.expected.as_str().into()]);
+    Listing::new(&["case", "expected"], rows).answer(out, || {
         let lines: String = cases.iter().map(|case| format!("{}  {}\n", case.name, case.expected)).collect();
         let mut answer = Answer::new();
         answer.push_str(&lines);

@@ -10,6 +10,7 @@ use hayase_advice::within::Within;
 
 use super::args::AdviseArgs;
 use crate::caveats::judge;
+use crate::trace::accesses;
 use crate::{Failure, Voice, progress, reason, replay};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::program::generate::Generator;
@@ -63,8 +64,17 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     let sources = progress::sources(voice.show);
     let options = args.input.options();
     let read = |diagnostics: Vec<Diagnostic>| Failure::from(Invalid { diagnostics, sources: sources.clone() });
-    let trace = args.input.open(&sources).map_err(|diagnostic| read(vec![diagnostic]))?;
+    let open = |path: &Path| -> Result<Trace<'_>, Failure> {
+        let path: Located<String> = file_names::text_of(path).into();
+        Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))
+    };
+    let trace = open(&args.input.trace)?;
     let name = trace.name().to_owned();
+    let program_of = |trace: &Trace<'_>| -> Result<Program, Failure> {
+        let mut program = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
+        trace.calls(options, &mut program).map_err(read)?;
+        program.finish().map_err(read)
+    };
     if matches!(trace.format(), Format::Goal | Format::GoalBinary) {
         of_recordings(args, "is a schedule", true)?;
         let mut program = trace.program(options).map_err(read)?;
@@ -73,17 +83,12 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     }
     if trace.format() == Format::Hayase && args.input.trace.is_dir() {
         let folder = args.input.trace.clone();
-        let mut program = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
-        trace.calls(options, &mut program).map_err(read)?;
-        let mut program = program.finish().map_err(read)?;
+        let mut program = program_of(&trace)?;
         let mut caveats = trace.caveats();
         judge(&caveats, &name, args.input.strictness, voice)?;
         if let Some(times) = &args.times {
-            let path: Located<String> = file_names::text_of(times).into();
-            let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
-            let mut plain = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
-            trace.calls(options, &mut plain).map_err(read)?;
-            let plain = plain.finish().map_err(read)?;
+            let trace = open(times)?;
+            let plain = program_of(&trace)?;
             let others = trace.caveats().beyond(&caveats);
             judge(&others, trace.name(), args.input.strictness, voice)?;
             caveats.add(&others);
@@ -115,11 +120,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     for (rank, stream) in streams.streams().map_err(unwritable)? {
         fs::write(folder.join(format!("rank-{rank:05}.hyt")), stream).map_err(unwritable)?;
     }
-    let path: Located<String> = file_names::text_of(&folder).into();
-    let mut program = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
-    let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
-    trace.calls(options, &mut program).map_err(read)?;
-    let mut program = program.finish().map_err(read)?;
+    let mut program = program_of(&open(&folder)?)?;
     regions.in_program_of_trace(&mut program, voice);
     let program = Arc::new(program.with_caveats(caveats));
     let run = RunFiles::open(&folder).map_err(failed)?;
@@ -183,22 +184,7 @@ impl Found {
         let calls = |region| self.program.iter().map(|(_, rank)| rank.calls_within(region)).collect();
         let within = region.map(|region| Arc::new(Within::new(calls(region))));
         let options = SearchOptions { eager, within, beside_ns: makespan_s * 1e9, ..SearchOptions::default() };
-        let advice = self.with_names(|names| search(run, &options, names)).map_err(failed)?;
+        let advice = search(run, &options, &*accesses::names(&self.folder)).map_err(failed)?;
         Ok((advice.findings, advice.notes))
-    }
-
-    /// Does it with the names of addresses of the recorded processes.
-    #[cfg(unix)]
-    fn with_names<T>(&self, work: impl FnOnce(&(dyn Fn(u32, u64) -> Option<String> + Sync)) -> T) -> T {
-        let source = self.source.clone().unwrap_or_default();
-        match hayase_capture::sites::Names::open(&self.folder, &source) {
-            Ok(names) => work(&|rank, address| names.name(rank, address)),
-            Err(_) => work(&|_, _| None),
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn with_names<T>(&self, work: impl FnOnce(&(dyn Fn(u32, u64) -> Option<String> + Sync)) -> T) -> T {
-        work(&|_, _| None)
     }
 }

@@ -30,13 +30,9 @@ use hayase_gain::rules::{self, Base};
 use hayase_gain::{Judge, Ranked, page, text};
 use hayase_output::{json, table};
 
-const OFFER: Offer<&str> = Offer {
-    verb: "advise",
-    names: names!["x.html" | "x.htm", "x.sarif" | "sarif.json", "x.json", "placement.csv"],
-    json: Ok(()),
-    csv: Err("findings are texts of several lines; take --format json, or -o x.html"),
-    threads: true,
-};
+const OFFER: Offer<&str> =
+    Offer::new("advise", names!["x.html" | "x.htm", "x.sarif" | "sarif.json", "x.json", "placement.csv"])
+        .without_csv("findings are texts of several lines; take --format json, or -o x.html");
 
 /// Finds what to improve, simulates it, and says it.
 pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
@@ -83,10 +79,8 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
 pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
     args.out.begin(&Listing::offer("explain"))?;
     let Some(name) = &args.rule else {
-        let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-            Box::new(rules::all().map(|rule| vec![rule.id.to_string().into(), rule.name.into(), rule.summary.into()]))
-        };
-        Listing { columns: &["rule", "name", "summary"], rows: &rows }.answer(&args.out, || {
+        let rows = || rules::all().map(|rule| vec![rule.id.to_string().into(), rule.name.into(), rule.summary.into()]);
+        Listing::new(&["rule", "name", "summary"], rows).answer(&args.out, || {
             let mut grid = table::Grid::new().text("rule").text("name").text("looks for");
             for rule in rules::all() {
                 grid.row([rule.id.to_string(), rule.name.to_owned(), rule.summary.to_owned()]);
@@ -104,11 +98,9 @@ pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
             near.map_or_else(|| "`hayase explain` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
         return Err(Diagnostic::new("unknown-rule", format!("there is no rule `{name}`")).help(help).into());
     };
-    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
-        let row = vec![rule.id.to_string().into(), rule.name.into(), rule.summary.into(), rule.explanation.into()];
-        Box::new(std::iter::once(row))
-    };
-    Listing { columns: &["rule", "name", "summary", "explanation"], rows: &rows }.answer(&args.out, || {
+    let row = [rule.id.to_string().as_str(), rule.name, rule.summary, rule.explanation].map(Value::from).to_vec();
+    let rows = || std::iter::once(row.clone());
+    Listing::new(&["rule", "name", "summary", "explanation"], rows).answer(&args.out, || {
         let mut answer = table::Answer::new();
         answer.push_str(&format!("{} {}: {}\n\n{}", rule.id, rule.name, rule.summary, rule.explanation));
         answer

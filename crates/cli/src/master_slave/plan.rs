@@ -12,8 +12,7 @@ use hayase::scenario::FarmPlan;
 use hayase::units::Time;
 use hayase_output::{csv, table};
 
-const OFFER: Offer<&str> =
-    Offer { verb: "master-slave plan", names: names!["x.csv", "x.json"], json: Ok(()), csv: Ok(()), threads: false };
+const OFFER: Offer<&str> = Offer::new("master-slave plan", names!["x.csv", "x.json"]).on_one_thread();
 
 /// Plans.
 pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {

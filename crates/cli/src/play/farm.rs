@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use super::Onlooker;
 use crate::files::{leave_out, names};
 use crate::options::{Offer, OutputArgs};
 use crate::seeds::seeds;
@@ -13,13 +14,7 @@ use hayase::sweep::not_done;
 use hayase_output::{csv, svg, table};
 
 /// What a farm can do.
-pub const OFFER: Offer<&'static str> = Offer {
-    verb: "master-slave",
-    names: names!["x.json", "x.csv", "gantt.svg", "x.svg"],
-    json: Ok(()),
-    csv: Ok(()),
-    threads: true,
-};
+pub const OFFER: Offer<&'static str> = Offer::new("master-slave", names!["x.json", "x.csv", "gantt.svg", "x.svg"]);
 
 /// Runs all that is tried of a farm with each of its seeds, and writes and prints what came out.
 ///
@@ -35,7 +30,7 @@ pub fn play_farm(farm: &Farm, count: Option<NonZeroU32>, out: &OutputArgs, voice
         return Err(Diagnostic::new("too-many-points", message).help("give one number of workers").into());
     }
     let mut files = out.open(&OFFER)?;
-    let report = runner::farm(farm, &seeds, &voice)?;
+    let report = runner::farm(farm, &seeds, &Onlooker::new(voice))?;
     if !report.complete {
         leave_out(&mut files, |name| name != "x.json", "predictions are missing", voice);
     }

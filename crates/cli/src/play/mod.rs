@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::files::{Names, kind_of, leave_out};
 use super::options::{self, Offer, OutputArgs};
@@ -19,7 +19,7 @@ use super::progress::{self, RunMonitor};
 use super::runner::{self, Answering, Looking, ReportOf, Reported, Told};
 use super::seeds::{SeedsArgs, seeds};
 use super::window::WindowArgs;
-use super::{End, Failure, Voice, accuracy, complain, estimate, interrupt, pictures};
+use super::{End, Failure, Voice, accuracy, complain, interrupt, pictures};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::engine::Watch;
@@ -172,10 +172,17 @@ pub struct Played<'a, W: Answering> {
 }
 
 /// Shows how far runs are, until they end or it is in vain to go on.
-struct Onlooker {
+pub struct Onlooker {
     voice: Voice,
     vain: AtomicBool,
     ended: Cell<Option<Instant>>,
+}
+
+impl Onlooker {
+    /// Creates one that speaks with this voice.
+    pub fn new(voice: Voice) -> Self {
+        Self { voice, vain: AtomicBool::new(false), ended: Cell::new(None) }
+    }
 }
 
 impl Looking for Onlooker {
@@ -186,32 +193,11 @@ impl Looking for Onlooker {
     }
 
     fn runs<T>(&self, runs: impl FnOnce(Control<'_>) -> T) -> T {
-        self.voice.runs(runs)
+        progress::over_runs(self.voice.show, "messages", runs)
     }
 
     fn hint(&self, text: &str) {
         self.voice.hint(text);
-    }
-}
-
-impl Voice {
-    /// Runs many simulations, of which it is shown how far they are.
-    pub fn runs<T>(self, runs: impl FnOnce(Control<'_>) -> T) -> T {
-        progress::over_runs(self.show, "messages", runs)
-    }
-}
-
-impl Looking for Voice {
-    fn run<T>(&self, run: impl FnOnce(&dyn Watch) -> T) -> T {
-        run(&RunMonitor::new(self.show, interrupt::stop_flag(), &AtomicBool::new(false)))
-    }
-
-    fn runs<T>(&self, runs: impl FnOnce(Control<'_>) -> T) -> T {
-        Voice::runs(*self, runs)
-    }
-
-    fn hint(&self, text: &str) {
-        Voice::hint(*self, text);
     }
 }
 
@@ -257,7 +243,7 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
             Err(error) => return Err(Failure::Write(path, error)),
         }
     }
-    let looking = Onlooker { voice, vain: AtomicBool::new(false), ended: Cell::new(None) };
+    let looking = Onlooker::new(voice);
     let (mut messages, mut matrix) = (Vec::new(), Matrix::default());
     let mut outcome = {
         let transfers = scenario.work().program().is_some();
@@ -302,11 +288,10 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     let (head, meta) = outcome.report_mut().parts();
     if let Some((since, ended)) = asked.since.zip(looking.ended.get()) {
         // Reading the data sets and putting them together is part of what a prediction takes.
-        meta.wall_s = ended.duration_since(since).max(Duration::ZERO).as_secs_f64();
+        meta.wall_s = ended.duration_since(since).as_secs_f64();
     }
     let (head, meta) = (head.clone(), meta.clone());
     let complete = head.status == Status::Complete;
-    estimate::say_reason(head.estimated.as_ref(), voice);
 
     // A part of a table looks like a whole one; the report says what it is.
     const WHY: &str = "the run is not complete";

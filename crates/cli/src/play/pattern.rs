@@ -10,7 +10,7 @@ use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
 use hayase::report::{Meta, Report};
 use hayase::scenario::Scenario;
-use hayase::simulation::{PatternWork, Simulated};
+use hayase::simulation::{PatternOutcome, PatternWork, Simulated};
 use hayase_output::csv;
 use hayase_output::table::{self, Answer};
 
@@ -76,6 +76,10 @@ impl Filed for PatternWork {
 
     fn table(report: &Report) -> Answer {
         table::run(report)
+    }
+
+    fn say(_: &Scenario<Self>, outcome: &PatternOutcome, asked: &Asked<'_>) {
+        estimate::say_reason(outcome.report.head.estimated.as_ref(), asked.voice);
     }
 
     fn took(report: &Report, meta: &Meta) -> String {

@@ -122,12 +122,12 @@ fn named(folder: &Path, by_rank: &[(u32, Vec<(Site, u64)>)]) -> Vec<AccessSite> 
     sites
 }
 
-/// Names addresses of a rank.
-type Names = Box<dyn Fn(u32, u64) -> Option<String>>;
+/// Function that names an address of a rank.
+pub type Names = Box<dyn Fn(u32, u64) -> Option<String> + Sync>;
 
 /// The names of addresses of the recorded processes.
 #[cfg(unix)]
-fn names(folder: &Path) -> Names {
+pub fn names(folder: &Path) -> Names {
     use hayase_capture::folder::Provenance;
     let source = Provenance::read(folder).map(|provenance| PathBuf::from(provenance.folder)).unwrap_or_default();
     match hayase_capture::sites::Names::open(folder, &source) {
@@ -137,6 +137,6 @@ fn names(folder: &Path) -> Names {
 }
 
 #[cfg(not(unix))]
-fn names(_: &Path) -> Names {
+pub fn names(_: &Path) -> Names {
     Box::new(|_, _| None)
 }

@@ -72,8 +72,7 @@ pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
     let sites = sites.into_iter().map(site).collect();
     let (schema, name) = ("hayase-trace-sites-1", trace.name().to_owned());
     let report = Sites { schema, name, sites, accesses, caveats };
-    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> { Box::new(report.sites.iter().map(Site::row)) };
-    let rows = Listing { columns: &Site::COLUMNS, rows: &rows };
+    let rows = Listing::new(&Site::COLUMNS, || report.sites.iter().map(Site::row));
     args.out.deliver(args.out.open(&offer)?, || table(&report), &report, &[("x.csv", &|w| rows.csv(w))])?;
     Ok(End::Done)
 }
