@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use hayase::base::wall_clock;
 use hayase::engine::{Progress, Watch};
-use hayase::sweep::Control;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -63,11 +62,6 @@ impl Looking {
     pub fn tell(&self, done: u64, total: u64) {
         self.done.store(done, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
-    }
-
-    /// What ends many runs.
-    pub fn control(&self) -> Control<'_> {
-        Control { progress: None, cancel: Some(self.stop) }
     }
 
     fn progress(&self) -> (f64, u64, u64) {
