@@ -1,19 +1,21 @@
 //! `hayase run`: one scenario, its report, and the files that were asked for.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 
 use super::caveats::Strictness;
-use super::files::named;
+use super::files::{kind_of, named};
 use super::options::{self, OutputArgs};
-use super::play::{Asked, INTERFERENCE, check_names, play, play_farm};
+use super::play::{Asked, FARM, Filed, INTERFERENCE, play, play_farm};
 use super::progress;
 use super::scenario::ScenarioArgs;
 use super::seeds::SeedsArgs;
 use super::window::WindowArgs;
 use super::{End, Failure, Voice, accuracy, caveats, estimate, predict, regions, replay};
-use hayase::diagnostic::Diagnostic;
+use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::scenario::Loaded;
-use hayase::simulation::ProgramWork;
+use hayase::simulation::{JobsWork, PatternWork, ProgramWork};
 use hayase::system::System;
 use hayase_output::table;
 
@@ -123,6 +125,15 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         }
         Loaded::Farm(farm) => play_farm(&farm, asked.seeds, &args.out, voice),
     }
+}
+
+/// Refuses names of files that no work has: which there are depends on the work, which is not known yet.
+fn check_names(out: &OutputArgs) -> Result<(), Failure> {
+    let others = [ProgramWork::NAMES, FARM.names, JobsWork::NAMES];
+    let is_known = |path: &Path| others.iter().any(|names| kind_of(path, names).is_ok());
+    let mistake = |path: &PathBuf| kind_of(path, PatternWork::NAMES).err().filter(|_| !is_known(path));
+    let diagnostics: Vec<Diagnostic> = out.output.iter().filter_map(mistake).collect();
+    if diagnostics.is_empty() { Ok(()) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
 }
 
 /// Whether an option or the name of a file asks who delays whom.

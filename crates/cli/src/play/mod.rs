@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::files::{Names, kind_of, leave_out};
+use super::files::{Names, leave_out};
 use super::options::{self, Offer, OutputArgs};
 use super::progress::{self, RunMonitor};
 use super::runner::{self, Answering, Looking, ReportOf, Reported, Told};
@@ -21,7 +21,7 @@ use super::seeds::{SeedsArgs, seeds};
 use super::window::WindowArgs;
 use super::{End, Failure, Voice, accuracy, complain, interrupt, pictures};
 use hayase::atomic_file::AtomicFile;
-use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase::diagnostic::Diagnostic;
 use hayase::engine::Watch;
 use hayase::ids::RankId;
 use hayase::player::{Activity, Transfer};
@@ -199,19 +199,6 @@ impl Looking for Onlooker {
     fn hint(&self, text: &str) {
         self.voice.hint(text);
     }
-}
-
-/// Refuses names of files that no work has: which there are depends on the work, which is not known yet.
-///
-/// # Errors
-/// All such names.
-pub fn check_names(out: &OutputArgs) -> Result<(), Failure> {
-    use hayase::simulation::{JobsWork, PatternWork, ProgramWork};
-    let others = [ProgramWork::NAMES, FARM.names, JobsWork::NAMES];
-    let is_known = |path: &Path| others.iter().any(|names| kind_of(path, names).is_ok());
-    let mistake = |path: &PathBuf| kind_of(path, PatternWork::NAMES).err().filter(|_| !is_known(path));
-    let diagnostics: Vec<Diagnostic> = out.output.iter().filter_map(mistake).collect();
-    if diagnostics.is_empty() { Ok(()) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
 }
 
 /// Runs the scenario with its seeds, writes and prints what came out with the first, and says why it did not go on.
