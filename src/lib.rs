@@ -13,7 +13,7 @@
 //! ([`Observer`], [`record`]) see it.
 //!
 //! A network with nodes that cost something, algorithms of collectives and a seed is a [`System`]; what runs on it is
-//! [`Work`]. [`simulate`] gives its outcome, with a **report** ([`report`]), which is plain data.
+//! [`Work`]. [`simulate`] gives its outcome, with a **report** ([`mod@report`]), which is plain data.
 //!
 //! A **scenario** ([`Scenario`]) is a system and its work, also as text: a [`Loader`] collects files, names and
 //! settings, checks them all at once, and builds what can be run. [`sweep`] runs many and compares them.

@@ -15,7 +15,7 @@
 //!
 //! Of a message that is the receiver's matter, of a collective operation that of every rank that gets something by it.
 //!
-//! Whether the partners can do the same is asked when all ranks are known ([`crate::rules`]).
+//! Whether the partners can do the same is asked when all ranks are known ([`mod@crate::rules`]).
 //!
 //! Cost: a look-up for each communication.
 

@@ -104,7 +104,7 @@ pub trait Answering: Simulated<Outcome: Told> {
         None
     }
 
-    /// Returns the options of a run in which the tables and pictures of these names ([`crate::play`]) are wanted.
+    /// Returns the options of a run in which the tables and pictures of these names are wanted.
     fn observed<'a>(&self, wants: &dyn Fn(&str) -> bool) -> RunOptions<'a>;
 
     /// Adds what is known beyond the run, which is complete.

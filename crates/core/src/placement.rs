@@ -201,7 +201,8 @@ struct Place<'a> {
     job: Option<(usize, &'a [&'a str])>,
 }
 
-/// Whether a text is a list of nodes: digits, commas and hyphens.
+/// True if a text is a list of nodes: digits, commas and hyphens.
+#[cfg(any(feature = "simulator", test))]
 fn is_list(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '-'))
 }

@@ -1,4 +1,4 @@
-//! CSV of what is recorded, compared and predicted, a header line first: the columns of [`columns`](crate::columns), as
+//! CSV of what is recorded, compared and predicted, a header line first: the columns of [`mod@crate::columns`], as
 //! [`hayase::columns::csv`] writes them.
 
 mod beside;

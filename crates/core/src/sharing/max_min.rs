@@ -48,7 +48,7 @@ pub(super) const EPS: f64 = 1e-12;
 /// # Parts and weights
 ///
 /// The sweep is over levels, `rate / weight`, and over bandwidth at level 1, so that flows on several paths and with weights
-/// take the same one; `K` says of which kind they are. For flows on one path with weights of 1 ([`Whole`]) levels are rates,
+/// take the same one; `K` says of which kind they are. For flows on one path with weights of 1 (`Whole`) levels are rates,
 /// sums of parts are numbers of flows, and nothing is kept or multiplied.
 ///
 /// Cost of a solve: O(d·(d + m·h)) for d dirty links with m flows each and h links a flow; on a 3,456-node fat-tree

@@ -1,7 +1,7 @@
 //! What is done for each call: one file a family.
 //!
 //! A body is an `unsafe extern "C" fn` with the arguments that C has, and then where the call came from
-//! ([`entry`](crate::entry)). Nearly all have one form, which [`calls!`] gives them.
+//! ([`entry`](crate::entry)). Nearly all have one form, which `calls!` gives them.
 
 mod collective_blocks;
 mod collectives;
