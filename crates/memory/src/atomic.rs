@@ -121,11 +121,14 @@ unsafe extern "C" fn compare<T: Value>(
     failure: i32,
     caller: u64,
 ) -> i32 {
-    // SAFETY: as the program's own operation; `expected` is a variable of its own.
+    // SAFETY: as the program's own operation. Once the value is in its place `expected` may belong to another thread, so
+    // nothing is written to it.
     unsafe {
         let wanted = expected.read_unaligned();
         let found = compare_value(place, wanted, value, order, failure, caller);
-        expected.write_unaligned(found);
+        if found != wanted {
+            expected.write_unaligned(found);
+        }
         i32::from(found == wanted)
     }
 }

@@ -130,6 +130,7 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
     }
 
     fn add_on_terms(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
+        assert!(T::TAKES_TERMS, "whole flows have neither parts nor weights");
         self.put(flow, links, parts, terms);
     }
 

@@ -491,6 +491,7 @@ impl<K: Sums> Sharing for WaterFilling<K> {
     }
 
     fn add_on_terms(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
+        assert!(K::Table::TAKES_TERMS, "whole flows have neither parts nor weights");
         self.put(flow, links, parts, terms);
     }
 

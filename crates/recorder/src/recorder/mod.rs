@@ -26,7 +26,7 @@ use std::ffi::{c_int, c_void};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use hayase_mpi::{Functions, Handle, SUCCESS, Status, Statuses};
+use hayase_mpi::{Functions, Handle, Status, Statuses};
 use hayase_trace::{Call, Event, Flags, Kind, Op};
 
 use crate::clock;
@@ -269,12 +269,6 @@ impl Recorder {
     pub fn abandon(&mut self, result: c_int) -> c_int {
         self.back();
         result
-    }
-
-    /// Of a call that may complete requests or fail: a failed call is not recorded.
-    #[inline]
-    pub fn leave_if(&mut self, result: c_int) -> c_int {
-        if result == SUCCESS { self.leave(result) } else { self.abandon(result) }
     }
 
     /// Back in the program.
