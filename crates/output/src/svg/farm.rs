@@ -84,7 +84,12 @@ pub fn farm(report: &FarmReport) -> String {
     let chart = |up: Axis, name: &str, series: Vec<Series>| {
         Chart::new(INSIDE, (Axis::of_places(places.clone()), &across), (up, name), series)
     };
-    let times = chart(Axis::fitting(shortest, longest, 6, SECONDS), "predicted time", times);
+    let mut axis = Axis::fitting(shortest, longest, 6, SECONDS);
+    if axis.is_logarithmic() {
+        let bounds = rows.iter().flat_map(|row| BOUNDS.map(|(.., value)| value(row))).filter(|&bound| bound > 0.0);
+        axis = Axis::logarithmic(bounds.fold(shortest, f64::min), longest, SECONDS);
+    }
+    let times = chart(axis, "predicted time", times);
     Picture::new(&report.tasks, subtitle)
         .legend(legend)
         .with(Chart { uprights: uprights.into_iter().collect(), ..times })

@@ -204,7 +204,10 @@ impl Part for Lanes {
             canvas.polyline(&points, r##"fill="none" stroke="#ffffff" stroke-width="3.4" stroke-opacity="0.75""##);
             PATH.trace(canvas, &points);
         }
-        canvas.line(Point::new(left, top), Point::new(left, bottom), &format!(r#"stroke="{INK}""#));
+        // Headings reach across.
+        for (top, high) in tops {
+            canvas.line(Point::new(left, top), Point::new(left, top + high), &format!(r#"stroke="{INK}""#));
+        }
         for (row, limit) in self.uprights.iter().enumerate() {
             let x = self.x(limit.0);
             upright(canvas, limit, left + x, (top, bottom), (row % 2, x > 0.85 * self.width));

@@ -139,6 +139,7 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
     let (columns, mut lines) = (order(&means.keys[over]), order(&means.keys[of]));
     lines.reverse();
     let names = |key: usize, order: &[usize]| order.iter().map(|&i| means.keys[key].values[i].clone()).collect();
+    let value = |row: &MeanRow, key: usize| means.keys[key].values[row.choice[key]].clone();
     let panel = |(rest, rows): &(Vec<usize>, Vec<&MeanRow>)| {
         let best = rows.iter().map(|row| row.mean_s).fold(f64::INFINITY, f64::min);
         let cell = |row: &&MeanRow| {
@@ -150,7 +151,7 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
                 is_dark: part(row.mean_s) > 0.55,
                 text: time(row.mean_s),
                 is_strong: row.mean_s == best,
-                tooltip: String::new(),
+                tooltip: format!("{}, {}: {}", value(row, of), value(row, over), time(row.mean_s)),
             }
         };
         Cells {
