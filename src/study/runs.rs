@@ -170,7 +170,10 @@ impl Run<'_> {
 
 impl Watch for Run<'_> {
     fn tick(&self, progress: Progress) -> bool {
-        self.count(progress.delivered as f64 / progress.total.max(1) as f64);
+        // Of work without an end no part is known.
+        if progress.total > 0 {
+            self.count(progress.delivered as f64 / progress.total as f64);
+        }
         self.runs.tell();
         !self.runs.is_ended()
     }

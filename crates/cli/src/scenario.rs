@@ -41,16 +41,17 @@ pub struct FabricArgs {
     /// The seed of everything random; of several runs the first.
     #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
-    /// What lies below and above it.
-    #[command(flatten)]
-    pub texts: TextArgs,
+    /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
 }
 
 impl FabricArgs {
-    /// With what they say.
+    /// Adds the options to the texts of a scenario.
     pub fn on(&self, loader: Loader) -> Loader {
         let loader = self.seed.iter().fold(loader, |loader, seed| loader.seed(*seed));
-        self.texts.on(with(loader, [(&self.faults, Loader::faults as Set)]))
+        let loader = with(loader, [(&self.faults, Loader::faults as Set)]);
+        self.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
     }
 }
 

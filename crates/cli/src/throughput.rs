@@ -118,7 +118,7 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     }
     let mistaken = |mistake: Diagnostic| {
         // The rule where it was typed; what is wrong with the traffic under any other code.
-        let (flag, text) = match (&args.routing, args.on.texts.set.iter().find(|set| set.starts_with("routing"))) {
+        let (flag, text) = match (&args.routing, args.on.set.iter().find(|set| set.starts_with("routing"))) {
             (Some(rule), _) => ("--routing", rule),
             (None, Some(set)) => ("--set", set),
             (None, None) => ("--topology", &args.topology),

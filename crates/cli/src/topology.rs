@@ -54,6 +54,9 @@ pub struct TopologyShowArgs {
     /// with a [topology.*] table, a graph (.json), an InfraGraph (.yaml), or a SimGrid platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
+    /// What holds where nothing else is said: a name (`hayase preset list`) or a file.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub preset: Option<String>,
     /// What else is said of it.
     #[command(flatten)]
     pub on: FabricArgs,
@@ -110,10 +113,11 @@ const OFFER: Offer<&str> =
 fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
+    let loader = args.preset.iter().fold(loader, |loader, preset| loader.preset(preset));
     let network = args.on.on(loader).load_topology()?;
     let fabric = &*network.fabric;
     // What is changed is no longer what the name says.
-    let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.on.texts.set.is_empty());
+    let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.on.set.is_empty());
     let page = page(named, &network)?;
     args.out.deliver(
         args.out.open(&OFFER)?,

@@ -26,8 +26,8 @@ pub(super) fn amount(tree: &Tree) -> Option<Amount> {
 /// An amount as a value of a scenario.
 pub(super) fn written(amount: Amount, span: Span) -> Tree {
     let kind = match amount.unit {
-        Unit::Whole => Kind::Whole(amount.text()),
-        Unit::Plain => Kind::Decimal(format!("{:?}", amount.value)),
+        Unit::Whole if amount.value.fract() == 0.0 => Kind::Whole(amount.text()),
+        Unit::Whole | Unit::Plain => Kind::Decimal(format!("{:?}", amount.value)),
         _ => Kind::Text(amount.text()),
     };
     Tree { span, kind }

@@ -232,6 +232,7 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     }
     let looking = Onlooker::new(voice);
     let (mut messages, mut matrix) = (Vec::new(), Matrix::default());
+    let mut streamed = Ok(());
     let mut outcome = {
         let transfers = scenario.work().program().is_some();
         let (streams, keeps) = (RefCell::new(&mut streams), !transfers && wants("timeline.svg"));
@@ -261,17 +262,22 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
         let hears_messages = wants("messages.csv");
         let hears_transfers = transfers && (hears_messages || counts || wants("trace.json"));
         let run = |watch: &dyn Watch| {
-            scenario.run(RunOptions {
+            let mut outcome = scenario.run(RunOptions {
                 on_message: if !transfers && (hears_messages || keeps) { Some(&mut on_message) } else { None },
                 on_activity: if wants_any(&["activities.csv", "trace.json"]) { Some(&mut on_activity) } else { None },
                 on_transfer: if hears_transfers { Some(&mut on_transfer) } else { None },
                 on_mark: if wants("trace.json") { Some(&mut on_mark) } else { None },
                 watch: Some(watch),
                 ..scenario.work().observed(&wants)
-            })
+            });
+            // Before other seeds, which may be interrupted.
+            let complete = outcome.report_mut().parts().0.status == Status::Complete;
+            streamed = finish(std::mem::take(&mut **streams.borrow_mut()), complete, voice);
+            outcome
         };
         runner::answer(scenario, &seeds, &looking, run)?
     };
+    streamed?;
     let (head, meta) = outcome.report_mut().parts();
     if let Some((since, ended)) = asked.since.zip(looking.ended.get()) {
         // Reading the data sets and putting them together is part of what a prediction takes.
@@ -280,15 +286,6 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     let (head, meta) = (head.clone(), meta.clone());
     let complete = head.status == Status::Complete;
 
-    // A part of a table looks like a whole one; the report says what it is.
-    const WHY: &str = "the run is not complete";
-    for (path, stream) in streams {
-        let written = stream.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
-        written.map_err(|error| Failure::Write(path.clone(), error))?;
-        if !complete {
-            voice.say(format_args!("`{}` is not written: {WHY}", path.display()));
-        }
-    }
     if !complete {
         leave_out(&mut others, |name| !W::KEPT.contains(&name), WHY, voice);
     }
@@ -298,6 +295,7 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     }
     let report = outcome.report();
     let played = Played { scenario, outcome: &outcome, report, messages, matrix, window };
+    W::say(scenario, &outcome, asked);
     for (name, file) in others {
         file.write(|w| match (name, &head.noise) {
             ("x.json", _) => json::write(report, w),
@@ -306,7 +304,6 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
             _ => W::write(&played, name, w),
         })?;
     }
-    W::say(scenario, &outcome, asked);
     out.print_rows(|| W::table(report), report, |w| W::csv(report, w))?;
     if let Some(known) = &head.accuracy {
         accuracy::say(known, &asked.words, voice);
@@ -321,6 +318,24 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
             End::Deadlocked
         }
     })
+}
+
+/// Reason why files of a run are left out: a part of a table looks like a whole one, and the report says what it is.
+const WHY: &str = "the run is not complete";
+
+/// Writes the files that a run has filled, if it is complete.
+///
+/// # Errors
+/// A file that cannot be written.
+fn finish(streams: Vec<(PathBuf, Box<dyn Stream + '_>)>, complete: bool, voice: Voice) -> Result<(), Failure> {
+    for (path, stream) in streams {
+        let written = stream.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
+        written.map_err(|error| Failure::Write(path.clone(), error))?;
+        if !complete {
+            voice.say(format_args!("`{}` is not written: {WHY}", path.display()));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a file that shows what slow ranks cost where no rank is slow.
