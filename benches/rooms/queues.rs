@@ -3,8 +3,8 @@
 //! *Finish times* change: the end of one message moves about four others. Ours is an indexed 8-ary heap; the others are
 //! the crate `priority-queue` and a plain binary heap in which outdated entries stay until they surface.
 //!
-//! *Events* (starts after latencies, wakes) never change. Ours is a binary heap of whole numbers; the other is the crate
-//! `priority-queue`.
+//! *Events* (starts after latencies, wakes) never change. Ours is a binary heap of whole numbers; the other is the
+//! crate `priority-queue`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

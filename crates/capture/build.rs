@@ -1,8 +1,8 @@
 //! Puts the libraries that recordings load into other programs where `src/library.rs` takes them from.
 //!
 //! Such a library is a build-dependency, so cargo has built its shared object when this runs; it lies beside the
-//! other dependencies of build scripts. They are carried compressed, both as one: what they have in common (the standard
-//! library, zstd) then counts once, and both take 530 KB in the place of 750.
+//! other dependencies of build scripts. They are carried compressed, both as one: what they have in common (the
+//! standard library, zstd) then counts once, and both take 530 KB in the place of 750.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -3,12 +3,13 @@
 //! - `--icf=all` keeps one of functions that are the same: the program is 4 % smaller. The linker that Rust brings for
 //!   Linux on x86-64 can, and so can mold; others are not asked. Nothing compares the addresses of functions.
 //! - `-no-pie` puts the program at a fixed address: the loader need not write 30,000 addresses into tables of names,
-//!   formats and methods before it starts, which is a fifth of the start-up of a small run (410,000 instructions, 86 page
-//!   faults), and the program lacks the 0.73 MB that say where they are. What is lost is that the program's own code is at
-//!   another place each time (libraries, stack and heap still are), which makes holes in programs that read what strangers
-//!   send harder to use. This one reads its user's own files, without privileges of its own, and listens to nobody.
-//! - A linker script drops the tables by which a panic unwinds the stack: a panic ends this program where it happens, and
-//!   what is stripped has no names for a backtrace. They are a tenth of the program.
+//!   formats and methods before it starts, which is a fifth of the start-up of a small run (410,000 instructions, 86
+//!   page faults), and the program lacks the 0.73 MB that say where they are. What is lost is that the program's own
+//!   code is at another place each time (libraries, stack and heap still are), which makes holes in programs that read
+//!   what strangers send harder to use. This one reads its user's own files, without privileges of its own, and listens
+//!   to nobody.
+//! - A linker script drops the tables by which a panic unwinds the stack: a panic ends this program where it happens,
+//!   and what is stripped has no names for a backtrace. They are a tenth of the program.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Tables as CSV: a header, and a line for each row.
 //!
-//! Numbers are in the units that names of columns say (s, B, B/s) and the shortest text that reads back to the same value;
-//! infinite ones are `inf`, and what is not known is empty.
+//! Numbers are in the units that names of columns say (s, B, B/s) and the shortest text that reads back to the same
+//! value; infinite ones are `inf`, and what is not known is empty.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -24,8 +24,8 @@ pub fn write<R, B: Borrow<R>>(
     lines.finish().map(drop)
 }
 
-/// Table that grows line by line while a run goes on. The first failure is kept for [`finish`](Self::finish), and nothing
-/// is written after it.
+/// Table that grows line by line while a run goes on. The first failure is kept for [`finish`](Self::finish), and
+/// nothing is written after it.
 ///
 /// Messages of a run go through here by the million, so nothing is allocated for a line; use a buffered writer.
 pub struct Lines<'a, R, W> {

@@ -1,5 +1,5 @@
-//! Columns of tables: the name, the unit and the value of each, described once for all that is made of them (CSV, tables of
-//! a terminal and Markdown, arrays of NumPy and Arrow).
+//! Columns of tables: the name, the unit and the value of each, described once for all that is made of them (CSV,
+//! tables of a terminal and Markdown, arrays of NumPy and Arrow).
 //!
 //! ```
 //! use hayase::columns::{Columns, csv};
@@ -214,8 +214,8 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// Returns those of these names, by their labels or as files have them, in this order; each with the label behind its
-    /// name, if there is one.
+    /// Returns those of these names, by their labels or as files have them, in this order; each with the label behind
+    /// its name, if there is one.
     #[must_use]
     pub fn only(mut self, names: &[(&str, &'static str)]) -> Self {
         let mut list = Vec::with_capacity(names.len());

@@ -1,15 +1,16 @@
-//! Tables as Apache Parquet, which pandas, polars, DuckDB and Spark read: columns with types, compressed, values that are
-//! missing told from all others.
+//! Tables as Apache Parquet, which pandas, polars, DuckDB and Spark read: columns with types, compressed, values that
+//! are missing told from all others.
 //!
 //! A file is `PAR1`, groups of rows, a description of all of it (`FileMetaData`), its length and `PAR1` again. Of each
-//! group of rows each column is one *page*: which rows have a value (run lengths or a bit each), then the values one after
-//! another (`PLAIN`), compressed by zstd. Of what the format offers this is the least that every reader knows; there are no
-//! dictionaries, since zstd finds what repeats.
+//! group of rows each column is one *page*: which rows have a value (run lengths or a bit each), then the values one
+//! after another (`PLAIN`), compressed by zstd. Of what the format offers this is the least that every reader knows;
+//! there are no dictionaries, since zstd finds what repeats.
 //!
-//! It is written by hand: the `parquet` crate would bring 14 crates, 0.93 MB and a tenth of the time to build the program.
+//! It is written by hand: the `parquet` crate would bring 14 crates, 0.93 MB and a tenth of the time to build the
+//! program.
 //!
-//! Source: Apache Parquet, "File format" and `parquet.thrift` (apache/parquet-format, version 2.10), to which the numbers of
-//! fields refer.
+//! Source: Apache Parquet, "File format" and `parquet.thrift` (apache/parquet-format, version 2.10), to which the
+//! numbers of fields refer.
 
 mod thrift;
 
@@ -282,7 +283,8 @@ fn describe_page(fields: &mut Fields<'_>, values: usize, plain: usize, compresse
     });
 }
 
-/// Which rows have a value, with the length of that before it: one run where all are the same, else a bit each, in eights.
+/// Which rows have a value, with the length of that before it: one run where all are the same, else a bit each, in
+/// eights.
 fn levels(is_there: &Bits) -> Vec<u8> {
     let mut runs = Vec::new();
     if is_there.set == 0 || is_there.set == is_there.len {

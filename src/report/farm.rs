@@ -117,8 +117,8 @@ pub struct FarmBounds {
     pub longest_s: f64,
     /// What the master spends on messages.
     pub master_s: f64,
-    /// What goes over the links of the master's node, over what they carry; `null` without a fabric, where workers are on
-    /// that node, and with several masters.
+    /// What goes over the links of the master's node, over what they carry; `null` without a fabric, where workers are
+    /// on that node, and with several masters.
     pub network_s: Option<f64>,
 }
 

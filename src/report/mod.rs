@@ -191,7 +191,8 @@ impl From<&Outcome> for Stopped {
 }
 
 /// Lower bounds of the makespan \[s\]: three of bandwidth, which do not know the order of the messages, one of
-/// computation, and one of dependences, which does not know that they share links. Of programs and farms only the last is known.
+/// computation, and one of dependences, which does not know that they share links. Of programs and farms only the last
+/// is known.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bounds {

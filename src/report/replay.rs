@@ -43,8 +43,8 @@ pub struct ReplayReport {
     pub open_receives: Option<OpenReceives>,
     /// What made it last as long as it did; where the run is complete and not too long to be walked back through.
     pub critical_path: Option<CriticalPath>,
-    /// Ranks that others waited for, those first that most of all waiting goes back to; where that was asked for, the run
-    /// is complete, and not too long to be walked back through.
+    /// Ranks that others waited for, those first that most of all waiting goes back to; where that was asked for, the
+    /// run is complete, and not too long to be walked back through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<LateRank>,
     /// What it was put together from, where it is a prediction from data sets.

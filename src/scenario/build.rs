@@ -93,8 +93,8 @@ impl Sections {
         None
     }
 
-    /// Puts so many ranks on a fabric, and checks that what moves their messages goes with it. Without a placement ranks
-    /// are in order; `at` is what is marked if they do not fit.
+    /// Puts so many ranks on a fabric, and checks that what moves their messages goes with it. Without a placement
+    /// ranks are in order; `at` is what is marked if they do not fit.
     pub fn placed(&self, routed: RoutedFabric, ranks: u32, at: Option<Span>, notes: &mut Notes) -> Option<System> {
         let spec = self.placement.or(|| PlacementSpec::Regular(RegularSpec {}))?;
         let (fabric, at) = (&routed.fabric, self.placement.span().or(at));

@@ -35,8 +35,8 @@ pub struct JobSpec {
     /// Time between its end and its next beginning (default 0 s); "5 us".
     #[serde(default)]
     pub think_time: Located<Time>,
-    /// What its messages weigh beside those of other jobs (default 1): where flows share a full link, their rates are in
-    /// proportion to it.
+    /// What its messages weigh beside those of other jobs (default 1): where flows share a full link, their rates are
+    /// in proportion to it.
     pub weight: Option<Located<f64>>,
     /// Whether it is done again and again as long as another job goes on that is no background.
     pub background: Option<Located<bool>>,

@@ -67,8 +67,8 @@ const OTHERS: [(&str, &str); 12] = [
     ("hayase-run-", "the description of a recording"),
 ];
 
-/// What JSON is that holds no scenario, in words, where that is known: by its schema, or, where it has none, by the keys
-/// that it begins with.
+/// What JSON is that holds no scenario, in words, where that is known: by its schema, or, where it has none, by the
+/// keys that it begins with.
 fn other(value: &Value) -> Option<String> {
     let has = |value: &Value, keys: &[&str]| keys.iter().all(|key| value.get(key).is_some());
     if let Some(schema) = value.get("schema").and_then(Value::as_str) {

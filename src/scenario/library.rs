@@ -1,6 +1,6 @@
 //! Named topologies, machines, patterns and presets: every file of `topologies/`, `machines/`, `patterns/` and
-//! `presets/`, part of the program itself (`build.rs`); and as patterns the algorithms of collectives, whose texts are made by a
-//! rule.
+//! `presets/`, part of the program itself (`build.rs`); and as patterns the algorithms of collectives, whose texts are
+//! made by a rule.
 
 use std::sync::LazyLock;
 

@@ -253,7 +253,8 @@ pub(super) struct Texts {
     pub links: Links,
     /// What presets say of choices that others make.
     presets: Defaults,
-    /// The tables of the text being read that a name stands for. They are whole: nothing of another of their kind stays.
+    /// The tables of the text being read that a name stands for. They are whole: nothing of another of their kind
+    /// stays.
     pub whole: Vec<&'static str>,
     /// Whether a preset was asked for, so that those which files name do not count.
     preset_is_given: bool,

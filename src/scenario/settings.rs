@@ -7,8 +7,9 @@ use super::schema::Node;
 use crate::reading::nulls::drop_nulls;
 
 /// A scenario, or a part of one, as TOML for [`Loader::text`](super::Loader::text): a number where a quantity stands is
-/// one of seconds, bytes, bytes per second or seconds per byte, and gets that unit; `_` in a key stands for the `-` that
-/// the key has; what is `null` is left out. In a plan that holds for the keys that are varied, too. What the schema does not know is written as it is, for the reader to report.
+/// one of seconds, bytes, bytes per second or seconds per byte, and gets that unit; `_` in a key stands for the `-`
+/// that the key has; what is `null` is left out. In a plan that holds for the keys that are varied, too. What the
+/// schema does not know is written as it is, for the reader to report.
 pub fn settings_as_toml(settings: &Map<String, Value>) -> String {
     let mut settings = Value::Object(settings.clone());
     drop_nulls(&mut settings);
@@ -95,8 +96,8 @@ fn text_of(number: &Number, quantity: &str) -> String {
 /// Units of time with their powers of ten.
 const UNITS: [(i32, &str); 5] = [(0, "s"), (-3, "ms"), (-6, "us"), (-9, "ns"), (-12, "ps")];
 
-/// A number of seconds with the unit that brings it to 1 or more: the decimal point is moved, so that 1.5e-6 is the same
-/// as "1.5 us" to the last bit.
+/// A number of seconds with the unit that brings it to 1 or more: the decimal point is moved, so that 1.5e-6 is the
+/// same as "1.5 us" to the last bit.
 fn time(seconds: &Number) -> String {
     let Some(value) = seconds.as_f64().filter(|value| *value > 0.0) else { return format!("{seconds} s") };
     let written = format!("{value:e}");

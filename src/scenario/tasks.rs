@@ -12,7 +12,8 @@ pub(super) fn expand(table: &mut Table) {
     }
 }
 
-/// Takes the tasks out of a text where a later one has others: they are a choice, as those of [`super::known::CHOICES`].
+/// Takes the tasks out of a text where a later one has others: they are a choice, as those of
+/// [`super::known::CHOICES`].
 pub(super) fn make_room(table: &mut Table, later: &Table) {
     let tasks_of = |table: &Table| -> Option<Vec<String>> {
         let farm = table.get("workload")?.value.table()?.get("master-slave")?.value.table()?;

@@ -308,8 +308,8 @@ fn listed(path: &Path) -> Vec<PathBuf> {
 const WORDS: [&str; 5] = ["machine", "pattern", "size", "injection", "jitter"];
 
 impl Texts {
-    /// Sets a key to a value that was read already, where it stands: a dotted key as `--set` has it, or one of the words
-    /// `machine`, `pattern`, `size`, `injection` and `jitter`, which mean what the options of these names do.
+    /// Sets a key to a value that was read already, where it stands: a dotted key as `--set` has it, or one of the
+    /// words `machine`, `pattern`, `size`, `injection` and `jitter`, which mean what the options of these names do.
     pub(super) fn set(&mut self, key: &[String], value: &Tree, key_at: Span) {
         let (at, text) = (value.span, value.text().map(str::to_owned));
         let name = |key: &str| Table::from([(key.to_owned(), Entry { key: key_at, value: value.clone() })]);

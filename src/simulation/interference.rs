@@ -33,8 +33,8 @@ impl JobsWork {
     }
 
     /// Returns the matrix, row after row: what is lost to others as the transport has kept it, and to the own job what
-    /// is left of the time that messages were under way longer than alone; with faults that, too, is as kept, and what is
-    /// left by job is the second value.
+    /// is left of the time that messages were under way longer than alone; with faults that, too, is as kept, and what
+    /// is left by job is the second value.
     pub(super) fn interference(
         &self,
         recorder: &JobsRecorder<'_>,

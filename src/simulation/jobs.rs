@@ -152,7 +152,8 @@ impl Task {
         }
     }
 
-    /// The same with the seed of this system. A pattern has as many ranks as its job, not as many as the fabric has nodes.
+    /// The same with the seed of this system. A pattern has as many ranks as its job, not as many as the fabric has
+    /// nodes.
     fn with_seed_of(
         &self,
         ground: &dyn Ground,

@@ -16,8 +16,8 @@ use crate::units::Time;
 
 /// What all links of a run did, by id.
 ///
-/// It keeps what was counted, 8 bytes a link and 32 more where times were recorded; a [`LinkUse`] with its name, which is
-/// 200 bytes, is made when it is asked for.
+/// It keeps what was counted, 8 bytes a link and 32 more where times were recorded; a [`LinkUse`] with its name, which
+/// is 200 bytes, is made when it is asked for.
 #[derive(Clone)]
 pub struct LinkUses {
     /// Names, and what has failed at the start.

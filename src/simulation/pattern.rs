@@ -262,8 +262,9 @@ impl Playing<'_> {
         };
         let bisection = self.network.most().bisection();
         let recorder = |link_times| Recorder::new(&self.network.fabric, &self.network.placement, bisection, link_times);
-        // Messages can be looked at only while they are played, and under a barrier so can links: when each message of a step
-        // leaves them is not known. Even ones all leave at the end. (To count a single step takes as long as to play it.)
+        // Messages can be looked at only while they are played, and under a barrier so can links: when each message of
+        // a step leaves them is not known. Even ones all leave at the end. (To count a single step takes as long as to
+        // play it.)
         let plays_links = link_use && (self.work.injection == Injection::Barrier || self.work.pattern.steps() < 2);
         let is_played = plays_links || wants_messages || wants_ranks;
         let counted = if is_played { None } else { self.count(|| recorder(link_use), watch) };

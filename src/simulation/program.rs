@@ -35,8 +35,8 @@ use crate::workload::Blocked;
 
 /// Activities and messages that are kept for the critical path where nobody asks for more.
 pub const KEPT: usize = 1_000_000;
-/// The same is kept of programs of so many ranks where nobody asks for more: of tens of thousands it would take more time
-/// and memory than playing them.
+/// The same is kept of programs of so many ranks where nobody asks for more: of tens of thousands it would take more
+/// time and memory than playing them.
 pub const KEPT_RANKS: u32 = 10_000;
 
 /// What ranks do, call by call.
@@ -120,7 +120,8 @@ impl ProgramWork {
         system.node().facts().is_table && !open && rules::apply(&self.program)
     }
 
-    /// The program in which receives that left open from whom take what comes, where that is asked for and there are any.
+    /// The program in which receives that left open from whom take what comes, where that is asked for and there are
+    /// any.
     pub(super) fn played_otherwise(&self) -> Option<Program> {
         (self.wildcards == Wildcards::Arrival && self.program.pinned() > 0).then(|| self.program.unpinned())
     }
@@ -375,8 +376,8 @@ impl Playing<'_> {
         ProgramOutcome { report, stuck: played.stuck, history, path, regions }
     }
 
-    /// By rank: when it had done each of the collectives in which all ranks wait for all; nothing where the order of its
-    /// operations is not that of time.
+    /// By rank: when it had done each of the collectives in which all ranks wait for all; nothing where the order of
+    /// its operations is not that of time.
     fn together(&self, program: &Program, history: &History) -> Vec<Vec<Time>> {
         if !self.system.node().facts().knows_receives || program.has_graphs() {
             return Vec::new();

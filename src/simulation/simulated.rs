@@ -31,8 +31,8 @@ pub struct RunOptions<'a> {
     /// The same: whether everything is kept, however long the run; otherwise up to `room` activities and messages
     /// are.
     pub keep: bool,
-    /// The same: how many activities and messages are kept of a run, and nothing of a longer one; [`KEPT`](super::KEPT) if it is
-    /// not said.
+    /// The same: how many activities and messages are kept of a run, and nothing of a longer one; [`KEPT`](super::KEPT)
+    /// if it is not said.
     pub room: Option<usize>,
     /// Of a program: the run is stopped here, at a time that is no longer of interest.
     pub until: Option<Time>,

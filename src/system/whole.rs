@@ -267,7 +267,8 @@ impl System {
         self.own_links.as_deref()
     }
 
-    /// Says of parallel links of different bandwidth that only the first is used, where messages take one shortest path.
+    /// Says of parallel links of different bandwidth that only the first is used, where messages take one shortest
+    /// path.
     pub fn idle_links(&self) -> Option<String> {
         let fabric = &self.network()?.fabric;
         if self.routing().map_or(fabric.family().default_routing(), RoutingSpec::name) != "shortest-path" {

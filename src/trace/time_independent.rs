@@ -55,8 +55,8 @@ pub fn read(path: &str, open: &Open<'_>, flop_rate: f64, calls: &mut impl Calls)
     Ok(())
 }
 
-/// The files with the actions, each with the place that names it: those of a list, which are looked for next to it, or the
-/// one file itself.
+/// The files with the actions, each with the place that names it: those of a list, which are looked for next to it, or
+/// the one file itself.
 ///
 /// # Errors
 /// What cannot be read, and a line that is neither.

@@ -13,8 +13,8 @@ fn fabric(topology: &str) -> Fabric {
     Arc::unwrap_or_clone(loaded.fabric)
 }
 
-/// Returns the least that any halves carry in one direction \[B/s\], over all sets of switches: of nodes that are too many on
-/// one side, what their links carry, which are alike.
+/// Returns the least that any halves carry in one direction \[B/s\], over all sets of switches: of nodes that are too
+/// many on one side, what their links carry, which are alike.
 fn least_of_all(fabric: &Fabric) -> f64 {
     let (nodes, switches) = (fabric.nodes(), fabric.switches());
     let of_switch = |vertex: VertexId| vertex.0.checked_sub(nodes).map(|switch| switch as usize);
@@ -46,7 +46,8 @@ fn least_of_all(fabric: &Fabric) -> f64 {
     least
 }
 
-/// Returns trees of two and three levels, from full bisection to a cable for each part, whose parts are even and odd in number.
+/// Returns trees of two and three levels, from full bisection to a cable for each part, whose parts are even and odd in
+/// number.
 fn trees() -> Vec<String> {
     let mut texts = Vec::new();
     for sizes in ["[2, 4]", "[2, 7]", "[3, 3]", "[4, 5]", "[5, 3]", "[2, 2, 3]", "[2, 3, 2]", "[3, 2, 2]", "[2, 3, 3]"]

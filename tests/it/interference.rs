@@ -86,8 +86,8 @@ fn of_three_jobs_each_pays_by_the_messages_of_the_others() {
 #[test]
 fn what_a_narrower_link_of_the_own_job_causes_is_no_fault_of_others() {
     // a sends two messages from node 0 at once, which its host link holds at 0.5 GB/s each, and a cable of 1.5 GB/s on
-    // which b is holds all three there. Without b they were no faster: each loses half of 2 ms to the other; b loses half
-    // of 1 ms to both of them.
+    // which b is holds all three there. Without b they were no faster: each loses half of 2 ms to the other; b loses
+    // half of 1 ms to both of them.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("two.csv");
     std::fs::write(&path, "src,dst,bytes\n0,1,1000000\n0,2,1000000\n").unwrap();

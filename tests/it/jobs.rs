@@ -42,7 +42,8 @@ fn one(name: &str, nodes: &str, size: &str, start: &str) -> String {
 
 #[test]
 fn two_jobs_share_a_link_while_both_have_something_to_send() {
-    // Alone 10 ms and 4 ms. From 3 ms on both have half: b ends at 3 + 8 ms, a has sent 3 + 4 MB by then and ends at 14.
+    // Alone 10 ms and 4 ms. From 3 ms on both have half: b ends at 3 + 8 ms, a has sent 3 + 4 MB by then and ends at
+    // 14.
     let text = format!("{BELL}{}{}", one("a", "0,3", "10 MB", "0 s"), one("b", "1,4", "4 MB", "3 ms"));
     let report = report(&text);
     let close = |value: f64, expected: f64| assert!((value - expected).abs() <= 1e-9 * expected, "{value} {expected}");

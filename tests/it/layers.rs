@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rooms of the simulator (`crates/core/src` and `src`), lowest level first. A room uses only rooms of lower levels.
+/// The rooms of the simulator (`crates/core/src` and `src`), lowest level first. A room uses only rooms of lower
+/// levels.
 const LEVELS: &[&[&str]] = &[
     &["atomic_file", "base", "columns", "diagnostic", "ids", "rng", "units"],
     &["collective", "fabric", "noise", "parquet", "reading", "sharing", "workload"],
@@ -19,8 +20,8 @@ const LEVELS: &[&[&str]] = &[
     &["study"],
 ];
 
-/// Rooms of the simulator and crates with circles of files that import each other, each with its reason. No other has one, and
-/// what has none any more goes from here.
+/// Rooms of the simulator and crates with circles of files that import each other, each with its reason. No other has
+/// one, and what has none any more goes from here.
 const CIRCLES: &[(&str, &str)] = &[
     ("gain", "rules ask the judge of gains, which asks what the rules change; an edit and its order are one thing"),
     ("memory", "code is told by its parts, and what is opaque in it by all of them"),
@@ -172,8 +173,8 @@ fn tests_that_are_skipped_say_so_in_one_way() {
     assert!(others.is_empty(), "ask `hayase_needs::is_there`, or tell `hayase_needs::missing`:\n{}", others.join("\n"));
 }
 
-/// A family is known by its own file and by the list of families, and by nobody else: so another one is one file and one
-/// line (and the `mod` by which `rustfmt` finds the file).
+/// A family is known by its own file and by the list of families, and by nobody else: so another one is one file and
+/// one line (and the `mod` by which `rustfmt` finds the file).
 #[test]
 fn a_family_of_fabrics_is_one_file_and_one_line() {
     // Those whose arithmetic others do: routing rules, the transport of flows, drawings.

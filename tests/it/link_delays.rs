@@ -26,7 +26,8 @@ const TREE: &str = "[topology.fat-tree]\ndown = [2, 2]\nup = [1, 1]\nbandwidth =
 #[test]
 fn two_messages_lose_their_time_on_the_up_link_that_they_share() {
     for sharing in ["max-min", "equal-share"] {
-        // Both nodes of a leaf send 1 MB to the other leaf: 2 ms each, 1 ms longer than alone. The other leaf does the same.
+        // Both nodes of a leaf send 1 MB to the other leaf: 2 ms each, 1 ms longer than alone. The other leaf does the
+        // same.
         let shift = "[workload.permutation]\nkind = \"shift\"\noffset = 2\nsize = \"1 MB\"\n";
         let report = report(&format!("sharing = \"{sharing}\"\n{TREE}{shift}"));
         let kinds = &report.delays.as_ref().unwrap().kinds;

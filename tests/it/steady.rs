@@ -66,8 +66,8 @@ fn pairs_get_what_their_links_carry() {
 
 #[test]
 fn nodes_with_random_destinations_are_a_closed_network() {
-    // Each message crosses the link of its sender, which never idles, and one of N links to receivers, with k messages on
-    // average. Between 1 - 1/(k + 1) of one bottleneck a path and 1.
+    // Each message crosses the link of its sender, which never idles, and one of N links to receivers, with k messages
+    // on average. Between 1 - 1/(k + 1) of one bottleneck a path and 1.
     let network = network(&crossbar(16), "d-mod-k");
     for under_way in [8, 32] {
         let measured = steady(&network, &Traffic::Uniform, &options(under_way), None).unwrap();

@@ -13,8 +13,8 @@
 //! * [`merge`], [`rounds`]: calls that could be one, messages that may be a pattern, as far as one rank can tell.
 //!
 //! Then all ranks are walked together ([`walk`]): which send met which receive, and who waited for whom ([`waits`]).
-//! What the ranks say is put together by the rules ([`mod@rules`], one file each, with the text for users), and folded by
-//! place ([`fold`]).
+//! What the ranks say is put together by the rules ([`mod@rules`], one file each, with the text for users), and folded
+//! by place ([`fold`]).
 //!
 //! `docs/advice.md` says what each rule finds and cannot see.
 

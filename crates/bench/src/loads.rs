@@ -1,10 +1,10 @@
 //! What can be measured: the list is `loads.txt`.
 //!
-//! A load's name says what it is: `FABRIC/PLACEMENT/SHARING`, with `packet:oq` and its kind for SHARING where packets are
-//! played, or with a fourth part what is unlike the others. All are
+//! A load's name says what it is: `FABRIC/PLACEMENT/SHARING`, with `packet:oq` and its kind for SHARING where packets
+//! are played, or with a fourth part what is unlike the others. All are
 //! personalised all-to-alls in the order of the simple spread, 20 KB a message, unless they are called otherwise.
-//! `RULE-RANKS/loggopsim/events` is a program by rule, whose events are counted: operations, messages, and tries of operations that
-//! found their processor or interface busy.
+//! `RULE-RANKS/loggopsim/events` is a program by rule, whose events are counted: operations, messages, and tries of
+//! operations that found their processor or interface busy.
 //! (`.../shift` and `.../allreduce-ring` are the pattern of that name.)
 //! `FABRIC/uniform/RULE` are 100 messages of 20 KB of each node to random others under that routing rule, and of
 //! `FABRIC/route/RULE` routes between random nodes are counted, once all tables are there.

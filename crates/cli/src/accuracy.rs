@@ -70,8 +70,8 @@ pub struct AccuracyArgs {
     /// Placements, as in `hayase compare`.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub placement: Vec<String>,
-    /// Sizes of messages (default 20 KB, 100 KB and 1 MB; of a scenario file, and of files of messages, as they say); own:
-    /// as each pattern says.
+    /// Sizes of messages (default 20 KB, 100 KB and 1 MB; of a scenario file, and of files of messages, as they say);
+    /// own: as each pattern says.
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',')]
     pub size: Vec<String>,
     /// Each rank starts at a random time from 0 to this (default 1.5 us; of a scenario file as it says).
@@ -89,12 +89,12 @@ pub struct AccuracyArgs {
     /// Run what is random with so many seeds (default 3).
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
-    /// Models: equal-share, redistribute, max-min, blocking (these where nothing is said), few-packets (the packet model
-    /// itself with 7 packets a message).
+    /// Models: equal-share, redistribute, max-min, blocking (these where nothing is said), few-packets (the packet
+    /// model itself with 7 packets a message).
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',', help_heading = "Models")]
     pub models: Vec<String>,
-    /// Packet models: packet:oq, packet:fq, packet:iq (all of it), packet:iq:dateline, packet:iq:turn, packet:iq:bubble,
-    /// packet:iq:classes, packet:iq:voq (default: all that the fabric has).
+    /// Packet models: packet:oq, packet:fq, packet:iq (all of it), packet:iq:dateline, packet:iq:turn,
+    /// packet:iq:bubble, packet:iq:classes, packet:iq:voq (default: all that the fabric has).
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',', help_heading = "Models")]
     pub references: Vec<String>,
     /// Packets of a buffer of input queues, or unlimited (default 8).
@@ -103,8 +103,9 @@ pub struct AccuracyArgs {
     /// Send messages of the packet models as so many large packets: a model of its own, about a hundredth of the work.
     #[arg(long, value_name = "K", help_heading = "Models")]
     pub packets_per_message: Option<NonZeroU32>,
-    /// Keep the runs of packet models in this folder, and take from it those that are there: models of messages are tried
-    /// often and cost little, packets do neither, and what was interrupted goes on. Speeds are those of runs that are kept.
+    /// Keep the runs of packet models in this folder, and take from it those that are there: models of messages are
+    /// tried often and cost little, packets do neither, and what was interrupted goes on. Speeds are those of runs that
+    /// are kept.
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub keep: Option<PathBuf>,
     /// Run nothing: count cases, runs and packets, and say how long they take.

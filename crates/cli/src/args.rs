@@ -126,7 +126,8 @@ pub enum Verb {
     Sweep(InOurWords<SweepArgs>),
     /// Show how fast each message of the first step would be: all of them are under way at once.
     Rates(InOurWords<RatesArgs>),
-    /// Count the loads of steady traffic: how much of their bandwidth all nodes can use, and which link holds them back.
+    /// Count the loads of steady traffic: how much of their bandwidth all nodes can use, and which link holds them
+    /// back.
     Throughput(InOurWords<ThroughputArgs>),
     /// Predict how long a program takes, from data sets that were measured once.
     Predict(Box<InOurWords<PredictArgs>>),

@@ -42,9 +42,9 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// Any file that is read: scenarios, plans of sweeps, topologies, patterns, machines, presets, tasks (.toml), messages, placements,
-    /// cables and other tables (.csv), SimGrid platforms (.xml), InfraGraphs (.yaml), reports (.json), data sets (.prog,
-    /// .comp, .comm), traces and schedules.
+    /// Any file that is read: scenarios, plans of sweeps, topologies, patterns, machines, presets, tasks (.toml),
+    /// messages, placements, cables and other tables (.csv), SimGrid platforms (.xml), InfraGraphs (.yaml), reports
+    /// (.json), data sets (.prog, .comp, .comm), traces and schedules.
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Check TOML files as scenarios with this preset: a name (`hayase preset list`) or a file like those.

@@ -1,5 +1,5 @@
-//! Verbs that another program asks for inside its own process: what they print is handed to it, below what its words say
-//! lie texts of its own, and it hears how far they are and ends them.
+//! Verbs that another program asks for inside its own process: what they print is handed to it, below what its words
+//! say lie texts of its own, and it hears how far they are and ends them.
 
 use std::ffi::OsString;
 

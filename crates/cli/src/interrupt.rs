@@ -28,7 +28,8 @@ pub fn stop_flag() -> &'static AtomicBool {
     &STOP
 }
 
-/// Makes a file that would grow beyond its limit (`ulimit -f`) an error like any other, instead of the end of the process.
+/// Makes a file that would grow beyond its limit (`ulimit -f`) an error like any other, instead of the end of the
+/// process.
 #[cfg(unix)]
 pub fn outlive_large_files() {
     unsafe extern "C" {

@@ -1,5 +1,5 @@
-//! The runner: a run with all that belongs to its answer, whoever asks for it. Further seeds, the cost of slow ranks, what
-//! is known of the accuracy and the reason of a deadlock are worked out here, for the command line and for Python.
+//! The runner: a run with all that belongs to its answer, whoever asks for it. Further seeds, the cost of slow ranks,
+//! what is known of the accuracy and the reason of a deadlock are worked out here, for the command line and for Python.
 
 use std::sync::Arc;
 

@@ -112,8 +112,8 @@ pub struct SystemArgs {
     /// with a [node.*] table (default: nothing).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
-    /// Which node each rank is on: regular, random, block, round-robin[:group], by-leaf[:random], by-group[:random], nodes
-    /// (0-7,12) or a CSV file `rank,node`.
+    /// Which node each rank is on: regular, random, block, round-robin[:group], by-leaf[:random], by-group[:random],
+    /// nodes (0-7,12) or a CSV file `rank,node`.
     #[arg(long, value_name = "RULE|FILE")]
     pub placement: Option<String>,
     /// How messages share a link: max-min (exact, the default), equal-share, redistribute, blocking

@@ -1,5 +1,5 @@
-//! `hayase throughput`: how much of their bandwidth nodes can use at once under steady traffic, by counting loads and by
-//! simulation.
+//! `hayase throughput`: how much of their bandwidth nodes can use at once under steady traffic, by counting loads and
+//! by simulation.
 
 use std::num::NonZeroU32;
 
@@ -62,12 +62,13 @@ pub struct ThroughputArgs {
     /// file with a [topology.*] table, or a SimGrid platform (.xml).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: String,
-    /// Who sends to whom: uniform, adversarial=K, worst-case, hot-group=F, bisection, permutation, or a CSV file src,dst,bytes.
+    /// Who sends to whom: uniform, adversarial=K, worst-case, hot-group=F, bisection, permutation, or a CSV file
+    /// src,dst,bytes.
     #[arg(long, value_name = "TRAFFIC|FILE", default_value = "uniform")]
     pub traffic: String,
-    /// Which way messages go: minimal, ecmp, spray, valiant-groups, valiant-switches, fluid (the best mix of minimal and
-    /// Valiant), d-mod-k, s-mod-k, hashed, dimension-order, random-order, family, shortest-path, table, min-hop, dfsssp,
-    /// up-down, tables:FILE, paths:FILE (default: what is usual for the fabric).
+    /// Which way messages go: minimal, ecmp, spray, valiant-groups, valiant-switches, fluid (the best mix of minimal
+    /// and Valiant), d-mod-k, s-mod-k, hashed, dimension-order, random-order, family, shortest-path, table, min-hop,
+    /// dfsssp, up-down, tables:FILE, paths:FILE (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
     /// Under `bisection`, both halves send.

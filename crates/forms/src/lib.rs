@@ -4,8 +4,8 @@
 //! * [`macro@report`]: a part of a report, written;
 //! * [`macro@Named`]: choices with names.
 //!
-//! Both derive what all such types have, with the names in parentheses beside it: `#[report(Copy, Eq)]`. A field of type
-//! `Option` is left out where it has no value; `#[always]` above it writes `null` instead.
+//! Both derive what all such types have, with the names in parentheses beside it: `#[report(Copy, Eq)]`. A field of
+//! type `Option` is left out where it has no value; `#[always]` above it writes `null` instead.
 //!
 //! Both also derive `crate::JsonSchema`: that of schemars where a crate tests its schema, else the one of this crate.
 
@@ -17,8 +17,8 @@ use syn::{Attribute, Data, DeriveInput, Field, Ident, LitStr, Meta, Token, Type,
 
 /// Reads and writes a table of a scenario: keys are kebab-case, and unknown ones are mistakes.
 ///
-/// With `#[spec(partial)]` each key may be missing, and has the value of the type's `Default` then. Names of the choices
-/// of an enumeration are kebab-case as well.
+/// With `#[spec(partial)]` each key may be missing, and has the value of the type's `Default` then. Names of the
+/// choices of an enumeration are kebab-case as well.
 #[proc_macro_attribute]
 pub fn spec(arguments: TokenStream, item: TokenStream) -> TokenStream {
     formed(arguments, item, |arguments, data| {
@@ -48,8 +48,8 @@ pub fn no_schema(_: TokenStream) -> TokenStream {
     TokenStream::new()
 }
 
-/// Names the choices of an enumeration: `name()` is kebab-case, or what `#[name("...")]` above a choice says. Where none
-/// holds a value, `ALL` lists them.
+/// Names the choices of an enumeration: `name()` is kebab-case, or what `#[name("...")]` above a choice says. Where
+/// none holds a value, `ALL` lists them.
 #[proc_macro_derive(Named, attributes(name))]
 pub fn named(item: TokenStream) -> TokenStream {
     let item = syn::parse_macro_input!(item as DeriveInput);

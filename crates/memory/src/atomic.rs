@@ -79,8 +79,8 @@ values! {
 /// Held during an operation of 16 bytes.
 static LOCK: AtomicBool = AtomicBool::new(false);
 
-/// The return address is in memory beyond the reach of calls with values of 16 bytes: they have the place of the lock as
-/// their site. What is not replaced is not written.
+/// The return address is in memory beyond the reach of calls with values of 16 bytes: they have the place of the lock
+/// as their site. What is not replaced is not written.
 impl Value for u128 {
     unsafe fn replace(place: *mut Self, _: u64, _: [bool; 2], change: impl Fn(Self) -> Option<Self>) -> Self {
         atomic_access(LOCK.as_ptr() as u64, false, place as u64, 16);
@@ -121,8 +121,8 @@ unsafe extern "C" fn compare<T: Value>(
     failure: i32,
     caller: u64,
 ) -> i32 {
-    // SAFETY: as the program's own operation. Once the value is in its place `expected` may belong to another thread, so
-    // nothing is written to it.
+    // SAFETY: as the program's own operation. Once the value is in its place `expected` may belong to another thread,
+    // so nothing is written to it.
     unsafe {
         let wanted = expected.read_unaligned();
         let found = compare_value(place, wanted, value, order, failure, caller);

@@ -287,8 +287,8 @@ impl Words<'_> {
 /// written in Fortran, so descriptors come as the compiler has them, and not as `CFI_cdesc_t`.
 unsafe fn contiguous(descriptor: usize) -> Option<usize> {
     let at = descriptor as *const usize;
-    // SAFETY: the caller promises a descriptor: address, offset, size of an element; four bytes of version, one of rank;
-    // from byte 40 on stride in elements, lower and upper bound of each dimension.
+    // SAFETY: the caller promises a descriptor: address, offset, size of an element; four bytes of version, one of
+    // rank; from byte 40 on stride in elements, lower and upper bound of each dimension.
     unsafe {
         let (base, element, version, rank) = (*at, *at.add(2), *at.add(3) as u32, *(at as *const u8).add(28));
         // Descriptors of other compilers have something else there.

@@ -10,8 +10,8 @@ use hayase::ids::{Id, IdVec, LinkId, VertexId};
 /// The version of the form of what [`write()`] gives.
 pub const SCHEMA: &str = "hayase-fabric-2";
 
-/// Writes a fabric: what it is (`graph`), its nodes and switches (`nodes`), and its links (`edges`) with their bandwidth
-/// \[B/s\], latency \[s\] and, inside the network, tier. A line each.
+/// Writes a fabric: what it is (`graph`), its nodes and switches (`nodes`), and its links (`edges`) with their
+/// bandwidth \[B/s\], latency \[s\] and, inside the network, tier. A line each.
 ///
 /// Vertices are numbered nodes first. Where every link has one back with the same bandwidth and latency and none has a
 /// name of its own, an edge is both of them; else the graph is directed and an edge is a link. Links that only routes

@@ -1,9 +1,10 @@
 //! The extension module `hayase._hayase`: what the Python package `hayase` is built on.
 //!
 //! It holds no model and no decision of its own: scenarios go through [`hayase::Loader`] as everywhere, and what other
-//! verbs do is what the command line does ([`hayase_cli::Inside`]). What is here is the border: arguments in ([`texts`],
-//! [`rows`]), work on threads of its own while the interpreter goes on ([`work`]), results out ([`play`], [`outcome`], [`fabric`]) as columns
-//! ([`table`]) that numpy and Arrow ([`arrow`]) see without a copy, mistakes as exceptions ([`mistake`]).
+//! verbs do is what the command line does ([`hayase_cli::Inside`]). What is here is the border: arguments in
+//! ([`texts`], [`rows`]), work on threads of its own while the interpreter goes on ([`work`]), results out ([`play`],
+//! [`outcome`], [`fabric`]) as columns ([`table`]) that numpy and Arrow ([`arrow`]) see without a copy, mistakes as
+//! exceptions ([`mistake`]).
 
 mod arrow;
 mod column;

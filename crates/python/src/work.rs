@@ -78,8 +78,8 @@ impl Watch for Looking {
     }
 }
 
-/// Threads of one call, and those of calls that have ended: the process and their number, by which they are found again.
-/// Those of a process that was forked are not there in the fork, so it gets its own.
+/// Threads of one call, and those of calls that have ended: the process and their number, by which they are found
+/// again. Those of a process that was forked are not there in the fork, so it gets its own.
 type Idle = Vec<(u32, Option<usize>, Arc<ThreadPool>)>;
 static IDLE: Mutex<Idle> = Mutex::new(Vec::new());
 /// Calls at most whose threads are kept.

@@ -75,8 +75,8 @@ struct ScenarioFile {
     /// Several jobs on the fabric, in the place of a workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     job: Vec<JobSpec>,
-    /// Files that the scenario brings with it: what is in them, by the names under which other keys have them. They come
-    /// before files on disk.
+    /// Files that the scenario brings with it: what is in them, by the names under which other keys have them. They
+    /// come before files on disk.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, String>,
 }

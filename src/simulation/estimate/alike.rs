@@ -1,9 +1,9 @@
 //! Whether the messages to come are like those that were played, as far as their routes tell.
 //!
-//! Of a step, all its messages under way together, `L` is the mean over its messages of the most that any link of theirs
-//! carries, as the time it takes that link [ps]. Steps played and steps to come are drawn, and their means of L set
-//! against each other: under random placement they agree but for chance, on a torus whose ranks are in order they do not
-//! (near ranks come first).
+//! Of a step, all its messages under way together, `L` is the mean over its messages of the most that any link of
+//! theirs carries, as the time it takes that link [ps]. Steps played and steps to come are drawn, and their means of L
+//! set against each other: under random placement they agree but for chance, on a torus whose ranks are in order they
+//! do not (near ranks come first).
 
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, RankId};

@@ -189,8 +189,8 @@ impl<'a> Known<'a> {
         ahead(&self.steps, law, steps, |warm_up| self.among(warm_up))
     }
 
-    /// The variance of the mean progress of all ranks after this many samples, as far as parts of them differ, relative to
-    /// its square. Where ranks have speeds of their own (h above 1/2), how these change.
+    /// The variance of the mean progress of all ranks after this many samples, as far as parts of them differ, relative
+    /// to its square. Where ranks have speeds of their own (h above 1/2), how these change.
     fn among(&self, warm_up: usize) -> f64 {
         let ranks = self.whole.ranks as usize;
         if ranks < PARTS {
@@ -242,8 +242,8 @@ fn growth(samples: &[Sample], ranks: u32) -> (f64, f64) {
     }
     let h = xy / xx;
     let rest: f64 = points.iter().map(|p| square(p.1 - y - h * (p.0 - x))).sum();
-    // Neighbours see nearly the same: a few of the moments are independent. A standard deviation of n values is known to
-    // 1/sqrt(2 n), if they are independent; ranks are not quite.
+    // Neighbours see nearly the same: a few of the moments are independent. A standard deviation of n values is known
+    // to 1/sqrt(2 n), if they are independent; ranks are not quite.
     let of_ranks = 1.0 / f64::from(ranks.max(2)) + WANDERS * WANDERS;
     let error = ((rest / (n - 2.0)).max(of_ranks) / (xx / n * INDEPENDENT)).sqrt();
     let h = h.clamp(0.0, 1.0);

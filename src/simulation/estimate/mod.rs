@@ -57,7 +57,8 @@ pub(super) fn whole(pattern: &dyn Pattern) -> Whole {
     Whole { ranks: pattern.ranks(), messages: pattern.sends(RankId(0)), meet }
 }
 
-/// What a report says of a forecast that was made of so many of all messages of a rank, where this error was `asked` for.
+/// What a report says of a forecast that was made of so many of all messages of a rank, where this error was `asked`
+/// for.
 pub(super) fn reported(forecast: Forecast, played: u32, of: u32, asked: f64) -> Estimate {
     let Forecast { makespan, half } = forecast;
     Estimate {

@@ -3,7 +3,8 @@
 //! Source: K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of five steady-state truncation heuristics for
 //! simulation", Winter Simulation Conference 2000 (the marginal standard error rule on batches of five, MSER-5);
 //! A. M. Law, "Simulation Modeling and Analysis", 5th ed., 9.5.3 (batch means); J. Geweke, "Evaluating the accuracy of
-//! sampling-based approaches to the calculation of posterior moments", Bayesian Statistics 4, 1992 (early against late).
+//! sampling-based approaches to the calculation of posterior moments", Bayesian Statistics 4, 1992 (early against
+//! late).
 
 use crate::base::portable::{exp, ln};
 use crate::report::student;
@@ -32,7 +33,8 @@ pub struct Ahead {
     pub mean: f64,
     /// The variance of that mean.
     pub variance: f64,
-    /// The variance of a sum of n values is this times n, correlations included: `L s^2` of means of batches of L values.
+    /// The variance of a sum of n values is this times n, correlations included: `L s^2` of means of batches of L
+    /// values.
     pub noise: f64,
 }
 
@@ -111,8 +113,8 @@ fn of_line(values: &[f64], law: Option<Law>, steps: f64, among: &impl Fn(usize) 
     Some(Ahead { mean, variance: in_time.max(in_ranks) + misfit, noise })
 }
 
-/// The line through what is left after a warm-up, at most half of the series and at least what comes before the law: the
-/// one whose standard error is the smallest at `coming`, if values did not depend on each other.
+/// The line through what is left after a warm-up, at most half of the series and at least what comes before the law:
+/// the one whose standard error is the smallest at `coming`, if values did not depend on each other.
 fn fitted(values: &[f64], law: Option<Law>, coming: f64) -> Option<Line> {
     let batches = values.len() / TOGETHER;
     if values.len() < 4 * BATCHES[0] {

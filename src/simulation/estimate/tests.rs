@@ -75,8 +75,8 @@ fn forecast(variance: impl Fn(f64) -> f64) -> Forecast {
 #[test]
 fn the_end_grows_as_the_spread_does() {
     let near = |forecast: Forecast, makespan: f64| (forecast.makespan - makespan).abs() < 0.5;
-    // 16 times the steps: a walk is four times as wide at their end, ranks held together as wide as they were, and ranks
-    // at speeds of their own sixteen times.
+    // 16 times the steps: a walk is four times as wide at their end, ranks held together as wide as they were, and
+    // ranks at speeds of their own sixteen times.
     assert!(near(forecast(|k| 0.25 * k), 6400.0 + 80.0));
     assert!(near(forecast(|_| 25.0), 6400.0 + 20.0));
     assert!(near(forecast(|k| 0.0004 * k * k), 6400.0 + 320.0));
@@ -114,7 +114,8 @@ fn parts_of_the_ranks_that_differ_leave_more_open() {
         let known = Known::of(&samples, Whole { ranks: 1024, messages: 40_000, meet: true }).unwrap();
         known.forecast(End { messages: 400, time: 420.0, excess: 0.0, last: 32 }).unwrap().half
     };
-    // The deviations -1, -5/7 ... 1 have a variance of 24/49, and their mean one of 3/49: 0.01 sqrt(3/49) t_7 of 39,600.
+    // The deviations -1, -5/7 ... 1 have a variance of 24/49, and their mean one of 3/49: 0.01 sqrt(3/49) t_7 of
+    // 39,600.
     let more = (half(0.01) * half(0.01) - half(0.0) * half(0.0)).sqrt();
     assert!((more / (39_600.0 * 0.01 * (3.0_f64 / 49.0).sqrt() * 2.365) - 1.0).abs() < 0.02, "{more}");
 }

@@ -12,8 +12,8 @@ pub(super) const RESULTS: [&str; 7] = [
     "path_bound_s",
     "ratio_to_bound",
 ];
-/// Further columns of plans that ask for estimates, behind what they keep: the interval of the makespan, and which part of
-/// the messages was simulated; nothing where all was.
+/// Further columns of plans that ask for estimates, behind what they keep: the interval of the makespan, and which part
+/// of the messages was simulated; nothing where all was.
 pub(super) const ESTIMATE: [&str; 3] = ["estimate_low_s", "estimate_high_s", "simulated_part"];
 /// The last column: why there is no makespan.
 pub(super) const ERROR: &str = "error";

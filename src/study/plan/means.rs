@@ -293,7 +293,8 @@ impl Means {
         several.map(|(key, &choice)| (key.name.clone(), key.values[choice].clone())).collect()
     }
 
-    /// Returns the values of the second key that are the best at all values of the first one, with those of the other keys.
+    /// Returns the values of the second key that are the best at all values of the first one, with those of the other
+    /// keys.
     pub fn best_throughout(&self, keys: [usize; 2]) -> Vec<(Vec<(String, String)>, &str)> {
         let [over, of] = keys;
         let throughout = |(rest, rows): (Vec<usize>, Vec<&MeanRow>)| {

@@ -24,8 +24,8 @@ pub struct Counts {
     pub failed: u64,
     /// Points without a row.
     pub missing: u64,
-    /// Configurations whose seeds are not enough yet, where a rule says how many are; their missing points are counted as
-    /// one each.
+    /// Configurations whose seeds are not enough yet, where a rule says how many are; their missing points are counted
+    /// as one each.
     pub unfinished: u64,
     /// How long a point takes, on average over those that are done \[s\].
     pub wall_s: Option<f64>,

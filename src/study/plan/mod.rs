@@ -1,8 +1,8 @@
 //! Plans: sweeps over many points, of which each is run once and kept, whatever happens to the process.
 //!
-//! A [`Plan`] is a scenario of any work and what is varied of it: `[grid]`, every combination of the values of keys, and
-//! `[[zip]]`, keys that vary together. Its points are counted and numbered, and never listed. A point has an *id*: a
-//! hash of its scenario with all defaults, the contents of the files that it names, and the version of results
+//! A [`Plan`] is a scenario of any work and what is varied of it: `[grid]`, every combination of the values of keys,
+//! and `[[zip]]`, keys that vary together. Its points are counted and numbered, and never listed. A point has an *id*:
+//! a hash of its scenario with all defaults, the contents of the files that it names, and the version of results
 //! ([`RESULTS`]). [`run`] appends a row for each point to a file of a folder, its *store*; what is there by its id is
 //! not run again. [`merge`] reads the rows in the order of the plan.
 

@@ -66,7 +66,8 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
     std::fs::create_dir_all(folder).map_err(|error| StoreError::Failed(folder.to_owned(), error))?;
     let store = Store::read(folder, plan)?;
     let writer = store.writer(plan, shard)?;
-    // What somebody else has written between the reading and the lock; two readings at a time would take twice the memory.
+    // What somebody else has written between the reading and the lock; two readings at a time would take twice the
+    // memory.
     let mut store = if store.is_current()? {
         store
     } else {

@@ -1,9 +1,9 @@
 //! The store of a sweep: a folder with a file for each shard, to which a line is added for each point.
 //!
 //! `plans.jsonl` says which plans have been run in it, `0-of-1.jsonl` is the only shard of one, `3-of-64.jsonl` the
-//! fourth of 64. Each begins with a line that says what it is. Whoever writes a shard holds a lock of its file; a line is
-//! written by one call, so that of a process that is killed at most the last line is torn, which is then cut off and run
-//! again.
+//! fourth of 64. Each begins with a line that says what it is. Whoever writes a shard holds a lock of its file; a line
+//! is written by one call, so that of a process that is killed at most the last line is torn, which is then cut off and
+//! run again.
 
 use std::borrow::Cow;
 use std::fs::{self, File, TryLockError};
@@ -286,8 +286,8 @@ impl Store {
         plan.each(|_, visit| if self.rows.contains_key(&visit.id) { Err(Found) } else { Ok(true) }).is_err()
     }
 
-    /// Whether a plan has been run here. Each process notes its plan before it begins a shard, so the plan of a shard that
-    /// another has begun meanwhile is found by reading again.
+    /// Whether a plan has been run here. Each process notes its plan before it begins a shard, so the plan of a shard
+    /// that another has begun meanwhile is found by reading again.
     fn knows(&mut self, digest: &str) -> Result<bool, StoreError> {
         if is_among(&self.plans, digest) {
             return Ok(true);

@@ -277,8 +277,8 @@ fn what_fails_is_a_row_with_its_reason() {
     assert_eq!(run(&plan, &out, Shard::ALL, again).unwrap().run, 1);
 }
 
-/// One message over two links takes 2 l + m / b: with 1 us and 1 GB/s as long as with 3 us and 2 GB/s where m / 2 is 4 us
-/// of 1 GB/s, so at 8000 B.
+/// One message over two links takes 2 l + m / b: with 1 us and 1 GB/s as long as with 3 us and 2 GB/s where m / 2 is 4
+/// us of 1 GB/s, so at 8000 B.
 #[test]
 fn a_crossing_is_found_where_arithmetic_has_it() {
     let folder = Folder::new();

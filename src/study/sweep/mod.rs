@@ -48,8 +48,8 @@ pub struct Sweep {
 /// One combination, ready to run.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Its row, of which the names are known; the injection is `by pattern` where patterns bring their own and it is not
-    /// compared.
+    /// Its row, of which the names are known; the injection is `by pattern` where patterns bring their own and it is
+    /// not compared.
     pub row: ComparisonRow,
     /// What is run with the first seed.
     pub scenario: Scenario,

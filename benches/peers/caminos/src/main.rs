@@ -1,5 +1,5 @@
-//! Plays a configuration of CAMINOS and prints its cycles, with two parts more than CAMINOS has: `Listed`, a pattern that is
-//! a list of messages, and `OneRoute`, the routes of Hayase.
+//! Plays a configuration of CAMINOS and prints its cycles, with two parts more than CAMINOS has: `Listed`, a pattern
+//! that is a list of messages, and `OneRoute`, the routes of Hayase.
 
 use std::cell::{Cell, RefCell};
 use std::{env, fs};
@@ -59,9 +59,9 @@ impl Quantifiable for Listed {
     }
 }
 
-/// One route for each pair: on a dragonfly inside the group to the cable, over it and on, in a second channel behind it; on
-/// a mesh and a torus x then y, on a torus all along a ring in a second channel where the route crosses the link that closes
-/// the ring; on a fat-tree D-mod-k.
+/// One route for each pair: on a dragonfly inside the group to the cable, over it and on, in a second channel behind
+/// it; on a mesh and a torus x then y, on a torus all along a ring in a second channel where the route crosses the link
+/// that closes the ring; on a fat-tree D-mod-k.
 #[derive(Debug)]
 struct OneRoute {
     /// Of a fat-tree: ports to each side.

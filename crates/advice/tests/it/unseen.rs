@@ -28,8 +28,8 @@ impl Listener for Heard {
 }
 
 /// Sites: 0 reads, 1 is where a function begins or ends, 2 is code without instrumentation, 3 a call of a function of
-/// such code, 4 and 5 what the call at address 99 writes and reads, 6 a block that begins or ends, 7 and 8 windows, from
-/// and up to where, 9 writes.
+/// such code, 4 and 5 what the call at address 99 writes and reads, 6 a block that begins or ends, 7 and 8 windows,
+/// from and up to where, 9 writes.
 fn sites() -> [Site; 10] {
     let site = |address, kind, name: &str| Site { address, write: kind != Kind::Plain, kind, name: name.into() };
     [

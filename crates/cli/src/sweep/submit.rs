@@ -13,7 +13,8 @@ use hayase::plan::{self, Plan, RunControl, Shard};
 use hayase::units::count;
 use hayase_output::table::grouped;
 
-/// How long a task takes \[s\]: long enough that starting it costs nothing, short enough that losing it does not either.
+/// How long a task takes \[s\]: long enough that starting it costs nothing, short enough that losing it does not
+/// either.
 const CHUNK: f64 = 45.0 * 60.0;
 /// Tasks of an array at most: Slurm's `MaxArraySize` is 1001 where nobody has changed it.
 const MOST_TASKS: u64 = 1000;

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-/// A stable sort for code that runs once a run, with the results of `sort_by` and `sort_by_key` of the standard library.
-/// Those are compiled again for each type and each comparison (6 KB, one tenth of the program); here positions are
-/// sorted by one function, and only the exchange of items is compiled for each type.
+/// A stable sort for code that runs once a run, with the results of `sort_by` and `sort_by_key` of the standard
+/// library. Those are compiled again for each type and each comparison (6 KB, one tenth of the program); here positions
+/// are sorted by one function, and only the exchange of items is compiled for each type.
 pub trait Arrange<T> {
     /// Sorts by a comparison. Takes 4 bytes an item beside.
     fn arrange_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);

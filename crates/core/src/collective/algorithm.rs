@@ -162,7 +162,8 @@ impl Plan {
         plan.feasible(call)
     }
 
-    /// The same with so many chains, this base and this size of a segment \[B\], where they are given and mean something.
+    /// The same with so many chains, this base and this size of a segment \[B\], where they are given and mean
+    /// something.
     #[must_use]
     pub fn with(self, chains: Option<u32>, radix: Option<u32>, segment: Option<u64>) -> Self {
         let fan = match self.algorithm {

@@ -122,8 +122,8 @@ impl Schedule {
         }
     }
 
-    /// The blocks that go round, where in every round each rank sends the next one on a ring of all ranks one block, after
-    /// the first round the one that it has just got.
+    /// The blocks that go round, where in every round each rank sends the next one on a ring of all ranks one block,
+    /// after the first round the one that it has just got.
     ///
     /// Cost: O(P).
     pub fn ring(&self) -> Option<Ring> {

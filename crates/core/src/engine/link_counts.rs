@@ -7,10 +7,11 @@ use crate::routing::Router;
 ///
 /// # Counters of a byte
 ///
-/// A step touches every link, so what a counter takes decides which cache the links fit in. Few messages of a step cross
-/// the same link, so they are counted modulo 256 in a byte; a counter that has run over is missed by the sum of all, which
-/// is known ([`Router::count_few`]), and then this step and all later ones are counted in 32 bits. What has crossed a link
-/// in the last steps is summed in 16 bits, which [`RECENT`] steps cannot fill, and then added to a sum of 64.
+/// A step touches every link, so what a counter takes decides which cache the links fit in. Few messages of a step
+/// cross the same link, so they are counted modulo 256 in a byte; a counter that has run over is missed by the sum of
+/// all, which is known ([`Router::count_few`]), and then this step and all later ones are counted in 32 bits. What has
+/// crossed a link in the last steps is summed in 16 bits, which [`RECENT`] steps cannot fill, and then added to a sum
+/// of 64.
 pub(super) struct LinkCounts {
     /// Messages of this step, as long as a byte holds them.
     few: IdVec<LinkId, u8>,

@@ -65,8 +65,8 @@ pub trait Watch: Sync {
     /// Called every few thousand messages; `false` ends the run.
     fn tick(&self, progress: Progress) -> bool;
 
-    /// Called now and then while a makespan is being estimated: half of the interval that there would be by now, over the
-    /// makespan.
+    /// Called now and then while a makespan is being estimated: half of the interval that there would be by now, over
+    /// the makespan.
     fn outlook(&self, _error: f64) {}
 }
 
@@ -247,7 +247,8 @@ impl Flights {
         place.flight = flight;
         place.length = route.len() as u32;
         if place.room < place.length {
-            // (What had too little room is left behind; room at least doubles, so that all of that is less than what is used.)
+            // (What had too little room is left behind; room at least doubles, so that all of that is less than what is
+            // used.)
             let room = route.len().max(2 * place.room as usize).next_multiple_of(PIECE);
             (place.piece, place.room) = ((links.len() / PIECE) as u32, room as u32);
             links.resize(links.len() + room, LinkId(0));

@@ -52,8 +52,8 @@ pub enum Because {
     Even,
 }
 
-/// Messages of different sizes that are counted instead of played, at least: who is told of each of them knows when each
-/// arrives, and only of so many that nobody waits for them to be played it is enough to know the last.
+/// Messages of different sizes that are counted instead of played, at least: who is told of each of them knows when
+/// each arrives, and only of so many that nobody waits for them to be played it is enough to know the last.
 const FEWEST_PASSED: u64 = 1 << 28;
 
 /// Messages that one thread counts between two looks at the watch; of many ranks so many more that these are

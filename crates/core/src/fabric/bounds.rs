@@ -25,12 +25,12 @@ impl Fabric {
     /// where they are the narrowest), whatever the routing. It is the least of all halves ([`Bisection::is_least`]) by
     /// the closed forms of
     /// * trees: the lower half of the node numbers against the upper, which splits the top level's subtrees;
-    /// * tori and meshes: halves of the dimension along which a line carries least for its length, the middle plane of an
-    ///   odd number again by the next one, where that length is even or all cables are alike;
+    /// * tori and meshes: halves of the dimension along which a line carries least for its length, the middle plane of
+    ///   an odd number again by the next one, where that length is even or all cables are alike;
     /// * HyperX: halves of the dimension whose length times what joins two switches is least, where the length is even.
     ///
-    /// Anywhere else it is the least of those that a search finds, an upper bound: also where links have failed or carry
-    /// less. For traffic between them, it is a limit all the same.
+    /// Anywhere else it is the least of those that a search finds, an upper bound: also where links have failed or
+    /// carry less. For traffic between them, it is a limit all the same.
     ///
     /// `None` for fewer than two nodes and where links are known by routes alone.
     pub fn bisection(&self) -> Option<&Bisection> {
@@ -127,8 +127,8 @@ impl Fabric {
 
     /// Links between two nodes on average, by the shortest way, over all ordered pairs.
     ///
-    /// Where that is too much to search, from some of the switches, evenly spread. `None` for one node, where a node does
-    /// not reach another, and where links are known by routes alone.
+    /// Where that is too much to search, from some of the switches, evenly spread. `None` for one node, where a node
+    /// does not reach another, and where links are known by routes alone.
     pub fn mean_distance(&self) -> Option<MeanDistance> {
         if self.nodes() < 2 || self.has_loose_links() {
             return None;

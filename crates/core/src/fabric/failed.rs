@@ -159,7 +159,8 @@ mod tests {
         let half = [(link, Bandwidth::from_bytes_per_second(5e8))];
         assert_eq!(cut(&torus), (6.0, 6.0));
         assert_eq!((cut(&torus.altered(&[], &half)), cut(&torus.altered(&[link], &[]))), ((5.5, 6.0), (5.0, 6.0)));
-        // Halves part where cables are fewest: rows 1 and 2 are sent nothing by row 0, and send row 3 what one cable carries.
+        // Halves part where cables are fewest: rows 1 and 2 are sent nothing by row 0, and send row 3 what one cable
+        // carries.
         let torus = Grid::new(vec![4, 4], vec![true, true], true).build("torus".to_owned(), gb);
         let weak = ["(0,0) -> (0,1)", "(1,0) -> (1,1)", "(2,0) -> (2,1)", "(3,0) -> (3,1)"];
         let weaker = ["(0,2) -> (0,3)", "(1,2) -> (1,3)", "(2,2) -> (2,3)"];

@@ -30,13 +30,13 @@ const UNSEEN: u32 = u32::MAX;
 /// Largest classes of vertices x links between them for which a cut is searched.
 const CUT_LIMIT: u64 = 1 << 29;
 
-/// What the links carry at most from the vertices of `from` to those of `to` together \[B/s\]; `None` where the graph is
-/// too large to search.
+/// What the links carry at most from the vertices of `from` to those of `to` together \[B/s\]; `None` where the graph
+/// is too large to search.
 ///
-/// `home` names, by node, the switch on which it hangs alone. By max-flow = min-cut; Dinic's algorithm, O(V^2 E) at worst
-/// and far less on networks. The value is the sum of the capacities of the links that the cut crosses, so rounding on the
-/// way does not show in it. Vertices that are told apart by nothing are merged before ([`merge`]), so that regular
-/// fabrics are small whatever their size.
+/// `home` names, by node, the switch on which it hangs alone. By max-flow = min-cut; Dinic's algorithm, O(V^2 E) at
+/// worst and far less on networks. The value is the sum of the capacities of the links that the cut crosses, so
+/// rounding on the way does not show in it. Vertices that are told apart by nothing are merged before ([`merge`]), so
+/// that regular fabrics are small whatever their size.
 ///
 /// Why not `petgraph::algo::dinics` (0.8): it has no tolerance, so that with doubles it goes on for what rounding left
 /// over, and with whole numbers of bytes a second an uneven cut is off in the 11th digit. Measured for a fat-tree of

@@ -2,7 +2,8 @@
 //!
 //! A [`Fabric`] is a directed graph (petgraph) whose vertices are the nodes, numbered first, and the switches, and
 //! whose edges are the links. A cable used in both directions at once is two links. Families of fabrics are built
-//! in [`crate::topology`]; what one knows of itself (names, groups, bounds, how it is drawn, which rule routes on it) is the fabric's [`Family`].
+//! in [`crate::topology`]; what one knows of itself (names, groups, bounds, how it is drawn, which rule routes on it)
+//! is the fabric's [`Family`].
 
 mod bisection;
 mod bounds;
@@ -128,7 +129,8 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
         fabric.search_diameter()
     }
 
-    /// The halves between which links carry least, of at least two nodes (see [`Fabric::bisection`]); searched for, if nothing is known.
+    /// The halves between which links carry least, of at least two nodes (see [`Fabric::bisection`]); searched for, if
+    /// nothing is known.
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         fabric.search_bisection(fabric.lower_half())
     }
@@ -173,9 +175,10 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
     /// By link: its rank in an order that the routes of the family's usual rules ascend, or nearly.
     ///
     /// A packet changes to the next class of virtual channels where its route does not ascend. So class and rank
-    /// together ascend along every route whatever it is, no channels can wait for each other in a circle, and the better
-    /// the order, the fewer classes are needed. Links into the network have rank 0, links out of it `u32::MAX`. Where all
-    /// others are equal, the class of a channel is the number of links between switches that a packet has crossed.
+    /// together ascend along every route whatever it is, no channels can wait for each other in a circle, and the
+    /// better the order, the fewer classes are needed. Links into the network have rank 0, links out of it `u32::MAX`.
+    /// Where all others are equal, the class of a channel is the number of links between switches that a packet has
+    /// crossed.
     ///
     /// Source: K. Günther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 29
     /// (1981); classes that change where a route descends: the negative hops of R. Boppana, S. Chalasani, "A framework
@@ -365,14 +368,15 @@ impl FabricBuilder {
     }
 
     /// Each message has the bandwidth of these links to itself, instead of sharing it: a limit for each message, and
-    /// nothing that messages hold each other back by. `limits`: whether one is narrower than all shared links of a route.
+    /// nothing that messages hold each other back by. `limits`: whether one is narrower than all shared links of a
+    /// route.
     pub fn own_links(&mut self, links: impl IntoIterator<Item = LinkId>, limits: bool) {
         let mut is_own = IdVec::filled(self.fabric.links.len(), false);
         links.into_iter().for_each(|link| is_own[link] = true);
         let all = self.fabric.links.iter_ids();
         let sum: Bandwidth = all.filter(|(id, _)| limits || !is_own[*id]).map(|(_, link)| link.capacity).sum();
-        // Where all routes are held back by links that are shared, no more than these carry; else far more than messages
-        // that fit in memory take together.
+        // Where all routes are held back by links that are shared, no more than these carry; else far more than
+        // messages that fit in memory take together.
         let times = if limits { 1e9 } else { 1.0 };
         let ample = Bandwidth::from_bytes_per_second(times * sum.bytes_per_second());
         self.fabric.own = Some(Own { is_own, limits, ample });
@@ -521,8 +525,8 @@ impl Fabric {
         self.family.groups()
     }
 
-    /// By node: the group to which it belongs where nodes are given to jobs. That of its switch ([`Fabric::groups`]), of
-    /// a tree what hangs together below its top switches, of rails the scalable unit; `None` where there is no such
+    /// By node: the group to which it belongs where nodes are given to jobs. That of its switch ([`Fabric::groups`]),
+    /// of a tree what hangs together below its top switches, of rails the scalable unit; `None` where there is no such
     /// thing.
     pub fn node_groups(&self) -> Option<Vec<u32>> {
         self.family.node_groups(self)

@@ -1,8 +1,8 @@
 //! Halves of a fabric between which its links carry little.
 //!
-//! A switch and the nodes that hang on it alone are one place, whose weight is their number. Places change sides one at a
-//! time, from the heavier side, the one first that takes most out of the cut, each once in a pass; the best state of a
-//! pass is kept, and passes go on while they find a better one. A node beyond half of them costs what its own links
+//! A switch and the nodes that hang on it alone are one place, whose weight is their number. Places change sides one at
+//! a time, from the heavier side, the one first that takes most out of the cut, each once in a pass; the best state of
+//! a pass is kept, and passes go on while they find a better one. A node beyond half of them costs what its own links
 //! carry, as if it were parted from its switch, which is done at the end. The halves that this starts from are those of
 //! the family, some that grow around a place, and random ones; the best is taken.
 //!

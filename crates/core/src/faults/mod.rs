@@ -62,8 +62,8 @@ impl fmt::Debug for Faults {
 }
 
 impl Faults {
-    /// What `spec` and the fabric's own file say happens to the links of a whole fabric, with a rule and the routes that
-    /// it has while the fabric is whole.
+    /// What `spec` and the fabric's own file say happens to the links of a whole fabric, with a rule and the routes
+    /// that it has while the fabric is whole.
     /// `seed` is what is drawn by where the specification has no seed of its own.
     ///
     /// # Errors

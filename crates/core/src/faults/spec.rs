@@ -6,8 +6,8 @@ use crate::topology::OneOrList;
 use crate::units::Time;
 
 /// `[faults]`: links and switches that fail, from the start or at a time. A link that is named by what the program
-/// prints (`switch 0 -> switch 1`) is that direction; `switch 0 <-> switch 1` is a cable, both directions. A switch that
-/// fails takes all its links along.
+/// prints (`switch 0 -> switch 1`) is that direction; `switch 0 <-> switch 1` is a cable, both directions. A switch
+/// that fails takes all its links along.
 #[spec(partial, Default)]
 pub struct FaultsSpec {
     /// Cables that fail: a part of all cables between switches, drawn at random; or names.

@@ -50,8 +50,8 @@ fn ring() -> NetworkParts {
 
 #[test]
 fn a_split_message_takes_the_latency_of_its_longest_path_and_the_time_of_its_busiest_link() {
-    // Over switch 2 or 3 a message from switch 0 to its neighbour 1 crosses up to 3 cables, and 2 links of nodes, of 1 ns
-    // each; those of the nodes carry all of it at 1 GB/s.
+    // Over switch 2 or 3 a message from switch 0 to its neighbour 1 crosses up to 3 cables, and 2 links of nodes, of 1
+    // ns each; those of the nodes carry all of it at 1 GB/s.
     let mut network = ring();
     let routing: RoutingSpec = crate::reading::from_toml("valiant-switches = { all-intermediates = true }").unwrap();
     network.router = routing.build(&network.fabric, 1).unwrap();

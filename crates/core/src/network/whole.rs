@@ -82,8 +82,8 @@ impl Network {
         NetworkParts { placement, ..self.parts() }.unchecked()
     }
 
-    /// Returns the rule by which messages change virtual channels, as [`BlockingChannels`] and [`DeadlockAvoidance`] are
-    /// written; `None` where the model of switches has no queues that share links.
+    /// Returns the rule by which messages change virtual channels, as [`BlockingChannels`] and [`DeadlockAvoidance`]
+    /// are written; `None` where the model of switches has no queues that share links.
     ///
     /// Where none is asked for, those of the rings of a torus in dimension order have a dateline, as Cray's SeaStar and
     /// Gemini routers do, and all others are in classes.
@@ -124,8 +124,8 @@ impl Network {
         self.run(workload, &mut *self.transport_for(load, metered).boxed(), observer, watch)
     }
 
-    /// The same for a workload whose type is known: the engine's loop is compiled for it, and for the transports that play
-    /// most messages. For what is run by the million messages.
+    /// The same for a workload whose type is known: the engine's loop is compiled for it, and for the transports that
+    /// play most messages. For what is run by the million messages.
     pub(crate) fn simulate_known<W: Workload>(
         &self,
         workload: &mut W,

@@ -25,8 +25,8 @@ use crate::units::{Bytes, PerByte, Time};
 /// T4  = max(o + L, tr - ts) + o                         T5  = o + L + o
 /// ```
 /// and inside the calls: Send T1, or T4 + T5 + T1' above S; Recv max(T1 + T2 - (tr - ts), 0) + T3, or above S
-/// max(o + L - (tr - ts), 0) + o + T5 + T1' + T2' + T3'; Isend and Irecv o; Wait max(Tblk - (tw - ti), o), where Tblk is
-/// the time of the blocking call made at ti.
+/// max(o + L - (tr - ts), 0) + o + T5 + T1' + T2' + T3'; Isend and Irecv o; Wait max(Tblk - (tw - ti), o), where Tblk
+/// is the time of the blocking call made at ti.
 ///
 /// Source: Ino, Fujimoto, Hagihara: LogGPS, tables 3 and 4; its o' is our `o`.
 #[spec]

@@ -50,10 +50,10 @@ impl Added {
 /// ```text
 /// end(rank, begin, work) = the earliest t with: integral from begin to t of speed(rank, x) * runs(rank, x) dx = work
 /// ```
-/// where `runs` is 0 while the rank is stopped and 1 otherwise. Stop k of a rank begins at `phase + k * period`, or when
-/// the one before it is over, from k = -1 on. Work that takes no time ends when it begins. Where there is no period,
-/// each calculation has one stop, at its end. Cost: one draw for each stop in between; of a fixed length and a constant
-/// speed, none.
+/// where `runs` is 0 while the rank is stopped and 1 otherwise. Stop k of a rank begins at `phase + k * period`, or
+/// when the one before it is over, from k = -1 on. Work that takes no time ends when it begins. Where there is no
+/// period, each calculation has one stop, at its end. Cost: one draw for each stop in between; of a fixed length and a
+/// constant speed, none.
 #[derive(Clone, Debug)]
 pub struct Processors {
     slow: Arc<Slow>,

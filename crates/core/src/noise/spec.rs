@@ -105,8 +105,8 @@ impl Speed {
     /// Reads `50 %`, `0.5` or `x2`.
     ///
     /// # Errors
-    /// A text that is none of these, a speed that is not above 0, or a number above 1 of which nothing says whether it is
-    /// per cent or a factor: what it is, and after a semicolon what to write instead.
+    /// A text that is none of these, a speed that is not above 0, or a number above 1 of which nothing says whether it
+    /// is per cent or a factor: what it is, and after a semicolon what to write instead.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (number, unit) = match (text.strip_suffix('%'), text.strip_prefix('x')) {

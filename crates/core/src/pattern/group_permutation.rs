@@ -65,8 +65,8 @@ impl Rule for GroupPermutationSpec {
     }
 }
 
-/// By rank: whom it sends to. Groups of one size stand in a random circle, each sends to the next; a group that is alone
-/// with its size sends to itself.
+/// By rank: whom it sends to. Groups of one size stand in a random circle, each sends to the next; a group that is
+/// alone with its size sends to itself.
 fn among_groups(groups: &Groups, ranks: u32, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..groups.count()).collect();
     Stream::new(seed, "group-permutation").shuffle(&mut order);

@@ -9,8 +9,8 @@ use crate::noise::Processors;
 use crate::program::{Expand, Program};
 use crate::units::Time;
 
-/// Plays a program without a fabric, on processors so fast and of which some may be slow; `go_on` is asked now and then, with simulated time and messages received so far,
-/// and ends the run with `false`.
+/// Plays a program without a fabric, on processors so fast and of which some may be slow; `go_on` is asked now and
+/// then, with simulated time and messages received so far, and ends the run with `false`.
 pub fn alone<'a>(
     program: &'a Program,
     playing: Playing,

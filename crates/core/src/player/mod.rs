@@ -18,7 +18,8 @@
 //! calculation holds up the messages that arrive meanwhile. A chain of blocking operations takes the same time either
 //! way.
 //!
-//! Threads of a rank are as many sequences with requests in common. Each pays for its own calls, as on a core of its own.
+//! Threads of a rank are as many sequences with requests in common. Each pays for its own calls, as on a core of its
+//! own.
 //!
 //! Inside, each does one thing and knows only what stands below it:
 //!

@@ -12,8 +12,8 @@
 //! | `all` | non-blocking sends |
 //! | `window=k` | the same, each after a wait for the k-th before it |
 //!
-//! What a message needs to have been received before it is waited for, where its sender receives it; of a message of its
-//! own the sender waits until it has left. Delays and start offsets are computation.
+//! What a message needs to have been received before it is waited for, where its sender receives it; of a message of
+//! its own the sender waits until it has left. Delays and start offsets are computation.
 
 use crate::base::memory;
 use crate::diagnostic::Diagnostic;

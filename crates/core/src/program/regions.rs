@@ -15,7 +15,8 @@ pub struct Mark {
     pub region: u32,
     /// Whether it begins here; else it ends.
     pub begins: bool,
-    /// Where it was marked, as of an operation: a number of [`Program::sites`](super::Program::sites) plus one; 0: not known.
+    /// Where it was marked, as of an operation: a number of [`Program::sites`](super::Program::sites) plus one; 0: not
+    /// known.
     pub site: u32,
     /// Where in the input the call behind it stands, as of an operation.
     pub place: u32,

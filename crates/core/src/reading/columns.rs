@@ -10,8 +10,8 @@
 //! planes 3 ns                  whole numbers of 3 bytes: the lowest byte of all rows, then the next; and their unit
 //! ```
 //!
-//! Read as the CSV table that it stands for, so that nobody else knows of it. `tools/by_columns.py` writes it: a million
-//! measured times, compressed behind it by zstd, take two thirds of their room as text.
+//! Read as the CSV table that it stands for, so that nobody else knows of it. `tools/by_columns.py` writes it: a
+//! million measured times, compressed behind it by zstd, take two thirds of their room as text.
 
 use std::io::{self, Read};
 

@@ -32,8 +32,8 @@ pub struct Recorder<'a> {
     pub alone: Sum,
     /// Of the deliveries so far.
     pub fingerprint: Fingerprint,
-    /// By sender: when its last message so far would have arrived if it sent one after another from the time on that was
-    /// put here, each with the network to itself; where asked for, of messages that are played.
+    /// By sender: when its last message so far would have arrived if it sent one after another from the time on that
+    /// was put here, each with the network to itself; where asked for, of messages that are played.
     pub alone_in_a_row: Option<IdVec<RankId, Time>>,
     /// By rank: where it is.
     homes: Vec<Home>,
@@ -192,8 +192,8 @@ const FEWEST_RANKS: usize = 1024;
 /// Where a rank is: its node, and on which side of the bisection.
 type Home = (NodeId, bool);
 
-/// Senders that are gone through for all steps before the next ones: what they and their receivers add up to stays in the
-/// nearest cache meanwhile.
+/// Senders that are gone through for all steps before the next ones: what they and their receivers add up to stays in
+/// the nearest cache meanwhile.
 const BLOCK: usize = 512;
 
 /// What the messages of some senders add to the sums of others.

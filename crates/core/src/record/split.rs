@@ -25,11 +25,11 @@ impl Fractions {
         }
     }
 
-    /// Makes whole bytes of what is left, so that what enters a switch leaves it; no link has a byte more or less than it
-    /// carried.
+    /// Makes whole bytes of what is left, so that what enters a switch leaves it; no link has a byte more or less than
+    /// it carried.
     ///
-    /// Sums at a vertex are whole. So a link with a fraction has another one at its end, and such links form circles: more
-    /// is moved around a circle, or less, until one of its links is whole. Links without ends are rounded.
+    /// Sums at a vertex are whole. So a link with a fraction has another one at its end, and such links form circles:
+    /// more is moved around a circle, or less, until one of its links is whole. Links without ends are rounded.
     pub fn settle(&mut self, bytes: &mut IdVec<LinkId, u64>, fabric: &Fabric) {
         let fractions = std::mem::take(&mut self.0);
         let mut open = vec![Vec::new(); fabric.vertices() as usize];

@@ -17,9 +17,9 @@ use crate::rng::Mix;
 
 /// `[routing.min-adaptive]`: minimal adaptive on a lattice, step by step where least is under way.
 ///
-/// At each switch the message takes, of all steps that bring it closer (along any dimension, over any of parallel cables,
-/// either way round a ring where both are as long), the one on whose link the fewest messages are under way; of several
-/// it draws one. A message is asked for all of its steps when it starts, and keeps them. Routes are minimal.
+/// At each switch the message takes, of all steps that bring it closer (along any dimension, over any of parallel
+/// cables, either way round a ring where both are as long), the one on whose link the fewest messages are under way; of
+/// several it draws one. A message is asked for all of its steps when it starts, and keeps them. Routes are minimal.
 ///
 /// Source: SST's `mina` on HyperX; J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale
 /// networks", SC 2009.
@@ -36,8 +36,8 @@ pub struct MinAdaptiveSpec {
 /// Q_direct <= 2 Q_other + T
 /// ```
 /// with Q the messages under way on the least busy link there, and the least of those to all other coordinates of the
-/// line; else to that other coordinate first, and straight from there. The switch knows its own links only. A message is
-/// asked for all of its steps when it starts, and keeps them.
+/// line; else to that other coordinate first, and straight from there. The switch knows its own links only. A message
+/// is asked for all of its steps when it starts, and keeps them.
 ///
 /// Source: SST's `DOAL` on HyperX (dimension-ordered adaptive load-balanced).
 #[spec(partial, Default)]

@@ -1,5 +1,5 @@
-//! Shortest ways to a target against their definition, on random graphs: nodes on one switch, on several, and nodes that
-//! messages cross; links one way only; groups.
+//! Shortest ways to a target against their definition, on random graphs: nodes on one switch, on several, and nodes
+//! that messages cross; links one way only; groups.
 
 use std::sync::Arc;
 

@@ -19,8 +19,8 @@ impl Forwarding {
         if from.up != NONE {
             visit(LinkId(from.up));
         }
-        // The end of the way is looked up together with its beginning: a row is as long as there are places, and neither
-        // is in a cache where pairs follow no order.
+        // The end of the way is looked up together with its beginning: a row is as long as there are places, and
+        // neither is in a cache where pairs follow no order.
         std::hint::black_box(self.port(dst, to.place));
         let mut at = from.place;
         let mut left = self.graph.places();

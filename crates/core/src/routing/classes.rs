@@ -17,9 +17,9 @@ impl<'a> Steps<'a> {
     /// How many classes of channels the packets of a rule need, which ascend by these ranks (at most 128 are told
     /// apart), and every step to `visit`. A rule that cannot tell what its packets may do needs 0.
     ///
-    /// Exact for routes of their own; for rules that choose, all shortest ways to all intermediates and from them, which
-    /// is at least what messages may be sent over. Of routes between more than 4 million pairs of nodes some are looked
-    /// at.
+    /// Exact for routes of their own; for rules that choose, all shortest ways to all intermediates and from them,
+    /// which is at least what messages may be sent over. Of routes between more than 4 million pairs of nodes some are
+    /// looked at.
     pub fn of(
         router: &dyn Router,
         fabric: &'a Fabric,

@@ -5,8 +5,8 @@ use super::graph::{Graph, NONE, Target};
 use crate::base::threads;
 use crate::ids::{IdVec, LinkId};
 
-/// Parts into which counting is divided, at most. Their sums are added up in order, so that the result does not depend on
-/// how many threads there are.
+/// Parts into which counting is divided, at most. Their sums are added up in order, so that the result does not depend
+/// on how many threads there are.
 const PARTS: usize = 32;
 /// Loads that all parts keep together, but that there are at least two parts.
 const MOST_LOADS: usize = 1 << 25;

@@ -15,9 +15,9 @@ const MOST_MEMORY: u64 = 4 << 30;
 
 /// The groups, or the switches, that messages may be sent to before they go to their destination.
 ///
-/// Switches are in *zones*: the groups of the fabric, or each switch by itself where it has none. The intermediate is in
-/// another zone than source and destination, and has nodes. Within one zone, and where there is no such intermediate,
-/// messages go shortest ways.
+/// Switches are in *zones*: the groups of the fabric, or each switch by itself where it has none. The intermediate is
+/// in another zone than source and destination, and has nodes. Within one zone, and where there is no such
+/// intermediate, messages go shortest ways.
 #[derive(Debug)]
 pub(super) struct Detours {
     /// Whether the intermediate is a group: then its switch next to the source is where the second half begins.

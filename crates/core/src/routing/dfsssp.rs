@@ -6,7 +6,8 @@ use super::balanced::{Balance, Order, balanced};
 use super::rule::{Built, Given, Rule};
 use crate::fabric::Fabric;
 
-/// `[routing.dfsssp]`: for each destination a tree of shortest ways, those with the fewest routes on their links so far.
+/// `[routing.dfsssp]`: for each destination a tree of shortest ways, those with the fewest routes on their links so
+/// far.
 ///
 /// For destination after destination: of all ways with the fewest links from each switch the one with the least sum of
 /// `w(l)` over its links `l` (Dijkstra); then `w(l)` grows by the number of nodes whose route to that destination

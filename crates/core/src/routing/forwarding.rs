@@ -21,8 +21,8 @@ pub(super) const NO_PORT: u16 = u16::MAX;
 /// As in InfiniBand, whose forwarding tables have an entry for each local identifier, that is each node. The link from
 /// the last switch to the node is none of the table, for there is one only.
 ///
-/// Memory: a byte for each pair of node and place where no place has more than 255 ports, else two. A route costs a look
-/// at the table for each link.
+/// Memory: a byte for each pair of node and place where no place has more than 255 ports, else two. A route costs a
+/// look at the table for each link.
 pub struct Forwarding {
     pub(super) graph: Graph,
     ports: Ports,

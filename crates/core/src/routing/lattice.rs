@@ -97,8 +97,8 @@ impl Dimensions {
         longest
     }
 
-    /// Adds what steady traffic puts on links that crosses the dimensions in this order, or in all orders alike, in equal
-    /// parts over equal steps.
+    /// Adds what steady traffic puts on links that crosses the dimensions in this order, or in all orders alike, in
+    /// equal parts over equal steps.
     ///
     /// In all orders alike, what has crossed a set of n dimensions goes on along each of the others in equal parts: so
     /// sets are counted, not orders.
@@ -155,7 +155,8 @@ impl Dimensions {
         Ok(Counted::default())
     }
 
-    /// Moves a part of what is at each point along a dimension to the coordinate of the target; returns what is where then.
+    /// Moves a part of what is at each point along a dimension to the coordinate of the target; returns what is where
+    /// then.
     fn advance(&self, amounts: &[f64], dim: usize, target: u32, part: f64, loads: &mut [f64]) -> Vec<f64> {
         let lattice = self.lattice();
         let to = lattice.coordinate(target, dim);

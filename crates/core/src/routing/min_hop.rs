@@ -10,8 +10,8 @@ use crate::fabric::Fabric;
 ///
 /// Source: OpenSM's engine `minhop` (`osm_ucast_mgr.c`, `osm_switch_recommend_path`): each switch counts for each port
 /// the destinations that it has sent there, and takes for the next one the least used port of those with the fewest
-/// hops, the lowest of equals. It counts destinations whether messages for them come by or not, so that on trees of three
-/// levels all that comes up to a switch may leave it by one port.
+/// hops, the lowest of equals. It counts destinations whether messages for them come by or not, so that on trees of
+/// three levels all that comes up to a switch may leave it by one port.
 #[spec(partial, Default)]
 pub struct MinHopSpec {
     /// In which order destinations get their routes: `switches`, `round-robin` or `random`.

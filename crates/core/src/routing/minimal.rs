@@ -14,9 +14,9 @@ use crate::rng::Mix;
 
 /// `[routing.minimal]`: one shortest path, on any graph.
 ///
-/// A shortest path has the fewest links; where switches are in groups, the fewest links between groups come first. Where
-/// several links lead on, a hash of seed, switch, and the switches at both ends draws one: messages between the same two
-/// switches take the same path, those between others are spread.
+/// A shortest path has the fewest links; where switches are in groups, the fewest links between groups come first.
+/// Where several links lead on, a hash of seed, switch, and the switches at both ends draws one: messages between the
+/// same two switches take the same path, those between others are spread.
 #[spec(partial, Default)]
 pub struct MinimalSpec {
     /// Seed of the hash (default: the scenario's).

@@ -23,8 +23,8 @@ pub struct PathsSpec {
     /// A CSV file `src,dst,weight,path`: nodes by number or switches by name, the weight of the path among those of its
     /// pair (default 1), and the nodes and switches that it leads through, joined by ` -> `.
     pub file: Located<String>,
-    /// Whether a message is split over the paths of its pair by their weights (the default), or takes one of them, drawn
-    /// by their weights.
+    /// Whether a message is split over the paths of its pair by their weights (the default), or takes one of them,
+    /// drawn by their weights.
     #[serde(default, skip_serializing_if = "Choose::is_split")]
     pub choose: Choose,
     /// The seed of what is drawn (default: the scenario's).

@@ -21,8 +21,8 @@ pub trait Router: Send + Sync + std::fmt::Debug {
         crossings(self, ends, |link| counts[link] += 1);
     }
 
-    /// The same modulo 256; returns how many crossings there are in all. Where that is the sum of what was added, no counter
-    /// has run over.
+    /// The same modulo 256; returns how many crossings there are in all. Where that is the sum of what was added, no
+    /// counter has run over.
     ///
     /// Counters of a byte are a quarter of the memory that a step goes through, and most links carry few messages of a
     /// step.

@@ -32,8 +32,8 @@ pub(super) trait Rule {
         false
     }
 
-    /// Returns whether all of its routes are found on the graph that is left when links fail. A rule that does not say so
-    /// takes detours around them.
+    /// Returns whether all of its routes are found on the graph that is left when links fail. A rule that does not say
+    /// so takes detours around them.
     fn is_worked_out_on_the_graph(&self) -> bool {
         false
     }

@@ -105,7 +105,8 @@ impl<'a> Steps<'a> {
     }
 
     /// All ways of steps that come closer, from any point of a lattice to any other; at each point along the first
-    /// dimension of `order` that is still to cross, or along any where there is no order. Of more than 4 million pairs of points some are looked at.
+    /// dimension of `order` that is still to cross, or along any where there is no order. Of more than 4 million pairs
+    /// of points some are looked at.
     pub(super) fn closer(&mut self, dimensions: &Dimensions, order: Option<&[usize]>) {
         let lattice = dimensions.lattice();
         let points = lattice.points();

@@ -185,8 +185,8 @@ fn balance_is_that_of_d_mod_k_on_full_trees_and_even_over_parallel_cables() {
             assert_eq!(most_routes(&fabric, &*rule(name, &fabric)), d_mod_k, "{name} on {fabric}");
         }
     }
-    // Counters of destinations are as good on two levels. On three, all that comes up to a switch of the second level has
-    // numbers that its counters send out by one port: up to three times as many routes.
+    // Counters of destinations are as good on two levels. On three, all that comes up to a switch of the second level
+    // has numbers that its counters send out by one port: up to three times as many routes.
     let (two, three) = (tree(&[4, 8], &[1, 4], &[1, 1]), tree(&[3, 3, 6], &[1, 3, 3], &[1, 1, 1]));
     let ratio = |fabric: &Arc<Fabric>| {
         let most = |name| f64::from(most_routes(fabric, &*rule(name, fabric)));
@@ -304,7 +304,8 @@ fn a_rule_that_looks_at_more_than_the_destination_has_no_tables() {
     assert!(mistake.message.contains("by where they come from"), "{}", mistake.message);
     let mistake = written(&fabric, &*rule("valiant-switches", &fabric)).unwrap_err().remove(0);
     assert!(mistake.message.contains("chooses"), "{}", mistake.message);
-    // Dimension order knows where a message is and where it goes, no more; ties by the positions of both ends would not.
+    // Dimension order knows where a message is and where it goes, no more; ties by the positions of both ends would
+    // not.
     let torus = grid(&[4, 4], true);
     assert!(written(&torus, &*rule("dimension-order", &torus)).is_ok());
 }

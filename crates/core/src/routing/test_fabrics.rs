@@ -124,8 +124,8 @@ pub(crate) fn dragonfly(h: u32, arrangement: Arrangement) -> Arc<Fabric> {
     of_cables("dragonfly", switches, p, local.chain(global), Some(groups))
 }
 
-/// A dragonfly+ of `g` groups of `l` leaves and `s` spines with `h` global ports each; the links of a pair of groups are
-/// dealt out one after another.
+/// A dragonfly+ of `g` groups of `l` leaves and `s` spines with `h` global ports each; the links of a pair of groups
+/// are dealt out one after another.
 pub(crate) fn dragonfly_plus(l: u32, s: u32, p: u32, h: u32, g: u32) -> Arc<Fabric> {
     let size = l + s;
     let nodes = g * l * p;

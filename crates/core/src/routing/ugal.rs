@@ -181,8 +181,8 @@ impl Ugal {
         Some((links.len() as f64, f64::from(most)))
     }
 
-    /// Chooses a way from one place to another; the first is the shortest that was drawn, `true` if it is taken. A detour
-    /// that would cross a link `behind` the message once more is none: it comes back to where it starts.
+    /// Chooses a way from one place to another; the first is the shortest that was drawn, `true` if it is taken. A
+    /// detour that would cross a link `behind` the message once more is none: it comes back to where it starts.
     fn ask(
         &self,
         (from, to): (u32, u32),

@@ -14,11 +14,11 @@ use crate::fabric::Fabric;
 /// `[routing.up-down]`: the shortest ways that never go up after down, on any graph whose links go both ways.
 ///
 /// A link goes *up* where it leads to a switch nearer to the root, or to one as near with a lower number; so links that
-/// wait for each other never form a circle, and packets need no virtual lanes. Among equal ports the one with the fewest
-/// routes so far is taken, from every node to each destination that has its routes already.
+/// wait for each other never form a circle, and packets need no virtual lanes. Among equal ports the one with the
+/// fewest routes so far is taken, from every node to each destination that has its routes already.
 ///
-/// Source: M. Schroeder et al.: *Autonet: A High-Speed, Self-Configuring Local Area Network Using Point-to-Point Links*,
-/// IEEE JSAC 9 (1991); as tables by destination, OpenSM's engine `updn`.
+/// Source: M. Schroeder et al.: *Autonet: A High-Speed, Self-Configuring Local Area Network Using Point-to-Point
+/// Links*, IEEE JSAC 9 (1991); as tables by destination, OpenSM's engine `updn`.
 #[spec(partial, Default)]
 pub struct UpDownSpec {
     /// Names of the root switches. Default: in each connected part the switch whose furthest switch with nodes is

@@ -23,8 +23,8 @@ pub type WeightedEqualShare = EvenDivision<Crossings<LinkShare>>;
 ///
 /// A link's share changes with each flow that comes or goes, and the flows that this can touch are noted at once, while
 /// the link is at hand; rates stay what they are until the next solve. That is exact, however often a link changes in
-/// between. Let r be a flow's rate. If a link of it ends with a share below r, then the change that first took it below r
-/// noted the flow. If all of its links that were at r end above it, then the first change of such a link noted it,
+/// between. Let r be a flow's rate. If a link of it ends with a share below r, then the change that first took it below
+/// r noted the flow. If all of its links that were at r end above it, then the first change of such a link noted it,
 /// whether up (it *was* the link's share) or down (it is faster than the new one). Links with more flows than
 /// fit in a cache line are noted instead, and their flows looked at once a solve: thousands may come to one at once.
 ///
@@ -36,7 +36,8 @@ pub type WeightedEqualShare = EvenDivision<Crossings<LinkShare>>;
 /// r(f) = min of m(f) and of w(f) share(l) over links l of f
 /// ```
 /// So the flows of a link have rates in proportion to their weights there, and fill it if it is the slowest link of
-/// each. Then all links are noted and looked at once a solve, and what is said of rates holds of levels, `rate / weight`.
+/// each. Then all links are noted and looked at once a solve, and what is said of rates holds of levels,
+/// `rate / weight`.
 ///
 /// Cost: O(h·m) for a flow that comes or goes, with h links of m flows each, and O(t·h) for a solve with t flows noted.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Flows on links as the policies see them, whether flows take all of their rate on each link or parts of it.
 //!
-//! A policy is written once over a [`FlowTable`]. [`Incidence`](super::incidence::Incidence) holds flows that take all of
-//! their rate on each link: their parts are [`Whole`], which no list holds and which costs nothing.
+//! A policy is written once over a [`FlowTable`]. [`Incidence`](super::incidence::Incidence) holds flows that take all
+//! of their rate on each link: their parts are [`Whole`], which no list holds and which costs nothing.
 //! [`Crossings`](super::crossings::Crossings) holds flows on several paths, with weights and limits.
 
 use std::fmt::Debug;
@@ -86,9 +86,10 @@ pub trait FlowTable: Debug {
     /// If one of the links is not there.
     fn add(&mut self, coming: Coming<'_>, level: f64, visit: impl FnMut(u32, &mut Self::State, Self::Part));
 
-    /// [`FlowTable::add`] at level 0, for a policy that looks at the flows of a link when their number changes: `visit` is
-    /// called with each link's state and the number of its flows with this one, and gives a test; flows of the link whose
-    /// level passes it are appended. Flows of links with many of them are left alone: `crowded` is called instead.
+    /// [`FlowTable::add`] at level 0, for a policy that looks at the flows of a link when their number changes: `visit`
+    /// is called with each link's state and the number of its flows with this one, and gives a test; flows of the link
+    /// whose level passes it are appended. Flows of links with many of them are left alone: `crowded` is called
+    /// instead.
     fn add_picking<T: Fn(f64) -> bool>(
         &mut self,
         coming: Coming<'_>,
@@ -101,8 +102,8 @@ pub trait FlowTable: Debug {
     /// left there.
     fn remove(&mut self, flow: u32, visit: impl FnMut(u32, &mut Self::State, Self::Part, bool));
 
-    /// [`FlowTable::remove`] after which the level of the flow is 0, for a policy as in [`FlowTable::add_picking`]: `visit` is
-    /// called with each link's state and the number of its flows that are left.
+    /// [`FlowTable::remove`] after which the level of the flow is 0, for a policy as in [`FlowTable::add_picking`]:
+    /// `visit` is called with each link's state and the number of its flows that are left.
     fn remove_picking<T: Fn(f64) -> bool>(
         &mut self,
         flow: u32,
@@ -126,8 +127,8 @@ pub trait FlowTable: Debug {
     /// Returns the links of a flow.
     fn links_of(&self, flow: u32) -> impl Iterator<Item = u32>;
 
-    /// Calls `visit` with each link of a flow that a list of this table names: its id, its state, the flow's part and the
-    /// flows of the link.
+    /// Calls `visit` with each link of a flow that a list of this table names: its id, its state, the flow's part and
+    /// the flows of the link.
     fn visit_links(
         &mut self,
         flow: u32,

@@ -130,8 +130,8 @@ fn take_of<const LOOKS: usize>(flows: &[u32; INLINE], count: u32, picked: &mut V
         // A place that is not taken names flow 0 or one that was there.
         taken += usize::from((place < count as usize) & test(flow));
     }
-    // SAFETY: there is room for `ROOM` more, and each of the first `taken`, at most `LOOKS`, has been written: its place is
-    // the number of those taken before. (Measured: filling the room with zeros first is a tenth of a solve.)
+    // SAFETY: there is room for `ROOM` more, and each of the first `taken`, at most `LOOKS`, has been written: its
+    // place is the number of those taken before. (Measured: filling the room with zeros first is a tenth of a solve.)
     unsafe { picked.set_len(len + taken) };
 }
 
@@ -184,7 +184,8 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// Puts a flow at this level on its links; `each` is called with each link that has it, and the levels of all flows.
+    /// Puts a flow at this level on its links; `each` is called with each link that has it, and the levels of all
+    /// flows.
     #[inline(always)]
     fn put(&mut self, coming: Coming<'_>, level: f64, mut each: impl FnMut(u32, &mut Link<S>, &[f64])) {
         let Coming { flow, links, .. } = coming;
@@ -217,8 +218,8 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// Takes a flow off its links, whose level is 0 then; `each` is called with each link, without it unless its list is
-    /// spilled, and the levels of all flows.
+    /// Takes a flow off its links, whose level is 0 then; `each` is called with each link, without it unless its list
+    /// is spilled, and the levels of all flows.
     #[inline(always)]
     fn take_off(&mut self, flow: u32, mut each: impl FnMut(u32, &mut Link<S>, &[f64])) {
         let base = flow as usize * self.stride;

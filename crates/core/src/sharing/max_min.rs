@@ -47,9 +47,9 @@ pub(super) const EPS: f64 = 1e-12;
 ///
 /// # Parts and weights
 ///
-/// The sweep is over levels, `rate / weight`, and over bandwidth at level 1, so that flows on several paths and with weights
-/// take the same one; `K` says of which kind they are. For flows on one path with weights of 1 (`Whole`) levels are rates,
-/// sums of parts are numbers of flows, and nothing is kept or multiplied.
+/// The sweep is over levels, `rate / weight`, and over bandwidth at level 1, so that flows on several paths and with
+/// weights take the same one; `K` says of which kind they are. For flows on one path with weights of 1 (`Whole`) levels
+/// are rates, sums of parts are numbers of flows, and nothing is kept or multiplied.
 ///
 /// Cost of a solve: O(d·(d + m·h)) for d dirty links with m flows each and h links a flow; on a 3,456-node fat-tree
 /// under a random all-to-all d is about 15 and m about 2.
@@ -405,8 +405,8 @@ impl<K: Sums> WaterFilling<K> {
         }
     }
 
-    /// Asks for links that became dirty after this one, and for what is on them. Where thousands are dirty at once, most are
-    /// alike (messages that start together), and of equal keys the first comes first.
+    /// Asks for links that became dirty after this one, and for what is on them. Where thousands are dirty at once,
+    /// most are alike (messages that start together), and of equal keys the first comes first.
     #[inline]
     fn fetch_after(&self, place: usize) {
         let Self { table, sweep: Sweep { dirty, .. }, .. } = self;

@@ -88,8 +88,8 @@ pub trait Sharing: std::fmt::Debug {
         unreachable!("link {link} is to carry {capacity} B/s, which this policy cannot change");
     }
 
-    /// Makes a link a pipe of this capacity \[B/s\], before flows are on it: each flow has the capacity to itself, and all
-    /// flows on it stop at the level at which the first of them reaches it. False where the policy knows no pipes.
+    /// Makes a link a pipe of this capacity \[B/s\], before flows are on it: each flow has the capacity to itself, and
+    /// all flows on it stop at the level at which the first of them reaches it. False where the policy knows no pipes.
     fn make_pipe(&mut self, link: u32, capacity: f64) -> bool {
         let _ = (link, capacity);
         false

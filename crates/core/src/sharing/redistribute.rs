@@ -34,21 +34,22 @@ const FEWEST_BITS: u32 = 4;
 ///
 /// # Round by round, only around the change
 ///
-/// Rates, gains and offers of every round are kept. When flows come or go, round k is worked out again on the links whose
-/// flows came, went or changed their rate of round k. A link's new offer concerns those of its flows whose gain was above
-/// it, and those whose gain *was* its old offer; only they look at their whole route again, and one whose rate of round
-/// k+1 comes out the same to the last bit drops out. A link all of whose flows have stopped offers to nobody and is
-/// closed for the rest of the solve. The sweep ends at the round in which no flow next to the change is still gaining.
+/// Rates, gains and offers of every round are kept. When flows come or go, round k is worked out again on the links
+/// whose flows came, went or changed their rate of round k. A link's new offer concerns those of its flows whose gain
+/// was above it, and those whose gain *was* its old offer; only they look at their whole route again, and one whose
+/// rate of round k+1 comes out the same to the last bit drops out. A link all of whose flows have stopped offers to
+/// nobody and is closed for the rest of the solve. The sweep ends at the round in which no flow next to the change is
+/// still gaining.
 ///
-/// Most links hold none of their flows back: the most that a flow on them gains, found as its rate is added up, is below
-/// what they offer, before and after. Only of the others are the flows looked at one by one.
+/// Most links hold none of their flows back: the most that a flow on them gains, found as its rate is added up, is
+/// below what they offer, before and after. Only of the others are the flows looked at one by one.
 ///
 /// A link may be left out if its flows all cross another of no larger capacity: it has no more flows and no less room,
 /// so in every round it offers no less.
 ///
 /// Cost of a solve: O(k·(d·m + t·h)) for k rounds, d links with m flows each worked out a round, t flows of h links
-/// that look at their route again. Memory: 2 K doubles for each flow and K for each link, where K is the most rounds there
-/// ever were, and one, rounded up to a power of two (16 or more).
+/// that look at their route again. Memory: 2 K doubles for each flow and K for each link, where K is the most rounds
+/// there ever were, and one, rounded up to a power of two (16 or more).
 #[derive(Clone, Debug)]
 pub struct Redistribute {
     base: EqualShare,
@@ -57,8 +58,8 @@ pub struct Redistribute {
     flows: Vec<Flow>,
     /// By flow and round; of each flow as many as there is room for.
     steps: Vec<Step>,
-    /// By link and round: its left-over for each of its flows \[B/s\]; as long as one of them has not stopped in an earlier
-    /// round.
+    /// By link and round: its left-over for each of its flows \[B/s\]; as long as one of them has not stopped in an
+    /// earlier round.
     offers: Vec<f64>,
     kept: Kept,
     /// How many flows stopped at each round.

@@ -30,8 +30,8 @@ pub struct BlockingSpec {
     pub tolerance: Located<f64>,
     /// How long rates are put off when a message comes or goes, as a part of the time it takes by itself (default 0.2).
     pub renewal: Located<f64>,
-    /// Bytes of the last packet of a message, which is stored and forwarded at each link behind the rest (default 1500 B;
-    /// 0 B: none is).
+    /// Bytes of the last packet of a message, which is stored and forwarded at each link behind the rest (default 1500
+    /// B; 0 B: none is).
     pub packet_size: Located<Bytes>,
 }
 

@@ -1,7 +1,7 @@
 //! Throughput by load counting: how much of their bandwidth all nodes can use at once, under steady traffic.
 //!
-//! Every node sends a fraction θ of its bandwidth all the time. The load of a link is what crosses it at θ = 1, over its
-//! capacity; routes are given, so loads grow with θ, and the busiest link is full at
+//! Every node sends a fraction θ of its bandwidth all the time. The load of a link is what crosses it at θ = 1, over
+//! its capacity; routes are given, so loads grow with θ, and the busiest link is full at
 //! ```text
 //! θ = 1 / largest load of all links
 //! ```
@@ -55,8 +55,8 @@ pub struct Throughput {
     /// By kind of link, the largest load of all its links, over all seeds: what crosses it when every node uses its
     /// whole bandwidth, over its capacity.
     pub largest_load: BTreeMap<String, f64>,
-    /// By kind of link, the mean load of its links, over all seeds: 1 over it is the throughput that they would allow if
-    /// all of them were used alike.
+    /// By kind of link, the mean load of its links, over all seeds: 1 over it is the throughput that they would allow
+    /// if all of them were used alike.
     pub mean_load: BTreeMap<String, f64>,
     /// The link with the largest load.
     #[always]

@@ -66,9 +66,10 @@ pub struct Steady {
 /// Simulates steady traffic in a closed loop and measures what nodes send.
 ///
 /// Every node that sends keeps k messages of s bytes under way, each to a destination drawn in the proportions of the
-/// traffic; the size of the first k is `(j + 1/2) s / k` (j = 0 .. k - 1), as if they had been under way before. A *round*
-/// is as many deliveries as messages are under way. After the rounds of warming up, deliveries are counted in batches
-/// of equal numbers; with T the time that a batch takes and D(i) what node i would send with its whole bandwidth
+/// traffic; the size of the first k is `(j + 1/2) s / k` (j = 0 .. k - 1), as if they had been under way before.
+/// A *round* is as many deliveries as messages are under way. After the rounds of warming up, deliveries are counted in
+/// batches of equal numbers; with T the time that a batch takes and D(i) what node i would send with its whole
+/// bandwidth
 /// ```text
 /// throughput = sum of bytes delivered / (T sum over i of D(i))      the mean over batches
 /// half width = t(0.975, B - 1) s_B / sqrt(B)                        s_B: their standard deviation, B batches
@@ -83,8 +84,8 @@ pub struct Steady {
 /// exponential servers", Operations Research 15 (1967) 254.
 ///
 /// # Errors
-/// Traffic that does not fit the fabric, pairs without a route, a rule that no message can follow, packets that wait for
-/// each other, and a watch that ended it.
+/// Traffic that does not fit the fabric, pairs without a route, a rule that no message can follow, packets that wait
+/// for each other, and a watch that ended it.
 pub fn steady(
     network: &Network,
     traffic: &Traffic,

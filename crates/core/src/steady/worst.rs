@@ -1,7 +1,7 @@
 //! The permutation that loads a link most, by matching.
 //!
-//! Under an oblivious rule the load that a permutation π puts on a link l is the sum of w_l(s, π(s)) over all sources s,
-//! w_l(s, d) being the part of the traffic from s to d that crosses l. So the permutation that loads l most is a
+//! Under an oblivious rule the load that a permutation π puts on a link l is the sum of w_l(s, π(s)) over all sources
+//! s, w_l(s, d) being the part of the traffic from s to d that crosses l. So the permutation that loads l most is a
 //! matching of sources and destinations of the largest weight, and the worst of all permutations is the worst over all
 //! links.
 //!

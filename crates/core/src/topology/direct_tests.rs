@@ -364,8 +364,8 @@ fn largest_loads(fabric: &Arc<Fabric>) -> Vec<f64> {
 }
 
 /// Minimal routes of a balanced dragonfly: a global cable carries (a p)^2 messages, a local one those of its two ends'
-/// nodes (p^2), those that leave by one of h ports at either end (2 h p a p). Of a HyperX in dimension order: T^2 times the
-/// other dimensions.
+/// nodes (p^2), those that leave by one of h ports at either end (2 h p a p). Of a HyperX in dimension order: T^2 times
+/// the other dimensions.
 #[test]
 fn uniform_traffic_loads_links_as_the_closed_forms_say() {
     for arrangement in ["absolute", "relative", "palmtree", "circulant"] {

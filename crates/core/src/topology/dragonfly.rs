@@ -10,10 +10,11 @@ use crate::units::{Bandwidth, Time};
 
 /// `[topology.dragonfly]`: g groups of a switches, each with p nodes and h ports to other groups.
 ///
-/// The switches of a group form a complete graph, or, with `rows` and `columns`, a Cascade group: a complete graph along
-/// each row and along each column. Global port `k = r h + j` is port j of switch r of a group; slot `s = k mod (g - 1)`
-/// and round `k / (g - 1)` say by the `arrangement` which group and port it leads to, so that each pair of groups has
-/// `a h / (g - 1)` cables, rounded down, spread over the switches. Ports that are left over are free.
+/// The switches of a group form a complete graph, or, with `rows` and `columns`, a Cascade group: a complete graph
+/// along each row and along each column. Global port `k = r h + j` is port j of switch r of a group; slot
+/// `s = k mod (g - 1)` and round `k / (g - 1)` say by the `arrangement` which group and port it leads to, so that each
+/// pair of groups has `a h / (g - 1)` cables, rounded down, spread over the switches. Ports that are left over are
+/// free.
 ///
 /// Source: J. Kim et al., "Technology-driven, highly-scalable dragonfly topology", ISCA 2008; arrangements: C. Camarero
 /// et al., "Topological characterization of Hamming and dragonfly networks and its implications on routing", ACM TACO

@@ -158,8 +158,8 @@ impl Family for Hyperx {
         Some(if fabric.nodes() > 1 { 2 + longer } else { 0 })
     }
 
-    /// Halves of the dimension whose length times what joins two switches is least: the second eigenvalue of the graph's
-    /// Laplacian, which bounds what is between any halves, and is reached where that length is even.
+    /// Halves of the dimension whose length times what joins two switches is least: the second eigenvalue of the
+    /// graph's Laplacian, which bounds what is between any halves, and is reached where that length is even.
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         let carried = |link: LinkId| fabric.link(link).capacity.bytes_per_second();
         let width = |dim: usize| {

@@ -29,8 +29,8 @@ use crate::units::{Bandwidth, Bytes, Time};
 pub struct InfragraphSpec {
     /// The YAML file.
     pub file: Located<String>,
-    /// Which components are nodes: a kind (`xpu`, `cpu`, `nic` ...) or the name of a component (default `xpu`, or `cpu`,
-    /// or `nic`: the first of which there are any with edges).
+    /// Which components are nodes: a kind (`xpu`, `cpu`, `nic` ...) or the name of a component (default `xpu`, or
+    /// `cpu`, or `nic`: the first of which there are any with edges).
     pub nodes: Option<Located<String>>,
     /// Bandwidth of links that have none of their own.
     pub bandwidth: Option<Located<Bandwidth>>,

@@ -13,8 +13,8 @@ switch_spec! {
     ///
     /// Free ports of two switches that are not joined yet are joined at random. When none are left but a switch has two
     /// free ports, a cable drawn at random is taken out and both of its ends are joined with that switch. A graph that
-    /// is not connected is drawn again. Where a switch has a cable to more than half of the others, the pairs without one
-    /// are drawn so.
+    /// is not connected is drawn again. Where a switch has a cable to more than half of the others, the pairs without
+    /// one are drawn so.
     ///
     /// Source: A. Singla et al., "Jellyfish: networking data centers randomly", NSDI 2012.
     JellyfishSpec {
@@ -114,8 +114,8 @@ impl Graph {
 
 /// Draws a simple graph in which each switch has `degree` cables, or what it leaves out, whichever are fewer.
 ///
-/// What a random regular graph leaves out is one, too. Drawn itself, a dense graph nearly always ends in ports that find
-/// no way to be joined.
+/// What a random regular graph leaves out is one, too. Drawn itself, a dense graph nearly always ends in ports that
+/// find no way to be joined.
 fn draw_or_leave_out(switches: u32, degree: u32, stream: &mut Stream) -> Option<Vec<Cable>> {
     let missing = switches.saturating_sub(1).saturating_sub(degree);
     if missing >= degree {

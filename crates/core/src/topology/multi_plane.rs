@@ -12,8 +12,8 @@ use crate::units::Bandwidth;
 
 /// `[topology.multi-plane]`: copies of a fabric, joined at the nodes, which may have several cards in each.
 ///
-/// What the fabric calls its nodes are network cards here: node i has cards `nics i` to `nics i + nics - 1` of each copy,
-/// as links of its own. `[routing.planes]` says which of them a message takes.
+/// What the fabric calls its nodes are network cards here: node i has cards `nics i` to `nics i + nics - 1` of each
+/// copy, as links of its own. `[routing.planes]` says which of them a message takes.
 #[spec]
 pub struct MultiPlaneSpec {
     /// Copies of the fabric (default 1).

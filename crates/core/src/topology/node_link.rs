@@ -16,16 +16,17 @@ pub use read::is_graph;
 /// `[topology.graph]`: the vertices and edges of a node-link JSON, as `networkx.node_link_data` makes it.
 ///
 /// An edge is a link each way, unless the graph is `directed`. Numbers are bytes per second and seconds; texts have
-/// units. A vertex says by `kind` or `type` whether it is a node (`host`, `node`, `endpoint` ...) or a switch (`switch`,
-/// `router`); where no vertex does, those with one edge are nodes. Vertices that have `endpoints` are switches with so
-/// many nodes on them. Nodes are numbered in the order of the file.
+/// units. A vertex says by `kind` or `type` whether it is a node (`host`, `node`, `endpoint` ...) or a switch
+/// (`switch`, `router`); where no vertex does, those with one edge are nodes. Vertices that have `endpoints` are
+/// switches with so many nodes on them. Nodes are numbered in the order of the file.
 #[spec]
 pub struct GraphSpec {
     /// The JSON file.
     pub file: Located<String>,
     /// Bandwidth of edges that have none of their own (`bandwidth` or `capacity`), and of the links of `endpoints`.
     pub bandwidth: Option<Located<Bandwidth>>,
-    /// Latency of edges that have none of their own (`latency` or `delay`), and of the links of `endpoints` (default 0).
+    /// Latency of edges that have none of their own (`latency` or `delay`), and of the links of `endpoints` (default
+    /// 0).
     pub latency: Option<Located<Time>>,
 }
 

@@ -242,8 +242,8 @@ impl Family for Rails {
         true
     }
 
-    /// Over the switch of the server; else in a plane, by a hash of the pair, over the leaf, or up to the spine that the
-    /// destination's server says and down.
+    /// Over the switch of the server; else in a plane, by a hash of the pair, over the leaf, or up to the spine that
+    /// the destination's server says and down.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         if src.0 / self.gpus == dst.0 / self.gpus {
             return route.extend([self.host(src.0, 0, false), self.host(dst.0, 0, true)]);

@@ -129,7 +129,8 @@ pub trait Transport {
 
     /// A link has another capacity from the time of the next [`Transport::settle`] on.
     ///
-    /// Transports whose links stay as they are ([`TransportSpec::refuses_changes`]) do not take it: scenarios refuse it.
+    /// Transports whose links stay as they are ([`TransportSpec::refuses_changes`]) do not take it: scenarios refuse
+    /// it.
     fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
         unreachable!("link {link} is to carry {capacity:?}, and this transport's links stay as they are");
     }
@@ -152,8 +153,8 @@ pub trait Transport {
     /// Takes out the messages that have arrived by `until`, in no particular order.
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>);
 
-    /// After an arrival: the message that will probably arrive next and the one after it, where it is worth the while to
-    /// ask for what is kept of them now.
+    /// After an arrival: the message that will probably arrive next and the one after it, where it is worth the while
+    /// to ask for what is kept of them now.
     fn expected(&self) -> Option<[FlowId; 2]> {
         None
     }

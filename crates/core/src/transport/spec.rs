@@ -50,8 +50,8 @@ impl TransportSpec {
         matches!(self, Self::Flow(spec) if spec.is_plain())
     }
 
-    /// Whether messages may take several paths under this sharing policy: split ([`More::parts`](super::More::parts)), or packet
-    /// by packet.
+    /// Whether messages may take several paths under this sharing policy: split ([`More::parts`](super::More::parts)),
+    /// or packet by packet.
     pub fn takes_splits(&self, sharing: &SharingSpec) -> bool {
         match self {
             Self::Flow(_) => sharing.refuses_terms().is_none(),

@@ -106,7 +106,8 @@ pub trait Workload {
 }
 
 /// Work in lockstep: in step s every rank sends just one message, its s-th, all messages of one size (or passed on),
-/// after no delay and for nothing that must have arrived in the same step. The engine counts such steps instead of playing them.
+/// after no delay and for nothing that must have arrived in the same step. The engine counts such steps instead of
+/// playing them.
 pub struct Lockstep<'a> {
     /// Number of ranks.
     pub ranks: u32,

@@ -122,7 +122,8 @@ impl Block {
 
     /// Returns address of a descriptor of gfortran of an array of bytes in the memory.
     pub fn descriptor(&self) -> usize {
-        // Address, offset, size of an element; version, rank and type (integer); span; stride and bounds of the dimension.
+        // Address, offset, size of an element; version, rank and type (integer); span; stride and bounds of the
+        // dimension.
         let head: u64 = 1 << 32 | 1 << 40;
         let words = [self.word, usize::MAX, 1, head as usize, 1, 1, 1, self.length];
         Box::leak(Box::new(words)).as_ptr() as usize

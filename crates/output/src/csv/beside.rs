@@ -56,8 +56,8 @@ impl<W: Write + Send + 'static> MessagesBeside<W> {
         Ok(Self(Some(Writer::Beside { batch: Vec::with_capacity(BATCH), batches, thread, failed })))
     }
 
-    /// Writes one line, now or later; the first failure is kept for [`finish`](Self::finish) and nothing is written after
-    /// it.
+    /// Writes one line, now or later; the first failure is kept for [`finish`](Self::finish) and nothing is written
+    /// after it.
     #[inline]
     pub fn write(&mut self, message: &MessageRecord) {
         match &mut self.0 {

@@ -72,8 +72,8 @@ impl Axis {
         if differ { Self::logarithmic(least, most, units) } else { Self::new(most, count, units) }
     }
 
-    /// The axis for all of these values, none of them below 0: linear from 0, or logarithmic where it would hide the least
-    /// of them that is not 0; 0 then stands beside it, where it is one of them.
+    /// The axis for all of these values, none of them below 0: linear from 0, or logarithmic where it would hide the
+    /// least of them that is not 0; 0 then stands beside it, where it is one of them.
     pub(super) fn of(values: impl Iterator<Item = f64> + Clone, count: usize, units: &Units) -> Self {
         let positive = values.clone().filter(|value| *value > 0.0);
         let axis =

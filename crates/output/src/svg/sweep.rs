@@ -24,8 +24,8 @@ const CHART: (f64, f64) = (440.0, 270.0);
 /// Why a picture cannot be drawn of a plan.
 pub type Undrawn = String;
 
-/// The two keys that a picture is about: the one with numbers that has most values, and of the others the one that is no
-/// number, or has most values.
+/// The two keys that a picture is about: the one with numbers that has most values, and of the others the one that is
+/// no number, or has most values.
 ///
 /// # Errors
 /// No key has several numbers.
@@ -45,8 +45,8 @@ pub fn axes_of(means: &Means) -> Result<[usize; 2], Undrawn> {
     Ok([across, lines.map_or(across, |(i, _)| i)])
 }
 
-/// Draws mean makespans over a key with numbers: a line for each value of `keys[1]`, a chart for each combination of the
-/// others; bars are 95 % intervals over seeds. Where lines cross is marked.
+/// Draws mean makespans over a key with numbers: a line for each value of `keys[1]`, a chart for each combination of
+/// the others; bars are 95 % intervals over seeds. Where lines cross is marked.
 ///
 /// # Errors
 /// More charts or lines than can be told apart.
@@ -174,8 +174,8 @@ fn heat(part: f64) -> String {
     LoadScale::up_to(1.0).colour(part)
 }
 
-/// Draws mean makespans against a cost, a key with numbers or a figure that the plan keeps. What nothing beats in both is
-/// joined and named.
+/// Draws mean makespans against a cost, a key with numbers or a figure that the plan keeps. What nothing beats in both
+/// is joined and named.
 ///
 /// # Errors
 /// A cost that is not there or is no number.

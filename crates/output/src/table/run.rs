@@ -246,8 +246,8 @@ fn links(links: &[LinkUse]) -> Grid {
     Grid::of(&columns::links().only(&shown), links)
 }
 
-/// `placement random, routing d-mod-k, sharing max-min, injection queue, seed 1`, as far as the scenario says; behind the
-/// model of switches, by which rule messages change virtual channels.
+/// `placement random, routing d-mod-k, sharing max-min, injection queue, seed 1`, as far as the scenario says; behind
+/// the model of switches, by which rule messages change virtual channels.
 fn choices(scenario: &Value, channels: Option<&str>) -> Option<String> {
     let rule = channels.map_or_else(String::new, |rule| format!(" ({rule})"));
     let mut words = Vec::new();

@@ -11,8 +11,8 @@ use crate::recorder::requests::Request;
 use crate::token::Wait;
 
 impl Recorder {
-    /// Keeps the handles of an array, and which requests they are, before MPI changes them: once MPI has, another thread
-    /// may get one of them for a request of its own.
+    /// Keeps the handles of an array, and which requests they are, before MPI changes them: once MPI has, another
+    /// thread may get one of them for a request of its own.
     unsafe fn keep(&mut self, count: c_int, requests: *const c_void) -> usize {
         let count = usize::try_from(count).unwrap_or(0);
         self.handles.clear();

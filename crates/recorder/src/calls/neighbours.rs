@@ -159,8 +159,8 @@ impl Recorder {
     }
 }
 
-/// Both forms: name and function, those of the form with a request; the arguments before the communicator; what is sent,
-/// what received.
+/// Both forms: name and function, those of the form with a request; the arguments before the communicator; what is
+/// sent, what received.
 macro_rules! neighbours {
     ($($symbol:ident $name:ident $isymbol:ident $iname:ident($($argument:ident $(: $own:ty)?),*)
         $from:expr, $to:expr;)*) => {$(

@@ -17,8 +17,8 @@ use crate::entry::Caller;
 pub(super) struct Marks {
     /// Processor time from the last call to the last border, less the clock's own cost \[ns\].
     pub cpu: u64,
-    /// Processor time from the last call to the last border, as it was recorded: what comes next is not before it, however
-    /// much the clock's own cost varies \[ns\].
+    /// Processor time from the last call to the last border, as it was recorded: what comes next is not before it,
+    /// however much the clock's own cost varies \[ns\].
     pub since: u64,
     /// Whether the region is open that levels 1 and 0 of `MPI_Pcontrol` begin and end.
     controlled: bool,

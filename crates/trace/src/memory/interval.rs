@@ -19,7 +19,8 @@ pub struct Interval {
     pub frames: Vec<Nest>,
     /// Blocks of memory that began or ended ([`Kind::Block`]), by position; no accesses.
     pub blocks: Vec<Nest>,
-    /// Reasons why memory may change unseen, from where on and up to where ([`Kind::Hazard`]), by position; no accesses.
+    /// Reasons why memory may change unseen, from where on and up to where ([`Kind::Hazard`]), by position; no
+    /// accesses.
     pub hazards: Vec<Nest>,
 }
 

@@ -37,8 +37,8 @@ fn chosen(written: &impl Serialize) -> String {
     value.as_object().and_then(|table| table.keys().next().cloned()).unwrap_or_default()
 }
 
-/// What kind of fabric it is. Families are told apart where models fail in other ways: a crossbar, a tree and a tree that is
-/// narrower above; tori and meshes by their dimensions, one that is closed in some of them by itself.
+/// What kind of fabric it is. Families are told apart where models fail in other ways: a crossbar, a tree and a tree
+/// that is narrower above; tori and meshes by their dimensions, one that is closed in some of them by itself.
 fn family(network: &Network) -> String {
     let fabric = &network.fabric;
     if let Some(Grid { dims, wrap, .. }) = fabric.family_as::<Grid>() {

@@ -127,8 +127,8 @@ impl Known {
 
     /// The errors under the model of a column: by switches, the least and the largest.
     ///
-    /// `-42.1..-21.4;17.2;9.1` in per cent: input, output and fair queues, each one figure or two; empty where it is not
-    /// known.
+    /// `-42.1..-21.4;17.2;9.1` in per cent: input, output and fair queues, each one figure or two; empty where it is
+    /// not known.
     fn errors(&self, column: usize) -> [Option<[f64; 2]>; 3] {
         let mut parts = self.errors.split(',').nth(column).unwrap_or_default().split(';').map(|part| {
             let (low, high) = part.split_once("..").unwrap_or((part, part));
@@ -159,15 +159,15 @@ impl Known {
     }
 }
 
-/// Returns true if a pattern of the map is that of a run, which has its own words: `all-to-all-pairwise` and `all-to-all
-/// pairwise, 20 KB`, `shift` and `permutation shift by 5, 1 MB`, `halo-2d` and `halo 2-D, 20 KB`.
+/// Returns true if a pattern of the map is that of a run, which has its own words: `all-to-all-pairwise` and
+/// `all-to-all pairwise, 20 KB`, `shift` and `permutation shift by 5, 1 MB`, `halo-2d` and `halo 2-D, 20 KB`.
 fn is_same_pattern(known: &str, run: &str) -> bool {
     let run = run.replace("-D", "d");
     known.split('-').all(|word| run.split(['-', ' ', ',']).any(|other| other == word))
 }
 
-/// What the map says of a run of this pattern, where it is one of plain flows on links that stay as they are: else nothing
-/// is known, and nothing is said.
+/// What the map says of a run of this pattern, where it is one of plain flows on links that stay as they are: else
+/// nothing is known, and nothing is said.
 pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Option<KnownAccuracy> {
     let network = scenario.network()?;
     let is_plain = network.transport.is_plain_flow() && network.faults.is_none();

@@ -1,7 +1,7 @@
 //! Models of messages beside models of packets, over many cases: how far each is off, and what it costs.
 //!
-//! A case is a pattern on a fabric with all that both have in common. What is played of it, a model or its reference, is
-//! the same scenario with a few keys of its own (`models::Settings`); each is played once for each seed, and every
+//! A case is a pattern on a fabric with all that both have in common. What is played of it, a model or its reference,
+//! is the same scenario with a few keys of its own (`models::Settings`); each is played once for each seed, and every
 //! model is then held against every reference, message by message.
 
 pub(super) mod case;
@@ -313,9 +313,9 @@ impl Cases {
         self.kept.as_ref().zip(part.identity.as_ref()).map(|(kept, identity)| kept.file(identity, seed))
     }
 
-    /// Plays everything, on as many threads as rayon has. `clock` tells the processor time of the thread that asks \[s\];
-    /// runs have threads of their own, so that nothing else is on them. What is done when `control` ends it is in the
-    /// report.
+    /// Plays everything, on as many threads as rayon has. `clock` tells the processor time of the thread that asks
+    /// \[s\]; runs have threads of their own, so that nothing else is on them. What is done when `control` ends it is
+    /// in the report.
     pub fn run(&self, control: Control<'_>, clock: &(dyn Fn() -> f64 + Sync)) -> Accuracy {
         // The longest first, so that no core is left alone with one at the end; those of a group near each other, so
         // that few have their times in memory.

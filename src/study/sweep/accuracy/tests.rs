@@ -61,8 +61,8 @@ fn the_makespan_of_a_row_is_that_of_the_run_with_the_same_words() {
 
 #[test]
 fn messages_that_are_alone_are_off_by_what_it_takes_to_store_and_forward_them() {
-    // Each rank of a crossbar sends one message to the next: nothing meets. 30,000 B are 20 packets of 1,500 B; the flow
-    // takes 20 packet times, the last packet crosses one more link. Only `blocking` has that.
+    // Each rank of a crossbar sends one message to the next: nothing meets. 30,000 B are 20 packets of 1,500 B; the
+    // flow takes 20 packet times, the last packet crosses one more link. Only `blocking` has that.
     let sweep = AccuracySweep {
         sizes: vec!["30 KB".to_owned()],
         references: vec!["packet:oq".to_owned(), "packet:fq".to_owned()],

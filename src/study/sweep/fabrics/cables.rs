@@ -4,11 +4,11 @@
 //! average; one between racks has the Manhattan distance of the two and 2 m more.
 //!
 //! A rack holds a group of switches with their nodes. Where a family has no groups, or racks are to hold so many nodes,
-//! switches with nodes are put into racks in order, as many as the nodes fit; switches without nodes follow, in racks of
-//! their own, [`SWITCHES`] in each.
+//! switches with nodes are put into racks in order, as many as the nodes fit; switches without nodes follow, in racks
+//! of their own, [`SWITCHES`] in each.
 //!
-//! Source of lengths: M. Besta, T. Hoefler, "Slim fly: a cost effective low-diameter network topology", SC 2014, section
-//! VI-B (racks of a metre, 1 m inside, 2 m more between). What is in a rack is assumed.
+//! Source of lengths: M. Besta, T. Hoefler, "Slim fly: a cost effective low-diameter network topology", SC 2014,
+//! section VI-B (racks of a metre, 1 m inside, 2 m more between). What is in a rack is assumed.
 
 use std::collections::BTreeMap;
 

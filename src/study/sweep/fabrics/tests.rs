@@ -24,8 +24,8 @@ fn a_dragonfly_has_the_figures_of_its_closed_forms() {
     assert!((found.adversarial.unwrap() - 0.125).abs() < 1e-9);
     // Largest load of a local link under uniform traffic, from the definitions: 0.95775; nodes are full at 1.
     assert!((found.uniform.unwrap() - 1.0).abs() < 1e-9);
-    // From a node: 1 on its switch at 2 links; of the 35 other switches 3 in the group at 3 links; 2 by one global cable
-    // at 3; others at 4 (one local link on either side) or 5.
+    // From a node: 1 on its switch at 2 links; of the 35 other switches 3 in the group at 3 links; 2 by one global
+    // cable at 3; others at 4 (one local link on either side) or 5.
     let distance = found.mean_distance.unwrap();
     assert!(distance > 3.0 && distance < 5.0, "{distance}");
 }

@@ -1,7 +1,7 @@
 //! Wrong values for every key of a scenario, every word of the other files and every option of every verb.
 //!
-//! A sample, drawn by a fixed seed, is tried with the other tests; `HAYASE_WRONG_INPUTS=all` tries everything and writes
-//! each try with its answer to `HAYASE_WRONG_INPUTS_LOG`. `HAYASE_PROGRAM` names another build to try.
+//! A sample, drawn by a fixed seed, is tried with the other tests; `HAYASE_WRONG_INPUTS=all` tries everything and
+//! writes each try with its answer to `HAYASE_WRONG_INPUTS_LOG`. `HAYASE_PROGRAM` names another build to try.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

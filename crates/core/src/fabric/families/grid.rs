@@ -141,8 +141,8 @@ fn across(grid: &Grid, fabric: &Fabric, dim: usize) -> f64 {
     cable(grid, fabric, dim) * if grid.wrap[dim] { 2.0 } else { 1.0 }
 }
 
-/// Returns the dimensions of more than one plane, by what the cables between their halves carry; of several that carry the
-/// same, first those of even length.
+/// Returns the dimensions of more than one plane, by what the cables between their halves carry; of several that carry
+/// the same, first those of even length.
 ///
 /// Uniform traffic loads a cable along a line of length k by at most N k / 8 pairs, or N k / 4 where the ends are not
 /// joined. So no halves have less between them than the first dimension's, if its length is even: of any T nodes, the
@@ -157,9 +157,9 @@ fn by_width(grid: &Grid, fabric: &Fabric) -> Vec<usize> {
     order
 }
 
-/// Returns what the first half of a grid sends at most to the second, or is sent \[B/s\]: over the cables between them, and
-/// no more than host links let out on one side and in on the other. The middle plane of an odd number is parted in the
-/// same way, or its nodes from their switches.
+/// Returns what the first half of a grid sends at most to the second, or is sent \[B/s\]: over the cables between them,
+/// and no more than host links let out on one side and in on the other. The middle plane of an odd number is parted in
+/// the same way, or its nodes from their switches.
 fn cut(grid: &Grid, fabric: &Fabric, order: &[usize], forth: bool) -> Bandwidth {
     let hosts = (grid.injection(NodeId(0)), grid.ejection(NodeId(0)));
     let parted = |nodes: u32| {
@@ -180,11 +180,11 @@ fn cut(grid: &Grid, fabric: &Fabric, order: &[usize], forth: bool) -> Bandwidth 
     Bandwidth::from_bytes_per_second(least.min(cables))
 }
 
-/// Returns by node the half, of those of adjacent planes of one dimension, between which and the other half the cables that are
-/// left carry least, in the direction that carries less; of several the first. `None` where no length is even.
+/// Returns by node the half, of those of adjacent planes of one dimension, between which and the other half the cables
+/// that are left carry least, in the direction that carries less; of several the first. `None` where no length is even.
 ///
-/// With up(x) and down(x) what the cables from plane x to plane x + 1 carry, and those back \[B/s\], the planes from a to b
-/// send `up(b) + down(a - 1)` and are sent `down(b) + up(a - 1)`, plane 0 following the last one.
+/// With up(x) and down(x) what the cables from plane x to plane x + 1 carry, and those back \[B/s\], the planes from a
+/// to b send `up(b) + down(a - 1)` and are sent `down(b) + up(a - 1)`, plane 0 following the last one.
 fn weakest_half(grid: &Grid, fabric: &Fabric) -> Option<Vec<bool>> {
     let left = |link: LinkId| if fabric.has_failed(link) { 0.0 } else { fabric.capacity(link) };
     let mut weakest: Option<(f64, usize, u32)> = None;

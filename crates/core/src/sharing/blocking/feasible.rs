@@ -9,13 +9,13 @@ use crate::sharing::policy::Change;
 /// ```text
 /// x(f) = w(f) min over its links l of min(1, c(l) / W(l))
 /// ```
-/// So the flows of a link get `c(l) / W(l)` of `w` each at most, and together c(l) at most, however far the solver is from
-/// its fixed point, at which all of these factors are 1. No flow has more than its narrowest link carries, whatever its
-/// source had before. The answer does not depend on the order of flows.
+/// So the flows of a link get `c(l) / W(l)` of `w` each at most, and together c(l) at most, however far the solver is
+/// from its fixed point, at which all of these factors are 1. No flow has more than its narrowest link carries,
+/// whatever its source had before. The answer does not depend on the order of flows.
 ///
 /// What comes free is given back at once; what is too much is taken away when rates are worked out again
-/// ([`Feasible::tell`] with `tightens`). Until then buffers hold it, for which messages arrive later: a message that comes a moment before another one has
-/// left is no reason to hold both back.
+/// ([`Feasible::tell`] with `tightens`). Until then buffers hold it, for which messages arrive later: a message that
+/// comes a moment before another one has left is no reason to hold both back.
 ///
 /// Cost: the flows of links that carry too much, or did; the links of flows whose w changes.
 #[derive(Clone, Debug)]
@@ -115,8 +115,8 @@ impl Feasible {
         self.flows[flow as usize].rate
     }
 
-    /// From now on a flow is to have this rate, if that is off by more than this part of what it was to have; one that is
-    /// gone has none.
+    /// From now on a flow is to have this rate, if that is off by more than this part of what it was to have; one that
+    /// is gone has none.
     pub(super) fn follow(&mut self, flow: u32, rate: f64, tolerance: f64) {
         let old = self.wanted(flow);
         if rate > 0.0 && (rate - old).abs() > tolerance * old {

@@ -43,23 +43,24 @@ pub trait Renewed: Sharing {
 /// Blocking: first-in-first-out queues at the inputs, outputs that serve them in turn, and backpressure.
 ///
 /// A queue b stands behind each link and virtual channel, and one in front of the network for each source. With y(b, o)
-/// what it takes of link o \[B/s\], X(b) the sum of that, and q(b) what it would let through if it always had something:
+/// what it takes of link o \[B/s\], X(b) the sum of that, and q(b) what it would let through if it always had
+/// something:
 /// ```text
 /// L(b, o) + sum over queues j != b at o of min(y(j, o), L(b, o)) = c(o)          the port of o serves inputs in turn
 /// l(b, d) + sum over queues j != b before d of min(y(j, d), l(b, d)) = q(d)      where q(d) < c: its buffer is full
 /// q(b) = X(b) min over o, d of (L(b, o) / y(b, o), l(b, d) / y(b, d))            what is first holds up what is behind
 /// x(f) = min(c, q(first queue of f)) / flows that start there
 /// ```
-/// A turn of the worst output may find no byte for it at the head of a queue that holds others' as well. With p the part
-/// of the bytes that go to o, L(b, o) the least of L and l for it, and s the time that a byte for another one takes, the
-/// mean of 1 / L(b, o') over them:
+/// A turn of the worst output may find no byte for it at the head of a queue that holds others' as well. With p the
+/// part of the bytes that go to o, L(b, o) the least of L and l for it, and s the time that a byte for another one
+/// takes, the mean of 1 / L(b, o') over them:
 /// ```text
 /// 1 / q'(b) = 1 / q(b) + min over o of (1 - p) s (1 - p)^(1 / (L(b, o) s))
 /// ```
 /// So the output that is worst for a queue holds up all its flows in proportion, and a full queue is a smaller link to
-/// those before it, back to the sources. There are no packets, no lengths of queues, and no sizes of buffers in it; it is
-/// the steady state of queues whose buffers are small beside messages. Under [`ChannelRule::Bubble`] what enters a ring
-/// gets what is left of q(d) behind what goes on in it, and at least a part `BUBBLE` of it.
+/// those before it, back to the sources. There are no packets, no lengths of queues, and no sizes of buffers in it; it
+/// is the steady state of queues whose buffers are small beside messages. Under [`ChannelRule::Bubble`] what enters a
+/// ring gets what is left of q(d) behind what goes on in it, and at least a part `BUBBLE` of it.
 ///
 /// The fixed point is looked for around the change only: a list of links whose levels are to be worked out again, each
 /// of which changes the q of the queues before it. A q that is off by more than `tolerance` of itself goes `DOWN` or
@@ -90,8 +91,8 @@ pub struct Blocking {
     lanes: Vec<u32>,
 }
 
-/// The part of the way that a q goes down, and up, in one update. A queue fills as soon as more comes than goes, and has
-/// to be emptied before what it held up is faster again.
+/// The part of the way that a q goes down, and up, in one update. A queue fills as soon as more comes than goes, and
+/// has to be emptied before what it held up is faster again.
 const DOWN: f64 = 0.8;
 const UP: f64 = 0.4;
 
@@ -108,7 +109,8 @@ pub(super) const BUBBLE: f64 = 0.02;
 const LEAST: f64 = 1e-9;
 
 /// The sum of changes of what is taken of a link, as a part of an even share of the narrowest of it and the queues
-/// behind it, from which on its levels are worked out again; a rate that is told, as a part of itself: these parts of the tolerance.
+/// behind it, from which on its levels are worked out again; a rate that is told, as a part of itself: these parts of
+/// the tolerance.
 const STALE: f64 = 0.5;
 const TOLD: f64 = 0.2;
 

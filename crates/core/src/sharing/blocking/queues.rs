@@ -80,8 +80,8 @@ pub(super) struct Turn {
     pub enters: bool,
 }
 
-/// What a flow is part of on its way over a link: a turn, with the claim and the link of that turn beside it, so that no
-/// look-up waits for another.
+/// What a flow is part of on its way over a link: a turn, with the claim and the link of that turn beside it, so that
+/// no look-up waits for another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     pub turn: u32,

@@ -35,8 +35,8 @@ fn assert_close(rates: &[f64], expected: &[f64]) {
 /// Hosts 0 and 1; a link of 3 between two switches, 2; behind it links 3 and 4. Host 0 sends two messages, to both.
 #[test]
 fn the_worst_output_holds_up_all_that_is_in_a_queue() {
-    // Link 3 carries 0.5: the message to it waits, and the other one, though its link is empty, as long. A byte to link 3
-    // takes 2, and finds more than two for the other one before it with a chance of an eighth: two more each time.
+    // Link 3 carries 0.5: the message to it waits, and the other one, though its link is empty, as long. A byte to link
+    // 3 takes 2, and finds more than two for the other one before it with a chance of an eighth: two more each time.
     let found = rates(&injection(5, 2), &[1.0, 1.0, 3.0, 0.5, 1.0], &[&[0, 2, 3], &[0, 2, 4]]);
     assert_close(&found, &[1.0 / 2.25, 1.0 / 2.25]);
     let found = rates(&injection(5, 2), &[1.0, 1.0, 3.0, 0.25, 1.0], &[&[0, 2, 3], &[0, 2, 4]]);
@@ -311,8 +311,8 @@ fn what_is_settled_is_within_the_tolerance_of_the_equations() {
     }
 }
 
-/// Under `voq` each flow has just what its worst link offers: an even part of its port's share, which is an even part of
-/// the link, those that take less taken off; and no link carries more than it can.
+/// Under `voq` each flow has just what its worst link offers: an even part of its port's share, which is an even part
+/// of the link, those that take less taken off; and no link carries more than it can.
 #[test]
 fn queues_of_their_own_share_links_evenly_in_two_stages() {
     for seed in 0..200 {

@@ -22,8 +22,8 @@ const STEP: f64 = 0.7;
 /// buffers that no output can fill: where all queues of an input share one small buffer, its worst output fills it, and
 /// [`Blocking`](super::Blocking) is closer.
 ///
-/// Rates are worked out around the change, link by link, until each is within `tolerance` of what its links ask for; what
-/// is told is never more than links can carry.
+/// Rates are worked out around the change, link by link, until each is within `tolerance` of what its links ask for;
+/// what is told is never more than links can carry.
 ///
 /// Source: N. McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7 (1999), for outputs
 /// that serve inputs in turn.

@@ -96,8 +96,8 @@ impl Cascade {
 
     /// The way from one host to another, different one: in the chassis to the router that has the other group's number,
     /// to the first chassis, over, to the router's place in the chassis, to the chassis. SimGrid goes on from the first
-    /// chassis after a green link to the destination's place even inside a group, so that ways between other chassis miss
-    /// a link there, and ways within one take one more.
+    /// chassis after a green link to the destination's place even inside a group, so that ways between other chassis
+    /// miss a link there, and ways within one take one more.
     pub(super) fn route(&self, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
         let [green, black, blue, _] = self.firsts();
         let place = |host: u32| {

@@ -39,8 +39,8 @@ pub(super) struct Profile {
 const EXPECTED: &str =
     "expected a time and a value, like \"11.0 0.5\" (seconds), PERIODICITY or LOOPAFTER with seconds";
 
-/// A text of lines `time value`, with comments after `#` or `%`. `PERIODICITY p` lets it come again after p, `LOOPAFTER d`
-/// d after its last time; `period` is what an attribute says of that.
+/// A text of lines `time value`, with comments after `#` or `%`. `PERIODICITY p` lets it come again after p,
+/// `LOOPAFTER d` d after its last time; `period` is what an attribute says of that.
 ///
 /// # Errors
 /// The first line that is none of these, and what was expected.

@@ -8,9 +8,9 @@ use crate::routing::Router;
 /// Links by the numbers under which a policy knows them, in their order.
 ///
 /// Links are taken [`BLOCK`] at a time: a block in which one can hold a flow back has numbers for all of it, the others
-/// have none. So a number is a sum, and what has to be looked at for it is a quarter of a byte a link, which the nearest
-/// caches hold of a fabric of 65,536 nodes; and of a tree, whose links of one use follow each other, the policy knows hardly
-/// more than those that bind.
+/// have none. So a number is a sum, and what has to be looked at for it is a quarter of a byte a link, which the
+/// nearest caches hold of a fabric of 65,536 nodes; and of a tree, whose links of one use follow each other, the policy
+/// knows hardly more than those that bind.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
     blocks: Vec<Block>,
@@ -72,7 +72,8 @@ impl Numbers {
         binds.then_some(number)
     }
 
-    /// The link that can hold a flow back and has this number. Cost: O(L) for L links; nobody asks it for every message.
+    /// The link that can hold a flow back and has this number. Cost: O(L) for L links; nobody asks it for every
+    /// message.
     pub fn link(&self, number: u32) -> Option<LinkId> {
         (0..self.links).map(LinkId::from_index).find(|&link| self.get(link) == Some(number))
     }

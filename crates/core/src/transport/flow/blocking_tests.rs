@@ -87,8 +87,8 @@ fn a_packet_is_stored_and_forwarded_before_the_rest_follows() {
     assert!((alone.ps() / 1e6 - expected).abs() < 1e-6);
 }
 
-/// Whatever rates are until they are renewed: no message is faster than its narrowest link, and what has come over a link
-/// has taken its bytes over its capacity.
+/// Whatever rates are until they are renewed: no message is faster than its narrowest link, and what has come over a
+/// link has taken its bytes over its capacity.
 #[test]
 fn no_message_arrives_before_its_links_can_have_carried_it() {
     const UNEQUAL: &str = "fat-tree = { down = [4, 4], up = [1, 1], bandwidth = ['10 GB/s', '1 GB/s'] }";

@@ -5,8 +5,8 @@ use super::delays::Delays;
 use crate::sharing::{EqualShare, MaxMin};
 use crate::transport::Transport;
 
-/// A transport that was built: those that play most messages by their own type, so that whoever runs them can be compiled
-/// for them.
+/// A transport that was built: those that play most messages by their own type, so that whoever runs them can be
+/// compiled for them.
 pub enum Built {
     /// Flows under equal share.
     EqualShare(Flows<(), EqualShare>),

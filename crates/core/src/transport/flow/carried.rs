@@ -5,9 +5,9 @@ use crate::ids::{IdVec, LinkId};
 /// The bytes that have come over each link since it was last idle.
 ///
 /// Rates that are renewed now and then may leave more on a link than it carries until they are: it waits in the buffers
-/// before the link. A link is busy from when a message comes onto it at t0 until none is on it and what has come over it
-/// can have been carried. With B the bytes of the messages that have left it since t0, the one that leaves included, and
-/// c the largest capacity of the link since then \[B/s\]:
+/// before the link. A link is busy from when a message comes onto it at t0 until none is on it and what has come over
+/// it can have been carried. With B the bytes of the messages that have left it since t0, the one that leaves included,
+/// and c the largest capacity of the link since then \[B/s\]:
 /// ```text
 /// arrival >= t0 + B / c        for each link of the message
 /// ```

@@ -34,8 +34,8 @@ pub trait Meter: std::fmt::Debug {
         let _ = (link, capacity);
     }
 
-    /// Takes the rates that hold from now on; `bottleneck(flow, last)` tells which link gives a flow its rate: of several,
-    /// `last`, a link of its route.
+    /// Takes the rates that hold from now on; `bottleneck(flow, last)` tells which link gives a flow its rate: of
+    /// several, `last`, a link of its route.
     fn settle(&mut self, now: Time, changes: &[Change], bottleneck: impl Fn(u32, u32) -> Option<u32>) {
         let _ = (now, changes, bottleneck);
     }
@@ -84,8 +84,8 @@ pub(super) const ROUNDING: f64 = 1e-12;
 /// x_f = a(f,l) w_f     under equal share: what is kept for it
 /// ```
 /// The bottleneck is a link that is full and on which no flow has a higher level r / w (max-min), or whose share is the
-/// level of the flow (equal share). Where there are several, it is one that only the flow's own party is on, for without
-/// the others the flow would be no faster; else each of k has 1 / k of the loss.
+/// level of the flow (equal share). Where there are several, it is one that only the flow's own party is on, for
+/// without the others the flow would be no faster; else each of k has 1 / k of the loss.
 ///
 /// Between two changes all of this is constant, so of a link only three things are kept: since when, what each party
 /// takes, and by victim the sum over its flows of `(1 - r / r1) / (x of all others)`. When a flow comes, goes or has
@@ -214,8 +214,8 @@ impl FlowState {
 }
 
 impl Interference {
-    /// Nothing under way on links of these capacities \[B/s\]. `by_turn`: links are divided as if no flow were held back
-    /// elsewhere (equal share).
+    /// Nothing under way on links of these capacities \[B/s\]. `by_turn`: links are divided as if no flow were held
+    /// back elsewhere (equal share).
     pub fn new(capacities: &[f64], by_turn: bool, parties: Arc<Parties>) -> Self {
         let link = |&capacity| LinkState {
             capacity,

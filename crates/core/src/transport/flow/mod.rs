@@ -54,8 +54,8 @@ const MANY_TO_ONE: u32 = crowds::CROWD;
 
 /// Flows under this sharing policy, by whichever solver is meant to be the fastest on this fabric.
 ///
-/// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long; of a load
-/// of which that is not known before it starts, whenever hundreds do. What parties
+/// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long; of a
+/// load of which that is not known before it starts, whenever hundreds do. What parties
 /// lose to each other is measured flow by flow; time lost on links is, unless groups are faster.
 pub fn flow_transport(
     fabric: &Fabric,

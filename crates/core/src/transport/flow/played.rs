@@ -23,7 +23,8 @@ pub fn play(router: &dyn Router, starts: &[Start], by: &mut dyn Transport) -> Ve
     )
 }
 
-/// When each of these messages arrives \[ps\], of which `time` tells the start \[ps\] and which `start` puts on their way.
+/// When each of these messages arrives \[ps\], of which `time` tells the start \[ps\] and which `start` puts on their
+/// way.
 pub fn arrivals<T: Transport + ?Sized, M>(
     by: &mut T,
     messages: &[M],

@@ -115,8 +115,8 @@ fn a_packet_alone_takes_the_time_of_its_own_way() {
     assert!(lengths.iter().any(|&length| length > 5), "{lengths:?}");
 }
 
-/// Between two leaves of a fat-tree there are four ways of four links: packets of one message spread over them and still
-/// leave their source one after another, so that the message takes as long as over one way.
+/// Between two leaves of a fat-tree there are four ways of four links: packets of one message spread over them and
+/// still leave their source one after another, so that the message takes as long as over one way.
 #[test]
 fn a_message_alone_that_is_sprayed_takes_as_long_as_over_one_way() {
     let fabric = fabric("fat-tree = { down = [4, 4], up = [1, 4], bandwidth = \"1 GB/s\" }");

@@ -13,8 +13,8 @@ use crate::transport::Gridlock;
 ///
 /// A queue is that of a message at a link, at so many hops from its source. A packet may be sent over a link if fewer
 /// than K packets of its message that came over that link, from that queue, wait behind it. So a packet waits for room
-/// that packets further on will leave, never in a circle; and where all packets go one way this is the same, to the last
-/// tick, as queues by message and hop.
+/// that packets further on will leave, never in a circle; and where all packets go one way this is the same, to the
+/// last tick, as queues by message and hop.
 #[derive(Debug)]
 pub(super) struct FairPackets {
     ports: Vec<Port>,

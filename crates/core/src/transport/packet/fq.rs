@@ -41,7 +41,8 @@ struct Queue {
     waiting: u32,
     /// How many more may wait here or be on their way here.
     room: u32,
-    /// The queue behind it in the turn of the link, [`NONE`] for the last one; [`IDLE`] where it has no place in the turn.
+    /// The queue behind it in the turn of the link, [`NONE`] for the last one; [`IDLE`] where it has no place in the
+    /// turn.
     next: u32,
     /// The link that they wait for, [`NONE`] where they have arrived.
     link: u32,

@@ -34,9 +34,9 @@ const SOURCE: u32 = u32::MAX;
 /// Packets could wait for each other in a circle. *Classes*: a packet changes to the next virtual channel wherever its
 /// route does not ascend in the order of links that the rule or the family knows; then channels are only waited for in
 /// the order of (class, rank), which has no circle. A link has as many channels as the routes so far have needed; one
-/// that nobody uses changes nothing. On the rings of a torus two other ways do with fewer. *Local bubble*: a packet that
-/// enters a ring, from its source or from another dimension, must leave room for one more behind it. *Dateline*: two
-/// virtual channels; a packet starts a ring in the first and goes on in the second from the link on that closes the
+/// that nobody uses changes nothing. On the rings of a torus two other ways do with fewer. *Local bubble*: a packet
+/// that enters a ring, from its source or from another dimension, must leave room for one more behind it. *Dateline*:
+/// two virtual channels; a packet starts a ring in the first and goes on in the second from the link on that closes the
 /// ring. *Turn*: the same two, but a packet that will cross that link is in the second one all along the ring.
 ///
 /// With unlimited virtual output queues and arrival order this is the same as output queues, to the last tick: the

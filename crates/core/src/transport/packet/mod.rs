@@ -7,8 +7,9 @@
 //! | `fq` | at the output, a few packets of each message | messages in turn | max-min flows |
 //!
 //! A message of b bytes is cut into packets of `packet-size`, the last one being what is left; they follow the
-//! message's route, or each asks for a way of its own where the rule chooses. A packet of s bytes keeps a link of capacity c busy for `s / c`, and is at its other end a latency
-//! later. Time is integer, so packets that take the same time everywhere stay in step for ever.
+//! message's route, or each asks for a way of its own where the rule chooses. A packet of s bytes keeps a link of
+//! capacity c busy for `s / c`, and is at its other end a latency later. Time is integer, so packets that take the same
+//! time everywhere stay in step for ever.
 //!
 //! Events happen in order of time, and those of one time in the order in which they were scheduled. When a link has
 //! sent its packet, it first starts its next one and then the finished one is handed on; and a message that arrives has

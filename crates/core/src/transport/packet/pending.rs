@@ -12,13 +12,14 @@ const ROOM: usize = 64;
 /// The events that have been scheduled and have not happened.
 ///
 /// Nearly all packets are of one size and links of a few speeds, so nearly every event is scheduled with one of a few
-/// delays. Time does not go back, so what is scheduled with the same delay happens in the order in which it was scheduled:
-/// a *delay line*, a first-in-first-out queue in a ring. The next event is the earliest of the first ones of all lines.
-/// Of two at one time that with the longer delay was scheduled before, since both times of scheduling are the time less
-/// the delay; so nothing needs a number to say which is first, and the lines are kept in order of falling delays.
+/// delays. Time does not go back, so what is scheduled with the same delay happens in the order in which it was
+/// scheduled: a *delay line*, a first-in-first-out queue in a ring. The next event is the earliest of the first ones of
+/// all lines. Of two at one time that with the longer delay was scheduled before, since both times of scheduling are
+/// the time less the delay; so nothing needs a number to say which is first, and the lines are kept in order of falling
+/// delays.
 ///
-/// Delays beyond the first eight that are met share a timing wheel, which keeps each event's delay for such ties. What has
-/// the same delay is all in one line or all in the wheel.
+/// Delays beyond the first eight that are met share a timing wheel, which keeps each event's delay for such ties. What
+/// has the same delay is all in one line or all in the wheel.
 ///
 /// Cost for l <= 8 lines: push and pop O(l), without a branch that depends on what is in them; 16 B an event. In the
 /// wheel: see there.
@@ -38,8 +39,8 @@ pub(super) struct Pending {
 #[derive(Debug)]
 struct Line {
     delay: u64,
-    /// A ring, whose length is a power of two. Behind the last event stands one at [`u64::MAX`], for an empty line to have
-    /// a first time, too.
+    /// A ring, whose length is a power of two. Behind the last event stands one at [`u64::MAX`], for an empty line to
+    /// have a first time, too.
     ring: Vec<Words>,
     /// How many events have been taken out and put in.
     taken: usize,
@@ -108,8 +109,8 @@ impl Line {
 }
 
 impl Pending {
-    /// Nothing yet; where most events will have one of these delays, so many each, and those of the wheel are usually about
-    /// `usual` ticks ahead. `busy` is how many may be pending at once, roughly.
+    /// Nothing yet; where most events will have one of these delays, so many each, and those of the wheel are usually
+    /// about `usual` ticks ahead. `busy` is how many may be pending at once, roughly.
     pub(super) fn new(mut delays: Vec<(u64, usize)>, usual: u64, busy: usize) -> Self {
         delays.sort_unstable();
         delays.dedup_by(|next, kept| {
@@ -241,8 +242,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list that is searched for the first of the smallest times: with few delays and with many, with ties,
-        /// horizons that end between events, and events that follow each other within a slot of the wheel.
+        /// Against a list that is searched for the first of the smallest times: with few delays and with many, with
+        /// ties, horizons that end between events, and events that follow each other within a slot of the wheel.
         #[test]
         fn events_come_in_order_of_time_and_then_of_pushing(
             known in proptest::collection::vec(0u64..40, 0..12),

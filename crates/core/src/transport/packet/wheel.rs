@@ -25,9 +25,10 @@ pub(super) struct Scheduled {
 /// A timing wheel.
 ///
 /// Packets of a fabric take about the same time everywhere, so nearly every event lies less than one turn of the wheel
-/// ahead, also those with delays that have no line of their own: it is appended to the list of its slot, and found again by the bits that say which slots hold anything. A
-/// slot is narrow enough to hold about one event where times are spread, and all of one instant where packets run in
-/// lock step; its few events are put in order when its turn comes. What lies further ahead waits in a heap.
+/// ahead, also those with delays that have no line of their own: it is appended to the list of its slot, and found
+/// again by the bits that say which slots hold anything. A slot is narrow enough to hold about one event where times
+/// are spread, and all of one instant where packets run in lock step; its few events are put in order when its turn
+/// comes. What lies further ahead waits in a heap.
 ///
 /// Stable: events of one time come in the order of [`Wheel::push`], which is how ns-3 orders them too. Entries of a
 /// slot are in that order, sorting keeps it, and what comes from the heap is in its slot before anything can be pushed
