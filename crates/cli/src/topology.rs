@@ -54,7 +54,8 @@ pub struct TopologyShowArgs {
     /// with a [topology.*] table, a graph (.json), an InfraGraph (.yaml), or a SimGrid platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
-    /// What holds where nothing else is said: a name (`hayase preset list`) or a file.
+    /// What holds where nothing else is said, such as the setting of a publication: a name (`hayase preset list`) or a
+    /// file like those.
     #[arg(long, value_name = "NAME|FILE")]
     pub preset: Option<String>,
     /// What else is said of it.
