@@ -101,7 +101,7 @@ pub fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
     } else if rules::find(&name).is_some() {
         advise::explain(&ExplainArgs { rule: Some(name), out })
     } else if knows(Shelf::Topologies) || name.contains(':') || Path::new(&name).exists() {
-        let args = TopologyShowArgs { name, preset: None, on: FabricArgs::default(), out };
+        let args = TopologyShowArgs { name, on: FabricArgs::default(), texts: TextArgs::default(), out };
         topology::topology(&TopologyVerb::Show(args), voice)
     } else {
         let shelves = [Shelf::Topologies, Shelf::Patterns, Shelf::Machines, Shelf::Presets];

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::files::names;
 use super::options::{Format, Offer, OutputArgs, Writes};
-use super::scenario::FabricArgs;
+use super::scenario::{FabricArgs, SetArgs};
 use super::{End, Failure, Voice, progress};
 use hayase::diagnostic::{Invalid, Sources};
 use hayase::ids::{IdVec, LinkId, NodeId};
@@ -41,6 +41,9 @@ pub struct RoutesArgs {
     /// What else is said of it.
     #[command(flatten)]
     pub on: FabricArgs,
+    /// Its keys.
+    #[command(flatten)]
+    pub keys: SetArgs,
     /// Where results go.
     #[command(flatten)]
     pub out: OutputArgs,
@@ -53,7 +56,7 @@ pub fn routes(args: &RoutesArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
     let loader = args.routing.iter().fold(loader, |loader, rule| loader.routing(rule));
-    let network = args.on.on(loader).load_topology()?;
+    let network = args.keys.on(args.on.on(loader)).load_topology()?;
     let tables = Forwarding::of(&*network.router, &network.fabric)
         .map_err(|diagnostics| Invalid { diagnostics, sources: Sources::default() })?;
     let files = args.out.open(&OFFER)?;

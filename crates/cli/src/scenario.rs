@@ -8,6 +8,21 @@ use clap::{Args, ValueHint};
 use super::{asked, typed};
 use hayase::scenario::Loader;
 
+/// Keys of a scenario, by their names.
+#[derive(Args, Clone, Debug, Default)]
+pub struct SetArgs {
+    /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl SetArgs {
+    /// Sets the keys.
+    pub fn on(&self, loader: Loader) -> Loader {
+        self.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
+    }
+}
+
 /// What lies below and above all else that a scenario says.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TextArgs {
@@ -15,19 +30,15 @@ pub struct TextArgs {
     /// file like those.
     #[arg(long, value_name = "NAME|FILE")]
     pub preset: Option<String>,
-    /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
+    /// The keys above all else.
+    #[command(flatten)]
+    pub keys: SetArgs,
 }
 
 impl TextArgs {
     /// With what they say.
     pub fn on(&self, loader: Loader) -> Loader {
-        let loader = match &self.preset {
-            Some(preset) => loader.preset(preset),
-            None => loader,
-        };
-        self.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
+        self.keys.on(with(loader, [(&self.preset, Loader::preset as Set)]))
     }
 }
 
@@ -41,17 +52,13 @@ pub struct FabricArgs {
     /// The seed of everything random; of several runs the first.
     #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
 }
 
 impl FabricArgs {
     /// Adds the options to the texts of a scenario.
     pub fn on(&self, loader: Loader) -> Loader {
         let loader = self.seed.iter().fold(loader, |loader, seed| loader.seed(*seed));
-        let loader = with(loader, [(&self.faults, Loader::faults as Set)]);
-        self.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
+        with(loader, [(&self.faults, Loader::faults as Set)])
     }
 }
 

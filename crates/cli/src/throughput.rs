@@ -10,7 +10,7 @@ use super::files::names;
 use super::options::{Offer, OutputArgs};
 use super::play::Onlooker;
 use super::runner::Looking;
-use super::scenario::FabricArgs;
+use super::scenario::{FabricArgs, SetArgs};
 use super::seeds::seeds;
 use super::{End, Failure, Voice, asked, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
@@ -80,6 +80,9 @@ pub struct ThroughputArgs {
     /// What else is said of the fabric.
     #[command(flatten)]
     pub on: FabricArgs,
+    /// Its keys.
+    #[command(flatten)]
+    pub keys: SetArgs,
     /// Simulate the traffic, too: every node always has messages under way.
     #[arg(long)]
     pub simulate: bool,
@@ -103,7 +106,7 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let loader = asked::loader().topology(&args.topology).on_read(progress::reading(voice.show));
     let loader = args.routing.iter().fold(loader, |loader, rule| loader.routing(rule));
-    let network = args.on.on(loader).load_topology()?;
+    let network = args.keys.on(args.on.on(loader)).load_topology()?;
     let mut sources = Sources::default();
     let base = sources.add("--traffic", args.traffic.as_str());
     let word = Located::new(args.traffic.clone(), Span::new(base, base + args.traffic.len()));
@@ -119,7 +122,7 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     }
     let mistaken = |mistake: Diagnostic| {
         // The rule where it was typed; what is wrong with the traffic under any other code.
-        let (flag, text) = match (&args.routing, args.on.set.iter().find(|set| set.starts_with("routing"))) {
+        let (flag, text) = match (&args.routing, args.keys.set.iter().find(|set| set.starts_with("routing"))) {
             (Some(rule), _) => ("--routing", rule),
             (None, Some(set)) => ("--set", set),
             (None, None) => ("--topology", &args.topology),

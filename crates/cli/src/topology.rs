@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::files::names;
 use super::listing::{ListArgs, Listing};
 use super::options::{Offer, OutputArgs};
-use super::scenario::FabricArgs;
+use super::scenario::{FabricArgs, TextArgs};
 use super::{End, Failure, Voice, pictures, progress, topology_compare};
 use hayase::diagnostic::Invalid;
 use hayase::fabric::{Fabric, LinkRole};
@@ -54,13 +54,12 @@ pub struct TopologyShowArgs {
     /// with a [topology.*] table, a graph (.json), an InfraGraph (.yaml), or a SimGrid platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
-    /// What holds where nothing else is said, such as the setting of a publication: a name (`hayase preset list`) or a
-    /// file like those.
-    #[arg(long, value_name = "NAME|FILE")]
-    pub preset: Option<String>,
     /// What else is said of it.
     #[command(flatten)]
     pub on: FabricArgs,
+    /// What lies below and above it.
+    #[command(flatten)]
+    pub texts: TextArgs,
     /// Where results go.
     #[command(flatten)]
     pub out: OutputArgs,
@@ -114,11 +113,10 @@ const OFFER: Offer<&str> =
 fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
-    let loader = args.preset.iter().fold(loader, |loader, preset| loader.preset(preset));
-    let network = args.on.on(loader).load_topology()?;
+    let network = args.texts.on(args.on.on(loader)).load_topology()?;
     let fabric = &*network.fabric;
     // What is changed is no longer what the name says.
-    let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.on.set.is_empty());
+    let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.texts.keys.set.is_empty());
     let page = page(named, &network)?;
     args.out.deliver(
         args.out.open(&OFFER)?,
