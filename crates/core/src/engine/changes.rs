@@ -1,4 +1,4 @@
-//! What a change of links or routes does to the messages under way.
+//! Effects of changed links and routes on the messages under way.
 
 use super::events::Event;
 use super::outages::{MOST_IN_VAIN, Mishaps};
@@ -12,7 +12,7 @@ use crate::workload::SendRequest;
 use crate::workload::Workload;
 
 impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_, W, T, O> {
-    /// Asks to be told of the next change of links, if there is one.
+    /// Schedules the next change of links, if there is one.
     pub(super) fn await_next_change(&mut self) {
         let outages = self.chosen.as_ref().and_then(|chosen| chosen.outages.as_ref());
         let next = outages.map_or(Time::NEVER, |outages| outages.agenda.next_time());
@@ -21,14 +21,14 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// Keeps a message between whose ends no path is left until there are new routes.
+    /// Keeps a message without a path until the routes change.
     pub(super) fn wait_for_routes(&mut self, send: SendRequest, since: Time) {
         if let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) {
             outages.waiting.push((send, since));
         }
     }
 
-    /// Takes a message whose route crosses a link that is down: it waits for new routes, or is lost.
+    /// Handles a message whose route crosses a failed link: it waits for new routes, or is lost.
     pub(super) fn hold(&mut self, send: SendRequest, since: Time) {
         let placement = self.simulation.placement;
         let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) else { return };
@@ -41,7 +41,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// Links fail, come back, or carry something else.
+    /// Applies the changes of links that are due: failures, repairs and new capacities.
     pub(super) fn links_change(&mut self) {
         let under_way = self.flights.flights.len() > self.flights.free.len();
         let is_busy = under_way || !self.woken.is_empty() || self.events.has_work();
@@ -49,7 +49,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         if !is_busy {
             outages.in_vain += 1;
             if outages.waiting.is_empty() || outages.in_vain > MOST_IN_VAIN {
-                // Nobody is left whom it could concern.
+                // No message is left that the change could affect.
                 return;
             }
         }
@@ -73,7 +73,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             outages.routes.push(routes.map(|router| &**router));
             let number = outages.routes.len() as u32 - 1;
             let delay = outages.faults.delay();
-            // What failed and came back within this instant breaks nothing.
+            // A link that failed and came back within this instant breaks no message off.
             failed.retain(|&link| outages.states.is_down(link));
             if !failed.is_empty() {
                 self.break_off();
@@ -86,7 +86,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         self.await_next_change();
     }
 
-    /// Takes the messages on links that are down out of the network.
+    /// Takes the messages that cross failed links out of the network.
     fn break_off(&mut self) {
         let Some(chosen) = &mut self.chosen else { return };
         let Some(outages) = &mut chosen.outages else { return };
@@ -101,7 +101,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             .map(FlowId::from_index)
             .collect();
         broken.sort_by_key(|&id| self.flights.get(id).0.send.id);
-        // Those that take no bandwidth yet, or never: each has an event.
+        // Messages that take no bandwidth, or none yet, have an event in the queue.
         let mut is_broken = vec![false; is_there.len()];
         broken.iter().for_each(|id| is_broken[id.index()] = true);
         let mut has_event = vec![false; is_there.len()];
@@ -128,7 +128,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// New routes hold from now on: what has waited for them is sent, if it has a way.
+    /// Puts new routes into effect, and sends the waiting messages that now have a path.
     pub(super) fn routes_change(&mut self, number: u32) {
         let Some(chosen) = &mut self.chosen else { return };
         let Some(outages) = &mut chosen.outages else { return };
@@ -146,7 +146,8 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// Reports the messages that links failed under; a run in which one still waits for a path has not come to its end.
+    /// Reports the messages that failed links affected. A run in which a message still waits for a path is
+    /// not done.
     pub(super) fn take_mishaps(&mut self) {
         let placement = self.simulation.placement;
         let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) else { return };

@@ -1,26 +1,27 @@
-//! What a rule that chooses knows, and what it has chosen for the messages under way; and what has failed meanwhile.
+//! Paths chosen for the messages under way, the state that a routing rule chooses by, and failed links.
 
 use super::outages::Outages;
 use crate::ids::{FlowId, Id, IdVec, LinkId};
 use crate::routing::{Choice, Manner, Path, Router, Start, UnderWay};
 use crate::units::Time;
 
-/// A rule that is asked for the way of each message, with what it may know; or one of which another takes the place
-/// when links fail.
+/// Routing that may change during a run: a rule that chooses a path for each message, or routes that are
+/// replaced when links fail.
 pub(super) struct Chosen<'a> {
     pub router: &'a dyn Router,
     choice: Option<&'a dyn Choice>,
-    /// What fails, where that concerns the run.
+    /// Failures of links, where some concern the run.
     pub outages: Option<Outages<'a>>,
-    /// Messages with bytes that have been sent and not yet delivered, by link; empty where the rule does not look.
+    /// Number of messages under way on each link; messages without bytes do not count. Empty where the rule
+    /// does not look at it.
     under_way: UnderWay,
-    /// By flow: the parts of its message on its links; empty where it has one path.
+    /// By flow: the part of its message on each of its links. Empty for a message with one path.
     parts: Vec<Vec<f64>>,
-    /// The last way chosen, its links apart.
+    /// The path chosen last, without its links.
     path: Path,
-    /// Whether packets ask for their ways themselves.
+    /// Set when each packet is routed by itself.
     packets_ask: bool,
-    /// By flow: its message, where packets ask.
+    /// By flow: its message, where each packet is routed by itself.
     starts: Vec<Start>,
 }
 
@@ -40,12 +41,12 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Whether packets ask for their ways themselves.
+    /// True if each packet is routed by itself.
     pub fn packets_ask(&self) -> bool {
         self.packets_ask
     }
 
-    /// Notes a message whose packets ask.
+    /// Records the message of a flow whose packets are routed by themselves.
     pub fn note(&mut self, id: FlowId, start: Start) {
         if self.starts.len() <= id.index() {
             self.starts.resize(id.index() + 1, start);
@@ -53,17 +54,18 @@ impl<'a> Chosen<'a> {
         self.starts[id.index()] = start;
     }
 
-    /// The message of a flow, where packets ask.
+    /// Returns the message of a flow, where each packet is routed by itself.
     pub fn start(&self, id: FlowId) -> Option<Start> {
         self.starts.get(id.index()).copied()
     }
 
-    /// Room for a way.
+    /// Returns a path to write to.
     pub fn path(&mut self) -> &mut Path {
         &mut self.path
     }
 
-    /// Writes the links of a message of so many bytes to `route`, which is empty; its parts are noted.
+    /// Chooses a path for a message of `bytes` bytes: writes its links to `route`, which is empty, and
+    /// records its parts.
     pub fn choose(&mut self, id: FlowId, start: Start, bytes: u64, route: &mut Vec<LinkId>) {
         self.path.clear();
         if start.src != start.dst {
@@ -87,24 +89,24 @@ impl<'a> Chosen<'a> {
         parts.extend_from_slice(&self.path.parts);
     }
 
-    /// Asks these routes from now on.
+    /// Replaces the routes from now on.
     pub fn adopt(&mut self, router: &'a dyn Router) {
         self.router = router;
         self.choice = router.choice();
     }
 
-    /// The latency of the longest path of the last message, where it was split.
+    /// Returns the latency of the longest path of the last message, if it was split.
     pub fn latency(&self) -> Time {
         self.path.latency
     }
 
-    /// The parts of a message on its links; none where it has one path.
+    /// Returns the part of a message on each of its links; empty for a message with one path.
     #[inline]
     pub fn parts(&self, id: FlowId) -> &[f64] {
         self.parts.get(id.index()).map_or(&[], |parts| parts)
     }
 
-    /// A message of so many bytes is no longer under way.
+    /// Records that a message of `bytes` bytes is no longer under way.
     pub fn arrived(&mut self, bytes: u64, route: &[LinkId]) {
         if bytes > 0 && !self.under_way.is_empty() {
             for &link in route {

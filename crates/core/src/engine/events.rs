@@ -6,23 +6,24 @@ use std::collections::BinaryHeap;
 use crate::ids::{FlowId, WakeId};
 use crate::units::Time;
 
-/// Something that happens at a known time. Those of one instant happen in the order of this list, then by id.
+/// Event at a known time. Events of one instant happen in the order of this list, then by id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
     /// A message that needs no bandwidth (no bytes, or to the same node) arrives.
     Arrive(FlowId),
-    /// The first byte of a message has crossed the latencies of its route: it starts to take bandwidth.
+    /// The first byte of a message has crossed the latencies of its route: the message starts to take
+    /// bandwidth.
     Enter(FlowId),
-    /// The workload wanted to be woken.
+    /// A wake that the workload asked for.
     Wake(WakeId),
-    /// Links fail, come back or carry something else from now on.
+    /// Links fail, come back or change their capacity.
     Links,
-    /// Routes are new: those that were worked out for this change, counted from 0.
+    /// The routes of this change of links take effect; changes are counted from 0.
     Routes(u32),
 }
 
 impl Event {
-    /// Kind and id as one number, in the order of events of one instant.
+    /// Returns kind and id as one number, in the order of the events of one instant.
     #[inline]
     fn code(self) -> u64 {
         let (kind, id) = match self {
@@ -48,9 +49,9 @@ impl Event {
     }
 }
 
-/// A time and the code of an event as one number, in order of (time, kind, id).
+/// Time and code of an event as one number, in order of (time, kind, id).
 ///
-/// Doubles that are not negative are in the order of their bits.
+/// The bits of non-negative doubles are in the order of their values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Entry(u128);
 
@@ -58,7 +59,7 @@ impl Entry {
     #[inline]
     fn new(time: Time, event: Event) -> Self {
         debug_assert!(time >= Time::ZERO, "{event:?} at {time:?}");
-        // (Nothing is added to the zero that has a sign.)
+        // (Adding 0.0 turns -0.0 into +0.0.)
         Self(u128::from((time.ps() + 0.0).to_bits()) << 64 | u128::from(event.code()))
     }
 
@@ -73,11 +74,12 @@ impl Entry {
     }
 }
 
-/// Events in order of (time, kind, id).
+/// Queue of events in order of (time, kind, id).
 #[derive(Debug)]
 pub(super) struct EventQueue {
     queue: BinaryHeap<Reverse<Entry>>,
-    /// When the first of them happens: looked at in every turn of the loop, though most runs have few such events.
+    /// Time of the first event, kept apart: every turn of the loop looks at it, and most runs have few such
+    /// events.
     next: Time,
 }
 
@@ -94,7 +96,7 @@ impl EventQueue {
         self.next = self.next.min(time);
     }
 
-    /// When the next event happens; [`Time::NEVER`] if there is none.
+    /// Returns the time of the next event; [`Time::NEVER`] if there is none.
     #[inline]
     pub(super) fn next_time(&self) -> Time {
         self.next
@@ -105,18 +107,18 @@ impl EventQueue {
         self.next = self.queue.peek().map_or(Time::NEVER, |Reverse(entry)| entry.time());
     }
 
-    /// Keeps the events that pass the test, each of which is asked once. Cost: O(n) for n events.
+    /// Keeps the events that pass the test, which is called once for each event. Cost: O(n) for n events.
     pub(super) fn retain(&mut self, mut test: impl FnMut(Event) -> bool) {
         self.queue.retain(|Reverse(entry)| test(entry.event()));
         self.look();
     }
 
-    /// Whether anything but links and routes happens.
+    /// True if an event other than a change of links or routes is in the queue.
     pub(super) fn has_work(&self) -> bool {
         self.queue.iter().any(|Reverse(entry)| !matches!(entry.event(), Event::Links | Event::Routes(_)))
     }
 
-    /// The next event that happens by `until`.
+    /// Takes the next event that happens by `until`.
     #[inline]
     pub(super) fn pop(&mut self, until: Time) -> Option<Event> {
         if self.next > until {

@@ -1,39 +1,39 @@
-//! How many messages cross each link: of a step, and of all steps so far.
+//! Number of messages on each link, of one step and of all steps so far.
 
 use crate::ids::{IdVec, LinkId, NodeId};
 use crate::routing::Router;
 
-/// Messages of a step by link, and of all steps so far.
+/// Number of messages on each link, of one step and of all steps so far.
 ///
 /// # Counters of a byte
 ///
-/// A step touches every link, so what a counter takes decides which cache the links fit in. Few messages of a step
-/// cross the same link, so they are counted modulo 256 in a byte; a counter that has run over is missed by the sum of
-/// all, which is known ([`Router::count_few`]), and then this step and all later ones are counted in 32 bits. What has
-/// crossed a link in the last steps is summed in 16 bits, which [`RECENT`] steps cannot fill, and then added to a sum
-/// of 64.
+/// A step touches every link, so the size of a counter decides in which cache the links fit. Few messages of
+/// a step cross the same link, so they are counted modulo 256 in a byte. The number of crossings is known
+/// ([`Router::count_few`]), so a counter that has overflowed shows in the sum. Then this step and all later
+/// ones are counted in 32 bits. The counts of the last steps are added up in 16 bits, which [`RECENT`] steps
+/// cannot fill, and then added to a sum of 64 bits.
 pub(super) struct LinkCounts {
     /// Messages of this step, as long as a byte holds them.
     few: IdVec<LinkId, u8>,
-    /// The same once it has not; empty before.
+    /// Messages of this step once a byte no longer holds them; empty before.
     many: IdVec<LinkId, u32>,
-    /// The most messages of this step on one link.
+    /// Largest number of messages of this step on one link.
     most: u32,
-    /// Messages of the last steps that were counted in bytes, and how many such steps there were.
+    /// Messages of the last steps that were counted in bytes, and the number of those steps.
     recent: Vec<u16>,
     recent_steps: u32,
-    /// Messages of all steps before.
+    /// Messages of all earlier steps.
     crossed: IdVec<LinkId, u64>,
 }
 
-/// Steps of at most 255 messages a link whose sum fits in 16 bits.
+/// Number of steps of at most 255 messages a link whose sum fits in 16 bits.
 const RECENT: u32 = (u16::MAX / u8::MAX as u16) as u32;
 
-/// Counters of a byte whose sum fits in 16 bits.
+/// Number of counters of a byte whose sum fits in 16 bits.
 const BLOCK: usize = 256;
 
 impl LinkCounts {
-    /// No messages on so many links.
+    /// Creates counters of zero for `links` links.
     pub fn new(links: usize) -> Self {
         Self {
             few: IdVec::filled(links, 0),
@@ -45,7 +45,7 @@ impl LinkCounts {
         }
     }
 
-    /// Counts the routes from and to these nodes: the messages of a step.
+    /// Counts the messages of a step, given the source and destination node of each.
     pub fn count(&mut self, router: &dyn Router, ends: &[(NodeId, NodeId)]) {
         if self.many.is_empty() {
             let crossings = router.count_few(ends, &mut self.few);
@@ -62,18 +62,18 @@ impl LinkCounts {
         self.most = self.many.iter().fold(0, |most, &count| most.max(count));
     }
 
-    /// The most messages of this step on one link.
+    /// Returns the largest number of messages of this step on one link.
     pub fn most(&self) -> u32 {
         self.most
     }
 
-    /// Messages of this step on a link.
+    /// Returns the number of messages of this step on a link.
     #[inline]
     pub fn get(&self, link: LinkId) -> u32 {
         self.few.get(link).map_or_else(|| self.many[link], |&count| count.into())
     }
 
-    /// Messages of this step on each link, in place of what is there.
+    /// Overwrites `on_links` with the number of messages of this step on each link.
     pub fn write_to(&self, on_links: &mut IdVec<LinkId, u32>) {
         if self.many.is_empty() {
             *on_links = self.few.iter().map(|&count| u32::from(count)).collect();
@@ -82,7 +82,7 @@ impl LinkCounts {
         }
     }
 
-    /// Adds this step, which comes so many times, to all that were before, and begins the next.
+    /// Adds this step, which is repeated `times` times, to the sum of all steps, and begins the next.
     pub fn end_step(&mut self, times: u32) {
         let add = |crossed: &mut u64, count: u32| *crossed += u64::from(count) * u64::from(times);
         let crossed = self.crossed.as_mut_slice().iter_mut();
@@ -109,14 +109,14 @@ impl LinkCounts {
         self.recent_steps = 0;
     }
 
-    /// Messages of all steps that have ended, by link.
+    /// Returns the number of messages of all ended steps by link.
     pub fn crossed(mut self) -> IdVec<LinkId, u64> {
         self.add_recent();
         self.crossed
     }
 }
 
-/// The largest of these counters, and their sum.
+/// Returns the largest of these counters, and their sum.
 fn most_and_sum(counts: &[u8]) -> (u8, u64) {
     let (mut most, mut sum) = (0, 0);
     for block in counts.chunks(BLOCK) {
@@ -132,7 +132,7 @@ mod tests {
     use crate::ids::Id;
     use crate::rng::Stream;
 
-    /// Node a is joined to node b by link a + b alone.
+    /// Routing in which node a reaches node b over link a + b alone.
     #[derive(Debug)]
     struct Sums;
 
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Steps of this many messages and repetitions, counted and added up one by one.
+    /// Compares the counters with counting one by one, over steps given as (messages, repetitions).
     fn agrees_with_counting_one_by_one(steps: &[(usize, u32)]) {
         let mut random = Stream::new(3, "link counts");
         let links = 700;

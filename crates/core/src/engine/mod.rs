@@ -37,46 +37,46 @@ pub use observer::{Alone, CountedStep, Flight, Observer, Passed};
 pub use outages::Mishaps;
 pub use steps::{Because, Steps};
 
-/// The width of an instant, relative to the time since the start: rounding moves a finish time by some 1e-16 of it
-/// each time a rate changes, so what is closer than 2^-44 (6e-14) of it happens at once.
+/// Width of an instant, relative to the time since the start. Each change of a rate moves a finish time by
+/// some 1e-16 of it through rounding, so events closer than 2^-44 (6e-14) of it happen at once.
 const INSTANT: f64 = 1.0 / (1u64 << 44) as f64;
 
-/// Turns of the loop between two looks at the [`Watch`], and how many messages under way make a turn count once more: a
-/// turn may take as long as all of them.
+/// Turns of the loop between two looks at the [`Watch`], and messages under way that count as one more turn:
+/// a turn may take as long as all of them.
 const TURNS_PER_TICK: usize = 1024;
 const MESSAGES_PER_TURN: usize = 128;
 
-/// Of messages that start or arrive at one instant: how many come before one of which something is asked for.
+/// Prefetch distance, in messages that start or arrive at one instant.
 const AHEAD: usize = 8;
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
     /// Simulated time.
     pub now: Time,
     /// Messages delivered.
     pub delivered: u64,
-    /// Messages in all; 0 where that is not known.
+    /// Total number of messages; 0 if unknown.
     pub total: u64,
 }
 
-/// Looks on while a simulation runs, and may end it.
+/// Watches a running simulation, and may end it.
 pub trait Watch: Sync {
-    /// Called every few thousand messages; `false` ends the run.
+    /// Called every few thousand messages; returning `false` ends the run.
     fn tick(&self, progress: Progress) -> bool;
 
-    /// Called now and then while a makespan is being estimated: half of the interval that there would be by now, over
-    /// the makespan.
+    /// Called now and then while a makespan is estimated, with half the width of the current confidence
+    /// interval over the makespan.
     fn outlook(&self, _error: f64) {}
 }
 
-/// Why a run ended.
+/// Reason why a run ended.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Stop {
     /// Every message has been delivered.
     #[default]
     Done,
-    /// The [`Watch`] wanted it.
+    /// The [`Watch`] ended the run.
     Interrupted,
     /// Nothing is under way any more, and these ranks still wait.
     Deadlock(Vec<Blocked>),
@@ -84,14 +84,14 @@ pub enum Stop {
     Gridlock(Gridlock),
 }
 
-/// What happened, in sum.
+/// Summary of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
-    /// Why the run ended.
+    /// Reason why the run ended.
     pub stop: Stop,
-    /// When the last message was delivered.
+    /// Time at which the last message was delivered.
     pub makespan: Time,
-    /// When the last thing happened.
+    /// Time of the last event.
     pub ended: Time,
     /// Messages delivered.
     pub messages: u64,
@@ -99,32 +99,32 @@ pub struct Outcome {
     pub bytes: u64,
     /// Messages started, messages delivered and wakes.
     pub events: u64,
-    /// What the transport knows of the run.
+    /// Facts about the run that the transport knows.
     pub facts: Facts,
-    /// What became of messages for want of links, where anything did.
+    /// Messages that failed links affected, if any.
     pub mishaps: Option<Box<Mishaps>>,
 }
 
-/// What a simulation is put together from.
+/// Parts of a simulation.
 ///
-/// Workload and transport may be of any kind (`dyn`), or of one that is known: then the loop is compiled for them, and
-/// what they are asked for each message costs no calls.
+/// Workload and transport may be trait objects (`dyn`) or concrete types. With concrete types the loop is
+/// compiled for them, and asking them about a message costs no indirect call.
 pub struct Simulation<'a, W: ?Sized = dyn Workload + 'a, T: ?Sized = dyn Transport + 'a> {
     /// The network.
     pub fabric: &'a Fabric,
-    /// Its routes.
+    /// Routes of the network.
     pub router: &'a dyn Router,
-    /// Where ranks are.
+    /// Nodes of the ranks.
     pub placement: &'a Placement,
-    /// What ranks do.
+    /// Messages that the ranks send.
     pub workload: &'a mut W,
-    /// How messages move.
+    /// Model of how messages move.
     pub transport: &'a mut T,
-    /// The smallest step of simulated time, except for the first; zero for none (`Resolu` of MFS, step 7).
+    /// Smallest step of simulated time, except for the first; zero for none (`Resolu` of MFS, step 7).
     pub resolution: Time,
 }
 
-/// A simulation under way.
+/// Running simulation.
 struct EventLoop<'a, 'o, W: ?Sized, T: ?Sized, O> {
     simulation: Simulation<'a, W, T>,
     observer: &'o mut O,
@@ -133,39 +133,38 @@ struct EventLoop<'a, 'o, W: ?Sized, T: ?Sized, O> {
     now: Time,
     outcome: Outcome,
     wires: Wires,
-    /// What a rule that chooses knows and has chosen, and what fails; `None` where there is one route for each pair,
-    /// for ever.
+    /// Routing that may change during the run; `None` where each pair has one route that never changes.
     chosen: Option<Box<Chosen<'a>>>,
     /// Arrivals of this instant.
     arrived: Vec<FlowId>,
-    /// The same by message, while they are sorted.
+    /// Arrivals of this instant by message, while they are sorted.
     by_message: Vec<(MessageId, FlowId)>,
     /// Messages that have left their senders, where that is known before they arrive.
     departed: Vec<FlowId>,
     woken: Vec<WakeId>,
     delivered: Vec<SendRequest>,
     requests: Requests,
-    /// The links of the message that is launched.
+    /// Links of the message that is being launched.
     route: Vec<LinkId>,
-    /// A message for which there is no route: it ends the run.
+    /// Message without a route; it ends the run.
     refused: Option<Blocked>,
 }
 
-/// What launching a message needs to know of links, close together in memory.
+/// Properties of links that launching a message needs, close together in memory.
 struct Wires {
     capacity: Alike<LinkId, Bandwidth>,
-    /// Where all links have the same.
+    /// Capacity of all links, where all have the same.
     common_capacity: Option<Bandwidth>,
-    /// `None` where no link has any.
+    /// Latency of each link; `None` where no link has any.
     latency: Option<IdVec<LinkId, Time>>,
-    /// How many times messages wait for it.
+    /// Factor by which latencies are multiplied.
     latency_factor: f64,
-    /// What the transport wants to know of messages.
+    /// Properties of messages that the transport asks for.
     wants: Wants,
 }
 
 impl Wires {
-    /// Those of a fabric, whose latencies messages wait for so many times.
+    /// Reads the links of a fabric, and multiplies their latencies by `latency_factor`.
     fn new(fabric: &Fabric, latency_factor: f64) -> Self {
         let latency = || fabric.links().iter().map(|link| Time::from_ps(latency_factor * link.latency.ps()));
         let capacity = Alike::new(fabric.links().len(), |link| fabric.link(link).capacity);
@@ -178,23 +177,23 @@ impl Wires {
         }
     }
 
-    /// Sum of the latencies of a route.
+    /// Returns the sum of the latencies of a route.
     fn latency(&self, route: &[LinkId]) -> Time {
         self.latency.as_ref().map_or(Time::ZERO, |latency| route.iter().map(|&link| latency[link]).sum())
     }
 
-    /// How long a message waits for the latency of a path.
+    /// Returns the time that a message waits for the latency of a path.
     fn latency_of_path(&self, latency: Time) -> Time {
         Time::from_ps(self.latency_factor * latency.ps())
     }
 
-    /// Time that so many bytes take on the link that takes longest for its part.
+    /// Returns the transfer time of a split message: that of the link that takes longest for its part.
     fn split_transfer(&self, links: &[LinkId], parts: &[f64], bytes: u64) -> Time {
         let time = |(&link, part): (&LinkId, &f64)| self.capacity.get(link).time_for(bytes as f64 * part);
         links.iter().zip(parts).map(time).max().unwrap_or(Time::ZERO)
     }
 
-    /// Time that so many bytes take on the narrowest link of a route.
+    /// Returns the transfer time of a message on the narrowest link of its route.
     fn transfer(&self, route: &[LinkId], bytes: u64) -> Time {
         if route.is_empty() || bytes == 0 {
             return Time::ZERO;
@@ -204,31 +203,31 @@ impl Wires {
     }
 }
 
-/// Messages under way.
+/// Messages under way, by flow.
 #[derive(Default)]
 struct Flights {
     flights: Vec<UnderWay>,
-    /// The links of all flights, in pieces of [`PIECE`].
+    /// Links of all flights, in pieces of [`PIECE`] links.
     links: Vec<LinkId>,
     free: Vec<FlowId>,
 }
 
-/// A message under way, or the place of one that was, and where its links are: a cache line.
+/// Slot of a message under way, in use or free, with the place of its links: one cache line.
 #[repr(align(64))]
 struct UnderWay {
     flight: Flight,
-    /// The first piece of its links, and for how many links there is room.
+    /// First piece of its links, and the number of links that fit there.
     piece: u32,
     room: u32,
-    /// How many links it has.
+    /// Number of its links.
     length: u32,
 }
 
-/// Links that are kept together: half a cache line.
+/// Number of links in a piece: half a cache line.
 const PIECE: usize = 8;
 
 impl Flights {
-    /// An id that no message under way has.
+    /// Returns an id that no message under way has.
     #[inline]
     fn free(&mut self) -> FlowId {
         self.free.pop().unwrap_or_else(|| {
@@ -239,7 +238,7 @@ impl Flights {
         })
     }
 
-    /// Notes a message under an id that [`Flights::free`] gave, and its links.
+    /// Stores a message and its links under an id that [`Flights::free`] returned.
     #[inline]
     fn put(&mut self, id: FlowId, flight: Flight, route: &[LinkId]) {
         let Self { flights, links, .. } = self;
@@ -247,8 +246,8 @@ impl Flights {
         place.flight = flight;
         place.length = route.len() as u32;
         if place.room < place.length {
-            // (What had too little room is left behind; room at least doubles, so that all of that is less than what is
-            // used.)
+            // (The old place, which was too small, is abandoned. Room at least doubles, so abandoned room is
+            // less than used room.)
             let room = route.len().max(2 * place.room as usize).next_multiple_of(PIECE);
             (place.piece, place.room) = ((links.len() / PIECE) as u32, room as u32);
             links.resize(links.len() + room, LinkId(0));
@@ -262,7 +261,7 @@ impl Flights {
         (&place.flight, &self.links[place.piece as usize * PIECE..][..place.length as usize])
     }
 
-    /// Asks for what is kept of a message that will soon be looked at.
+    /// Prefetches the data of a message that will soon be looked at.
     #[inline]
     fn fetch(&self, id: FlowId) {
         if let Some(place) = self.flights.get(id.index()) {
@@ -280,7 +279,7 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
         self.run_with(None, observer, watch)
     }
 
-    /// The same while links fail and come back; the fabric and the routes are those at the start.
+    /// Runs while links fail and come back; fabric and routes are those at the start.
     pub fn run_with<O: Observer>(
         self,
         faults: Option<&'a Faults>,
@@ -352,12 +351,12 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
 }
 
 impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_, W, T, O> {
-    /// What came out, as of now.
+    /// Returns the outcome as of now.
     fn ended(self) -> Outcome {
         Outcome { ended: self.now, facts: self.simulation.transport.facts(), ..self.outcome }
     }
 
-    /// Sends what the workload wants sent, and notes the wakes.
+    /// Sends the messages and schedules the wakes that the workload has asked for.
     fn serve_requests(&mut self) {
         for index in 0..self.requests.sends.len() {
             if let Some(later) = self.requests.sends.get(index + AHEAD) {
@@ -372,7 +371,8 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// A message leaves its sender: it spends the latencies of its route, then takes bandwidth until it is through.
+    /// Launches a message from its sender: it spends the latencies of its route, then takes bandwidth until
+    /// it arrives.
     fn launch(&mut self, send: SendRequest) {
         if self.chosen.is_some() {
             self.launch_chosen(send);
@@ -403,13 +403,14 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         self.refused = Some(Blocked { rank: send.id.src, next: send.id, waits_for, on: None });
     }
 
-    /// The same under a rule that chooses, or where links fail.
+    /// Launches a message where the rule chooses paths or links fail.
     #[cold]
     fn launch_chosen(&mut self, send: SendRequest) {
         self.launch_since(send, self.now);
     }
 
-    /// The same for a message that was sent at this time, and may have been under way before.
+    /// Launches a message where the rule chooses paths or links fail. The message was sent at `since`, and
+    /// may have been under way before.
     fn launch_since(&mut self, send: SendRequest, since: Time) {
         let Some(chosen) = &mut self.chosen else { return };
         let placement = self.simulation.placement;
@@ -421,7 +422,8 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         let (id, route) = (self.flights.free(), &mut self.route);
         route.clear();
         if chosen.packets_ask() {
-            // Its packets choose on their way; a shortest one says how long it would take alone.
+            // Its packets choose their own paths; a shortest one gives the time that the message would take
+            // alone.
             if start.src != start.dst {
                 self.simulation.router.route(start.src, start.dst, route);
                 if route.is_empty() {
@@ -440,7 +442,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
         if let Some(outages) = &mut chosen.outages {
             if outages.is_broken(route) {
-                // The routes are not new yet.
+                // The new routes are not in effect yet.
                 chosen.arrived(send.bytes, route);
                 self.flights.free.push(id);
                 self.hold(send, since);
@@ -463,7 +465,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         self.put_under_way(id, Flight { send, start: since, alone }, latency, transfer);
     }
 
-    /// Notes a message whose latency and time on its narrowest link are known.
+    /// Puts a message under way, given its latency and its time on its narrowest link.
     #[inline]
     fn put_under_way(&mut self, id: FlowId, flight: Flight, latency: Time, transfer: Time) {
         self.flights.put(id, flight, &self.route);
@@ -477,7 +479,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// A message starts to take bandwidth.
+    /// Starts to give a message bandwidth.
     #[inline]
     fn enter(&mut self, id: FlowId) {
         let Wants { ways_back, weights, .. } = self.wires.wants;
@@ -490,7 +492,8 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         self.observer.entered(self.now, route);
     }
 
-    /// The same under a rule that chooses, where links fail, or where the transport wants to know more.
+    /// Starts to give a message bandwidth where the rule chooses paths, links fail, or the transport asks for
+    /// more.
     #[cold]
     fn enter_chosen(&mut self, id: FlowId) {
         let Simulation { router, placement, transport, workload, .. } = &mut self.simulation;
@@ -517,7 +520,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// Asks for what the next arrivals, and the message that follows the first of them, will need of memory.
+    /// Prefetches data that the next arrivals need, and data for the message that follows the first of them.
     #[inline]
     fn expect(&self, next: FlowId, later: FlowId) {
         let Simulation { router, placement, workload, .. } = &self.simulation;
@@ -528,7 +531,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// Everything that happens now.
+    /// Plays one instant: everything that happens now.
     fn instant(&mut self) {
         let until = self.now + Time::from_ps(self.now.ps() * INSTANT);
         self.arrived.clear();
@@ -551,7 +554,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
                 Event::Routes(change) => self.routes_change(change),
             }
         }
-        // Before the deliveries: what has arrived has a number no more.
+        // This comes before the deliveries, which free the ids of arrived messages.
         self.depart();
         self.deliver(shared);
         let workload = &mut self.simulation.workload;
@@ -573,7 +576,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         self.simulation.workload.departed(self.now, &sends, &mut self.requests);
     }
 
-    /// Sorts the arrivals of this instant by message: not the order in which they were found.
+    /// Sorts the arrivals of this instant by message, so that the order of detection has no effect.
     fn sort_arrived(&mut self) {
         let message = |id: &FlowId| self.flights.get(*id).0.send.id;
         if self.arrived.is_sorted_by_key(message) {
@@ -586,7 +589,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         self.arrived.extend(self.by_message.iter().map(|&(_, id)| id));
     }
 
-    /// Takes the messages that have arrived out of the flights; the first `shared` of them used bandwidth.
+    /// Removes arrived messages from the flights; the first `shared` of them used bandwidth.
     fn deliver(&mut self, shared: usize) {
         for (index, &id) in self.arrived[..shared].iter().enumerate() {
             if let Some(&later) = self.arrived.get(index + AHEAD) {
@@ -627,7 +630,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         self.outcome.messages += self.arrived.len() as u64;
         self.outcome.events += self.arrived.len() as u64;
         self.outcome.makespan = self.now;
-        // Last in, first out: a rank's next message mostly gets the id of its last.
+        // Last in, first out: the next message of a rank mostly gets the id of its last one.
         self.flights.free.extend(self.arrived.iter().rev());
     }
 }

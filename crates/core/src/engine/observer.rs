@@ -1,57 +1,57 @@
-//! What can be seen of a run while it happens.
+//! Events of a run that can be observed while it happens.
 
 use crate::ids::{IdVec, LinkId, MessageId, RankId};
 use crate::units::Time;
 use crate::workload::SendRequest;
 
-/// A message under way.
+/// Message under way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Flight {
     /// The message.
     pub send: SendRequest,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub start: Time,
-    /// How long it would take with the network to itself: latencies plus bytes over the least capacity,
+    /// Time that it would take with the network to itself: latencies plus bytes over the least capacity,
     /// unless the transport says otherwise.
     pub alone: Time,
 }
 
-/// A step: of every rank one message, which all start together and are delivered together; and the steps after it that
-/// are the same again.
+/// Step in which every rank sends one message, all starting together and delivered together, with the
+/// identical steps that follow it.
 #[derive(Clone, Copy, Debug)]
 pub struct CountedStep<'a> {
-    /// Which of its rank's messages each of the first step is.
+    /// Index of the first step's messages among the messages of their ranks.
     pub index: u32,
-    /// When those were sent.
+    /// Time at which the messages of the first step were sent.
     pub start: Time,
-    /// By step: when its messages are delivered, and those of the next are sent.
+    /// By step: the time at which its messages are delivered and those of the next step are sent.
     pub ends: &'a [Time],
-    /// Size of each \[B\].
+    /// Size of each message \[B\].
     pub bytes: u64,
-    /// By sender: where its message goes.
+    /// By sender: the destination of its message.
     pub destinations: &'a [RankId],
-    /// How long each would take with the network to itself.
+    /// Time that each message would take with the network to itself.
     pub alone: Alone<'a>,
-    /// By link: how many of its messages cross it; nothing where nobody asks ([`Observer::asks_links`]).
+    /// By link: the number of messages that cross it. `None` where nobody asks ([`Observer::asks_links`]).
     pub on_links: Option<&'a IdVec<LinkId, u32>>,
 }
 
-/// How long the messages of a step would take with the network to themselves.
+/// Times that the messages of a step would take with the network to themselves.
 #[derive(Clone, Copy, Debug)]
 pub enum Alone<'a> {
-    /// All of them as long.
+    /// The same time for all messages.
     Same(Time),
-    /// By sender.
+    /// Time by sender.
     Each(&'a [Time]),
 }
 
 impl CountedStep<'_> {
-    /// By step: when its messages are sent, and when they are delivered.
+    /// Returns for each step the times at which its messages are sent and delivered.
     pub fn times(&self) -> impl Iterator<Item = (Time, Time)> {
         std::iter::once(self.start).chain(self.ends.iter().copied()).zip(self.ends.iter().copied())
     }
 
-    /// Its messages with the time of delivery, in order of that and of their senders.
+    /// Returns the messages with their times of delivery, in order of time and sender.
     pub fn flights(&self) -> impl Iterator<Item = (Time, Flight)> {
         (self.index..).zip(self.times()).flat_map(move |(index, (start, now))| {
             self.destinations.iter().enumerate().map(move |(rank, &dst)| {
@@ -66,49 +66,49 @@ impl CountedStep<'_> {
     }
 }
 
-/// Messages that go round a ring and never meet, of which only the sums are known.
+/// Messages that go round a ring and never meet; only their sums are known.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed<'a> {
-    /// Messages of each rank.
+    /// Number of messages of each rank.
     pub steps: u32,
-    /// When the last ones are delivered.
+    /// Time at which the last messages are delivered.
     pub end: Time,
-    /// By sender: where its messages go, and their bytes \[B\].
+    /// By sender: the destination of its messages, and their bytes \[B\].
     pub sent: &'a [(RankId, u64)],
-    /// Sum over messages of the time under way, which is what they would take with the network to themselves \[ps\].
+    /// Sum over messages of the time under way, which equals the time with the network to themselves \[ps\].
     pub under_way: f64,
 }
 
-/// Looks at what happens; every method does nothing unless it is written. `()` sees nothing.
+/// Observes a run. Every method does nothing by default; `()` observes nothing.
 pub trait Observer {
-    /// A message starts to take bandwidth on these links.
+    /// Called when a message starts to take bandwidth on these links.
     fn entered(&mut self, now: Time, route: &[LinkId]) {
         let _ = (now, route);
     }
 
-    /// A message takes no more bandwidth on these links.
+    /// Called when a message stops taking bandwidth on these links.
     fn left(&mut self, now: Time, route: &[LinkId]) {
         let _ = (now, route);
     }
 
-    /// A message has been delivered, in order of (time, message); its route is left out where what links carry is told
-    /// by [`Observer::carried`].
+    /// Called for each delivered message, in order of (time, message). The route is empty where
+    /// [`Observer::carried`] reports the bytes of links.
     fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {
         let _ = (now, flight, route);
     }
 
-    /// The same of a message that was split: each of its links has carried its part of the bytes.
+    /// Called for each delivered message that was split: each of its links has carried its part of the bytes.
     fn delivered_split(&mut self, now: Time, flight: &Flight, links: &[LinkId], parts: &[f64]) {
         let _ = (links, parts);
         self.delivered(now, flight, &[]);
     }
 
-    /// Whether it is to be told how many messages of a counted step are on each link.
+    /// True if the observer needs the number of messages of a counted step on each link.
     fn asks_links(&self) -> bool {
         false
     }
 
-    /// Steps have been delivered, one after another; what their messages did to links is told by [`Observer::carried`].
+    /// Called for delivered steps, in order. [`Observer::carried`] reports the bytes of their links.
     fn steps(&mut self, steps: &[CountedStep<'_>]) {
         for step in steps {
             for (now, flight) in step.flights() {
@@ -117,12 +117,13 @@ pub trait Observer {
         }
     }
 
-    /// Messages have been delivered that nobody looked at one by one.
+    /// Called for messages that have been delivered without being simulated one by one.
     fn passed(&mut self, passed: &Passed<'_>) {
         let _ = passed;
     }
 
-    /// A link has carried so many bytes \[B\] of messages that were delivered without their route.
+    /// Called with the bytes \[B\] that a link has carried of messages that were delivered without their
+    /// route.
     fn carried(&mut self, link: LinkId, bytes: u64) {
         let _ = (link, bytes);
     }

@@ -1,4 +1,4 @@
-//! What fails while messages are under way, and what becomes of them.
+//! Failures of links during a run, and the messages that they affect.
 
 use crate::fabric::{Agenda, LinkStates};
 use crate::faults::Faults;
@@ -7,44 +7,44 @@ use crate::routing::Router;
 use crate::units::Time;
 use crate::workload::SendRequest;
 
-/// Pairs named at most.
+/// Largest number of pairs that are named.
 const NAMED: usize = 5;
 
-/// Changes of links at most while nothing moves and messages wait for a way: a profile without end may never give them
-/// one.
+/// Largest number of changes of links while nothing moves and messages wait for a path. A profile without end
+/// may never give them one.
 pub(super) const MOST_IN_VAIN: u32 = 10_000;
 
-/// What became of messages for want of links.
+/// Messages that failed links affected.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Mishaps {
-    /// Messages that were on a link that failed, or were to go over one, and were sent again.
+    /// Messages that were on a failed link, or about to cross one, and were sent again.
     pub resent: u64,
-    /// Messages that were lost so.
+    /// Messages that were on a failed link, or about to cross one, and were lost.
     pub lost: u64,
-    /// Messages that found no way, up to the end.
+    /// Messages that had found no path by the end of the run.
     pub stranded: u64,
-    /// From where to where the first of the lost and the stranded were to go; each pair once.
+    /// Source and destination of the first lost and stranded messages; each pair once.
     pub pairs: Vec<(NodeId, NodeId)>,
 }
 
-/// What fails, and what waits for it to come back.
+/// Failed links, and the messages that wait for new routes.
 pub(super) struct Outages<'a> {
     pub faults: &'a Faults,
     pub agenda: Agenda<'a>,
     pub states: LinkStates,
-    /// By change of routes: the routes, where they were foreseen.
+    /// By change of links: the routes around the failed links, where they were worked out.
     pub routes: Vec<Option<&'a dyn Router>>,
-    /// Messages without a way, with when they were sent.
+    /// Messages without a path, with the times at which they were sent.
     pub waiting: Vec<(SendRequest, Time)>,
     pub mishaps: Mishaps,
-    /// Changes of links since a message last found a way.
+    /// Changes of links since a message last found a path.
     pub in_vain: u32,
 }
 
 impl<'a> Outages<'a> {
     pub fn new(faults: &'a Faults) -> Self {
         let (mut agenda, mut states) = (faults.timetable().agenda(), LinkStates::new(faults.timetable()));
-        // What holds from the start is in the fabric already.
+        // The fabric already has the changes that hold from the start.
         while let Some((track, link, change)) = agenda.pop(Time::ZERO) {
             states.note(track, link, change);
         }
@@ -59,17 +59,17 @@ impl<'a> Outages<'a> {
         }
     }
 
-    /// Whether a route crosses a link that is down.
+    /// True if a route crosses a failed link.
     pub fn is_broken(&self, route: &[LinkId]) -> bool {
         route.iter().any(|&link| self.states.is_down(link))
     }
 
-    /// A message has found a way.
+    /// Records that a message has found a path.
     pub fn moves(&mut self) {
         self.in_vain = 0;
     }
 
-    /// Names a pair between which a message is lost or has no way.
+    /// Records a pair of nodes between which a message is lost or has no path.
     pub fn name(&mut self, src: NodeId, dst: NodeId) {
         if self.mishaps.pairs.len() < NAMED && !self.mishaps.pairs.contains(&(src, dst)) {
             self.mishaps.pairs.push((src, dst));

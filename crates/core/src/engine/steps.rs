@@ -12,86 +12,88 @@ use crate::workload::{Lockstep, PassedOn};
 
 /// Work in lockstep whose steps are counted instead of played.
 ///
-/// In each step every rank sends one message, all of b bytes, and the next step begins when all have arrived, for one
-/// of two reasons:
+/// In each step every rank sends one message, all of b bytes, and the next step begins when all have arrived,
+/// for one of two reasons:
 ///
 /// * **A barrier holds them.** Under equal share and under max-min the step then takes
 ///   ```text
 ///   max over links l of n(l) b / c(l)
 ///   ```
-///   with n(l) messages of the step over link l of capacity c(l): the flows of the link with the largest n / c have
-///   that rate from the start to the end of the step, since no other link is slower, neither at the start nor when
-///   flows have left it; and every other flow is at least as fast all the time. *When* within its step a message
-///   arrives is not worked out: it counts as delivered when its step is over.
+///   with n(l) messages of the step over link l of capacity c(l). The flows of the link with the largest n / c have
+///   that rate from the start to the end of the step: no other link is slower, neither at the start nor after flows
+///   have left it. Every other flow is at least as fast all the time. *When* within its step a message arrives is not
+///   computed: it counts as delivered when its step is over.
 /// * **They are even**: the least share c / n along its route is the same for every message. Then that is the rate of
-///   all (each is held back by a link whose n flows all get c / n, so it is full), they arrive together, and each rank
-///   is free for its next message at the same instant. A regular placement gives that on fabrics that can carry a
-///   permutation. A step that is not even ends the counting: such a program has to be played.
+///   all messages: each is held back by a link whose n flows all get c / n, so the link is full. They arrive together,
+///   and each rank is free for its next message at the same instant. A regular placement gives that on fabrics that
+///   can carry a permutation. A step that is not even ends the counting: such a program has to be played.
 ///
-/// So a step is counting: no lists, no queue, no events. Nothing a step does depends on the one before, so threads
-/// count different steps; their sums are whole numbers, and the result does not depend on how many threads there are.
-/// Steps that are the same again (a ring's) are counted once.
+/// So a step is counting: no lists, no queue, no events. No step depends on an earlier one, so threads count
+/// different steps. Their sums are whole numbers, so the result does not depend on the number of threads.
+/// Identical steps (a ring's) are counted once.
 ///
-/// Cost: O(N h + L) a step that is counted, for N ranks, h links a route and L links.
+/// Cost: O(N h + L) for each counted step, for N ranks, h links a route and L links.
 pub struct Steps<'a> {
     fabric: &'a Fabric,
     router: &'a dyn Router,
     placement: &'a Placement,
     work: Lockstep<'a>,
     wires: Wires,
-    /// What makes the next step wait for this one.
+    /// Reason why the next step waits for this one.
     because: Because,
 }
 
-/// Why a step begins when all messages of the one before have arrived.
+/// Reason why a step begins when all messages of the previous step have arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Because {
-    /// There is a barrier after every step.
+    /// A barrier ends every step.
     Barrier,
-    /// A rank sends its next message when the one before has arrived, and all arrive together.
+    /// Each rank sends its next message when its previous one has arrived, and all arrive together.
     Even,
 }
 
-/// Messages of different sizes that are counted instead of played, at least: who is told of each of them knows when
-/// each arrives, and only of so many that nobody waits for them to be played it is enough to know the last.
+/// Smallest number of messages of different sizes that are counted instead of played. Counting gives only the
+/// time of the last arrival, so it replaces playing only where playing would take too long.
 const FEWEST_PASSED: u64 = 1 << 28;
 
-/// Messages that one thread counts between two looks at the watch; of many ranks so many more that these are
-/// [`STEPS_A_TURN`], since whoever is told of several steps at once goes through the ranks once for all of them.
+/// Messages that one thread counts between two looks at the watch. With many ranks it counts up to
+/// [`STEPS_A_TURN`] steps of at most [`MOST_MESSAGES_A_TURN`] messages: an observer goes through the ranks
+/// once for several steps.
 const MESSAGES_A_TURN: u32 = 1 << 16;
 const MOST_MESSAGES_A_TURN: u32 = 1 << 20;
 const STEPS_A_TURN: u32 = 8;
 
-/// Steps that one thread counts between two looks at the watch.
+/// Returns the number of steps that one thread counts between two looks at the watch.
 fn steps_a_turn(ranks: u32) -> u32 {
     let steps = |messages: u32| messages / ranks.max(1);
     steps(MESSAGES_A_TURN).max(steps(MOST_MESSAGES_A_TURN).min(STEPS_A_TURN)).max(1)
 }
 
-/// What a thread needs for counting.
+/// Working memory of a counting thread.
 struct Worker {
     counts: LinkCounts,
-    /// By rank: from where to where its message goes.
+    /// By rank: source and destination node of its message.
     ends: Vec<(NodeId, NodeId)>,
     route: Vec<LinkId>,
 }
 
-/// A step that has been counted.
+/// Counted step.
 #[derive(Default)]
 struct Counted {
-    /// By rank: where its message goes.
+    /// By rank: the destination of its message.
     destinations: Vec<RankId>,
-    /// By rank: how long its message takes alone, where that is not the same for all.
+    /// By rank: the time that its message takes alone, where that is not the same for all.
     alone: Vec<Time>,
-    /// By link: how many messages cross it, where that is asked for.
+    /// By link: the number of messages that cross it, where an observer asks for it.
     on_links: IdVec<LinkId, u32>,
-    /// Rate of the slowest messages; infinite where no link is used, `None` where the messages are not even but should.
+    /// Rate of the slowest messages; infinite where no link is used, `None` where the messages should be even
+    /// but are not.
     rate: Option<f64>,
 }
 
 impl<'a> Steps<'a> {
-    /// The work on this fabric, if it can be counted so: its messages have bytes and no link has a
-    /// latency, and there is one route for each pair.
+    /// Creates the counting of this work. Returns `None` if it cannot be counted: messages must have bytes,
+    /// links no latency, and each pair one route.
     pub fn new(
         fabric: &'a Fabric,
         router: &'a dyn Router,
@@ -104,13 +106,13 @@ impl<'a> Steps<'a> {
         fits.then(|| Self { fabric, router, placement, work, wires: Wires::new(fabric, 1.0), because })
     }
 
-    /// Runs to the end, or until the watch wants to stop; `None`, with an observer that has seen a part, where a step
-    /// is not even but should.
+    /// Runs to the end, or until the watch ends the run. Returns `None` where a step should be even but is
+    /// not; the observer has then seen a part.
     pub fn run(&self, observer: &mut impl Observer, watch: Option<&dyn Watch>) -> Option<Outcome> {
         let Lockstep { ranks, steps, bytes, alike, .. } = self.work;
         let total = u64::from(ranks) * u64::from(steps);
         if let Some(sent) = &self.work.passed_on {
-            // Nor does anybody say when which of them is on which link.
+            // Here the time of a message on a link stays unknown, too.
             let is_passed = total >= FEWEST_PASSED && !observer.asks_links();
             return is_passed.then(|| self.pass_on(&**sent, observer)).flatten();
         }
@@ -118,12 +120,12 @@ impl<'a> Steps<'a> {
         let mut outcome = Outcome::default();
         let mut workers: Vec<Worker> = (0..threads::count()).map(|_| self.worker()).collect();
         let most = steps_a_turn(ranks) * workers.len() as u32;
-        // Steps that are the same again are counted once.
+        // Identical steps are counted once.
         let all: Vec<u32> = (0..steps).step_by(alike as usize).collect();
         let again = |step: u32| alike.min(steps - step);
         let mut turn: Vec<Counted> = Vec::new();
         let mut ends: Vec<Time> = Vec::new();
-        // What is not even mostly shows in the first step.
+        // Unevenness mostly shows in the first step.
         let (mut first, mut len) = (0, 1);
         while first < all.len() {
             let progress = Progress { now: outcome.makespan, delivered: outcome.messages, total };
@@ -181,21 +183,21 @@ impl<'a> Steps<'a> {
         Some(Self::ended(outcome))
     }
 
-    /// What came out, where two things happened to each message.
+    /// Completes the outcome: each message counts as two events.
     fn ended(outcome: Outcome) -> Outcome {
         Outcome { ended: outcome.makespan, events: 2 * outcome.messages, ..outcome }
     }
 
-    /// Messages of several sizes that are passed on around a ring, where no two of them meet; `None` where they do.
+    /// Computes messages of several sizes that are passed on around a ring; `None` where two of them meet.
     ///
-    /// A message of b bytes then takes b / c, and rank r sends its message of step s as soon as its own of step s - 1
-    /// has left and that of rank r - 1 has arrived:
+    /// A message of b bytes then takes b / c. Rank r sends its message of step s as soon as its own of step s
+    /// - 1 has left and that of rank r - 1 has arrived:
     /// ```text
     /// t(r, s) = max(t(r, s - 1), t(r - 1, s - 1)) + b(r, s) / c,    b(r, s) = b(r - 1, s - 1)
     /// ```
-    /// The largest block is as large in every step, so after S steps it has taken `S max b / c`; and no chain of
-    /// messages is longer, since none of its S messages is larger. Under a barrier each step takes as long as its
-    /// largest message, and there is one in every step: the same.
+    /// The largest block is in every step, so after S steps it has taken `S max b / c`. No chain of messages
+    /// is longer, since none of its S messages is larger. Under a barrier each step takes as long as its
+    /// largest message, and every step has one: the same time.
     pub(super) fn pass_on(&self, sent: &PassedOn<'_>, observer: &mut impl Observer) -> Option<Outcome> {
         let Lockstep { ranks, steps, bytes, .. } = self.work;
         let messages = u64::from(ranks) * u64::from(steps);
@@ -225,7 +227,8 @@ impl<'a> Steps<'a> {
         Worker { counts: LinkCounts::new(self.fabric.links().len()), ends: Vec::new(), route: Vec::new() }
     }
 
-    /// Counts the messages of a step that comes so many times; those of each link are kept where they are asked for.
+    /// Counts the messages of a step that is repeated `times` times; keeps the counts of links if
+    /// `asks_links`.
     fn count(&self, step: u32, times: u32, worker: &mut Worker, counted: &mut Counted, asks_links: bool) {
         let Counted { destinations, alone, on_links, rate } = counted;
         destinations.clear();
@@ -265,7 +268,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The rate of the slowest messages: the least c / n of all links; infinite where no link is used.
+    /// Returns the rate of the slowest messages, the least c / n of all links; infinite where no link is
+    /// used.
     fn slowest(&self, counts: &LinkCounts) -> f64 {
         if let Some(capacity) = self.wires.common_capacity {
             let most = counts.most();
@@ -276,7 +280,7 @@ impl<'a> Steps<'a> {
         used.map(share).fold(f64::INFINITY, |least, share| if share < least { share } else { least })
     }
 
-    /// Whether the least share of every message is that of the slowest.
+    /// True if the least share of every message is that of the slowest.
     fn is_even(&self, slowest: f64, worker: &mut Worker) -> bool {
         if self.wires.common_capacity.is_some_and(|capacity| capacity.bytes_per_second() == slowest) {
             return true; // no two messages meet

@@ -17,7 +17,7 @@ use crate::transport::{Entry, Flows, Transport};
 use crate::units::Time;
 use crate::workload::{SendRequest, Workload};
 
-/// Flows, with their rates held against an oracle every so many times that they are solved.
+/// Flows whose rates are compared with an oracle after every n-th solve.
 struct Checked<'a> {
     flows: Flows,
     fabric: &'a Fabric,
@@ -41,7 +41,7 @@ impl Transport for Checked<'_> {
             return;
         }
         self.checks += 1;
-        // The oracle sees every link, also those that the flows leave out because they never bind.
+        // The oracle sees every link, also links that the flows leave out because they never bind.
         let problem = Problem {
             capacities: self.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect(),
             flows: self.under_way.values().map(|route| route.iter().map(|link| link.0).collect()).collect(),
@@ -65,7 +65,7 @@ impl Transport for Checked<'_> {
     }
 }
 
-/// What was delivered when.
+/// Times of delivery and messages.
 #[derive(Default)]
 struct Log(Vec<(f64, SendRequest)>);
 
@@ -80,7 +80,7 @@ fn fabric(topology: &str) -> Arc<Fabric> {
     Arc::new(spec.build(&mut Sources::default()).unwrap())
 }
 
-/// Plays these ranks to their end.
+/// Plays the messages of these ranks to their end.
 fn simulate<T: Transport, O: Observer>(
     fabric: &Fabric,
     router: &dyn Router,
@@ -93,7 +93,7 @@ fn simulate<T: Transport, O: Observer>(
     Simulation { fabric, router, placement, workload, transport, resolution }.run(observer, None)
 }
 
-/// Plays a pattern; returns what happened and the number of checks.
+/// Plays a pattern; returns the outcome and the number of checks.
 fn play(
     topology: &str,
     workload: &str,
@@ -139,7 +139,7 @@ fn rates_of_real_runs_are_those_of_the_oracles() {
     }
 }
 
-/// The deliveries of a pattern, with or without lock step.
+/// Returns the deliveries of a pattern, with or without lockstep.
 fn deliveries(
     topology: &str,
     workload: &str,
@@ -184,7 +184,7 @@ fn lock_step_spares_work_and_changes_nothing_but_rounding() {
     }
 }
 
-/// A run under max-min, unchecked.
+/// Runs a pattern under max-min, unchecked.
 fn run(topology: &str, workload: &str, injection: Injection) -> Outcome {
     play(topology, workload, "regular", injection, &SharingSpec::default(), Problem::max_min, u32::MAX).0
 }
@@ -226,7 +226,7 @@ fn every_byte_that_is_sent_arrives() {
     }
 }
 
-/// What links and ranks have carried, however they were told.
+/// Bytes carried by links and ranks, whichever method reported them.
 #[derive(Default)]
 struct Carried {
     links: BTreeMap<LinkId, u64>,
