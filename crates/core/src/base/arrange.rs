@@ -1,15 +1,15 @@
-//! Sorting of what is sorted once a run.
+//! Sorting for code that runs once a run.
 
 use std::cmp::Ordering;
 
-/// A stable sort for code that runs once a run, with the results of `sort_by` and `sort_by_key` of the standard
-/// library. Those are compiled again for each type and each comparison (6 KB, one tenth of the program); here positions
-/// are sorted by one function, and only the exchange of items is compiled for each type.
+/// A stable sort for code that runs once a run, with the results of `sort_by` and `sort_by_key` of the
+/// standard library. The compiler generates those again for each type and each comparison (6 KB, one tenth of
+/// the program). Here one function sorts positions, and only the exchange of items is compiled for each type.
 pub trait Arrange<T> {
-    /// Sorts by a comparison. Takes 4 bytes an item beside.
+    /// Sorts by a comparison. Needs 4 bytes of extra memory per item.
     fn arrange_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);
 
-    /// Sorts by a key, which is asked for at each comparison.
+    /// Sorts by a key, which is computed again for each comparison.
     fn arrange_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
         self.arrange_by(|a, b| key(a).cmp(&key(b)));
     }
@@ -32,7 +32,7 @@ impl<T> Arrange<T> for [T] {
     }
 }
 
-/// Returns the positions of items in their order.
+/// Returns the positions of the items in sorted order.
 fn sorted(items: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<u32> {
     let mut order: Vec<u32> = (0..u32::try_from(items).expect("what is sorted once a run has fewer items")).collect();
     order.sort_by(|&a, &b| compare(a as usize, b as usize));

@@ -1,6 +1,6 @@
-//! Choices of words, written as strings: algorithms, orders, rules.
+//! Enums whose values are written as words: algorithms, orders, rules.
 
-/// Declares a choice of words, written as a string.
+/// Declares an enum whose values are written as words.
 macro_rules! choice {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[doc = $doc:literal])* $variant:ident = $word:literal,)* }) => {
         $(#[$meta])*
@@ -11,10 +11,10 @@ macro_rules! choice {
         }
 
         impl $name {
-            /// Every choice.
+            /// All variants.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The word that is written for it.
+            /// Returns the word for this variant.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*
@@ -23,7 +23,7 @@ macro_rules! choice {
         }
 
         impl $name {
-            /// What it is, in words.
+            /// Returns the description of this variant: its doc comment.
             #[allow(dead_code, reason = "of some choices nobody asks it")]
             pub fn description(self) -> &'static str {
                 match self {

@@ -2,10 +2,12 @@
 
 /// A divisor for numbers of 32 bits that is used again and again.
 ///
-/// `n / d = (n + 1) * floor((2^64 - 1) / d) >> 64`. With r < d left over, the product is `(n + 1) / d * (1 - (r + 1) /
-/// 2^64)`: less than the next integer, for `(n + 1) / d` is at most that, and no less than `n / d` rounded down, for
-/// what is taken off is no more than `2^32 / 2^64 < 1 / d`. A division by a variable takes several times as long, and a
-/// route needs a dozen of them.
+/// `n / d = (n + 1) * floor((2^64 - 1) / d) >> 64`. With a remainder r < d of `(2^64 - 1) / d`, the product
+/// is `(n + 1) / d * (1 - (r + 1) / 2^64)`. It is less than the next integer, which `(n + 1) / d` does not
+/// exceed. It is not less than `n / d` rounded down, because it is smaller than `(n + 1) / d` by at most
+/// `2^32 / 2^64 < 1 / d`.
+///
+/// A division by a variable takes several times as long, and a route needs a dozen of them.
 ///
 /// Source: A. D. Robison, "N-bit unsigned division via N-bit multiply-add", ARITH 2005.
 ///
@@ -22,18 +24,18 @@ pub struct Divisor {
 }
 
 impl Divisor {
-    /// Divides by `value`, which is not 0.
+    /// Creates a divisor. `value` must not be 0.
     pub fn new(value: u32) -> Self {
         Self { value, inverse: u64::MAX / u64::from(value) }
     }
 
-    /// The divisor itself.
+    /// Returns the number by which this divides.
     #[inline]
     pub fn value(self) -> u32 {
         self.value
     }
 
-    /// Quotient and remainder.
+    /// Returns quotient and remainder.
     #[inline]
     pub fn divide(self, n: u32) -> (u32, u32) {
         let quotient = ((u128::from(u64::from(n) + 1) * u128::from(self.inverse)) >> 64) as u32;

@@ -1,37 +1,39 @@
-//! How much memory this process may still take and has taken, as far as the system tells (Linux).
+//! Free memory and peak memory of this process, as far as the system reports them (Linux).
 //!
 //! ```text
-//! free = min(memory of the machine that is available, what the control groups leave, what `ulimit -v` leaves)
+//! free = min(available memory of the machine, rest of the control groups' limits, rest of `ulimit -v`)
 //! ```
-//! What is free is looked at before something is begun that cannot fit; what was taken goes into the `meta` of reports.
-//! Results never depend on it.
+//! Free memory is checked before work starts that might not fit. Peak memory goes into the `meta` of reports.
+//! Results never depend on either.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Memory that can be had without swapping and within the limits of this process \[B\]; `None` where nothing tells.
+/// Returns the memory that this process can get without swapping and within its limits \[B\], or `None` if
+/// unknown.
 pub fn free() -> Option<u64> {
     [machine(), groups(), address_space()].into_iter().flatten().min()
 }
 
-/// The most memory that this process has had at once \[B\].
+/// Returns the peak memory of this process \[B\].
 pub fn peak() -> Option<u64> {
     kib(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// What the machine has \[B\].
+/// Returns the available memory of the machine \[B\].
 fn machine() -> Option<u64> {
     kib(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 
-/// What is left of `ulimit -v` \[B\].
+/// Returns the rest of `ulimit -v` \[B\].
 fn address_space() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let used = kib(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
     Some(soft_limit(&limits, "Max address space")?.saturating_sub(used))
 }
 
-/// What the control groups of this process leave \[B\]: the least of the group itself and those around it.
+/// Returns the rest of the memory limits of the control groups \[B\]: the least over the group of this
+/// process and all groups around it.
 fn groups() -> Option<u64> {
     let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
     let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
@@ -39,7 +41,7 @@ fn groups() -> Option<u64> {
     for line in membership.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else { continue };
-        // Version 2 has one hierarchy without a name; in version 1 memory has a hierarchy of its own.
+        // Version 2 has one hierarchy without a name. In version 1 the memory controller has its own hierarchy.
         let (root, limit, usage) = match controllers {
             "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
             "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
@@ -60,13 +62,13 @@ fn groups() -> Option<u64> {
     least
 }
 
-/// The number of KiB behind a name in a file of the kernel, in bytes.
+/// Reads a number of KiB after a name in a file of the kernel, and returns it in bytes.
 fn kib(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The soft limit of this name in `/proc/self/limits`; `None` where there is none.
+/// Reads the soft limit with this name from the text of `/proc/self/limits`; `None` if there is no limit.
 fn soft_limit(limits: &str, name: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

@@ -1,4 +1,4 @@
-//! Small helpers of all rooms.
+//! Small helpers for all rooms.
 
 mod arrange;
 pub(crate) mod choice;

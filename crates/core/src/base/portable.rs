@@ -1,11 +1,12 @@
-//! Logarithm, exponential and the t of Student by additions, multiplications and divisions alone, so that random times
-//! and intervals are the same on every machine.
+//! Logarithm, exponential and Student's t from additions, multiplications and divisions alone. Random times
+//! and confidence intervals are therefore the same on every machine.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
-/// Natural logarithm of a positive normal number, to about 1e-15 of its size.
+/// Returns the natural logarithm of a positive normal number, to a relative error of about 1e-15.
 ///
-/// `x = m * 2^e` with `m` in `[sqrt(1/2), sqrt(2))` and `ln m = 2 artanh(s)`, `s = (m - 1) / (m + 1)`, by its series.
+/// `x = m * 2^e` with `m` in `[sqrt(1/2), sqrt(2))` and `ln m = 2 artanh(s)`, `s = (m - 1) / (m + 1)`, by its
+/// series.
 pub fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let mut exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
@@ -23,7 +24,7 @@ pub fn ln(x: f64) -> f64 {
     2.0 * s * sum + f64::from(exponent) * LN_2
 }
 
-/// The exponential of a number between -700 and 700, to about 1e-14 of its size.
+/// Returns the exponential of a number between -700 and 700, to a relative error of about 1e-14.
 ///
 /// `x = k ln 2 + r` with `|r| <= ln 2 / 2`, and `e^r` by its series.
 pub fn exp(x: f64) -> f64 {
@@ -36,13 +37,14 @@ pub fn exp(x: f64) -> f64 {
     sum * f64::from_bits(((k as i64 + 1023) as u64) << 52)
 }
 
-/// Returns the t of Student that is exceeded, on one side or the other, in 5 % of all cases.
+/// Returns the value that the absolute value of Student's t exceeds in 5 % of all cases (two-sided 95 %
+/// quantile).
 pub fn student(degrees: usize) -> f64 {
     const T: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
         2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
     ];
-    // Beyond the table, to three digits.
+    // The formula beyond the table is correct to three digits.
     T.get(degrees.saturating_sub(1)).copied().unwrap_or(1.960 + 2.45 / degrees as f64)
 }
 
@@ -63,7 +65,7 @@ mod tests {
     #[test]
     fn the_t_of_student_goes_on_smoothly_beyond_its_table() {
         assert_eq!((super::student(1), super::student(30)), (12.706, 2.042));
-        // Tables have 2.021, 2.000 and 1.980.
+        // Published tables give 2.021, 2.000 and 1.980.
         for (degrees, t) in [(31, 2.040), (40, 2.021), (60, 2.000), (120, 1.980)] {
             assert!((super::student(degrees) - t).abs() < 0.0015, "{degrees}: {}", super::student(degrees));
         }

@@ -1,8 +1,8 @@
 //! Work in parts that threads share: all cores with the feature `simulator`, one thread without.
 //!
-//! Results come in the order of the parts, whoever worked on them.
+//! Results come in the order of the parts, regardless of the thread that computed them.
 
-/// How many parts can be worked on at once.
+/// Returns the number of threads.
 pub fn count() -> usize {
     #[cfg(feature = "simulator")]
     return rayon::current_num_threads();
@@ -10,7 +10,7 @@ pub fn count() -> usize {
     return 1;
 }
 
-/// What `work` makes of each part.
+/// Applies `work` to each part and returns the results in the order of the parts.
 pub fn map<T: Send, R: Send>(parts: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
     #[cfg(feature = "simulator")]
     {
@@ -21,12 +21,12 @@ pub fn map<T: Send, R: Send>(parts: Vec<T>, work: impl Fn(T) -> R + Send + Sync)
     parts.into_iter().map(work).collect()
 }
 
-/// Values from which on they are made by more than one thread, and as many as one makes at a time: what is larger than
-/// the caches is mostly waiting for memory that the system hands out page by page.
+/// Number of values above which [`collect`] uses several threads, each for at least `MANY / 4` values at a
+/// time. Filling memory larger than the caches is mostly waiting for the system to hand out pages.
 #[cfg(any(feature = "simulator", test))]
 const MANY: usize = 1 << 16;
 
-/// The values of 0 to `len`, in order.
+/// Returns `value(0)` to `value(len - 1)`, in order.
 pub fn collect<T: Send>(len: usize, value: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
     #[cfg(feature = "simulator")]
     if len > MANY {

@@ -1,8 +1,8 @@
-//! The wall clock, for the run time in the `meta` of reports alone: results never depend on it.
+//! The wall clock, used only for the run time in the `meta` of reports. Results never depend on it.
 
 use std::time::Instant;
 
-/// What it shows now.
+/// Returns the current instant of the wall clock.
 #[allow(clippy::disallowed_methods, reason = "goes into `meta` only, which may differ from run to run")]
 pub fn now() -> Instant {
     Instant::now()

@@ -1,29 +1,29 @@
-//! File names as texts: any name of the system can be written in a text and found again.
+//! File names as texts, without loss.
 //!
-//! Scenarios, options and messages are Unicode, names of files on Unix are bytes. A byte of a name that is no part of a
-//! UTF-8 character stands in a text as a character of its own, U+10FF00 plus the byte, from the end of the last private
-//! plane. Python does the same with code points that Rust's texts do not have (PEP 383).
+//! Scenarios, options and messages are Unicode, but file names on Unix are bytes. Each byte of a name that is
+//! not part of a UTF-8 character is written as one character, U+10FF00 plus the byte, from the end of the
+//! last private plane. Python does the same with code points that Rust's strings cannot hold (PEP 383).
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The character of byte 0.
+/// Character that stands for byte 0.
 #[cfg(unix)]
 const FIRST: u32 = 0x10_FF00;
 
-/// The character that stands for a byte.
+/// Returns the character that stands for a byte.
 #[cfg(unix)]
 fn of_byte(byte: u8) -> Option<char> {
     char::from_u32(FIRST + u32::from(byte))
 }
 
-/// Whether a character stands for a byte.
+/// Returns true if a character stands for a byte.
 #[cfg(unix)]
 fn escaped(c: char) -> bool {
     (FIRST..=FIRST + 0xff).contains(&u32::from(c))
 }
 
-/// The name as a text that [`path`] makes the same name of.
+/// Returns the name as a text, from which [`path`] and [`name`] make the same name.
 pub fn text(name: &OsStr) -> String {
     #[cfg(unix)]
     {
@@ -32,7 +32,7 @@ pub fn text(name: &OsStr) -> String {
         for part in name.as_bytes().utf8_chunks() {
             for c in part.valid().chars() {
                 match escaped(c) {
-                    // A name that has such a character itself: its bytes stand for it.
+                    // The name itself contains such a character: escape its bytes.
                     true => text.extend(c.encode_utf8(&mut [0; 4]).bytes().filter_map(of_byte)),
                     false => text.push(c),
                 }
@@ -45,12 +45,12 @@ pub fn text(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The name that a text stands for.
+/// Returns the path that a text stands for.
 pub fn path(text: &str) -> PathBuf {
     PathBuf::from(name(text))
 }
 
-/// The same, as a word of a command line.
+/// Returns the name that a text stands for, for example as a word of a command line.
 pub fn name(text: &str) -> OsString {
     #[cfg(unix)]
     {
@@ -69,7 +69,7 @@ pub fn name(text: &str) -> OsString {
     text.into()
 }
 
-/// The path as a text.
+/// Returns the path as a text; see [`text`].
 pub fn text_of(path: &Path) -> String {
     text(path.as_os_str())
 }

@@ -1,4 +1,4 @@
-//! A value that remembers where it was written.
+//! Values that remember where they are written.
 
 #[cfg(feature = "schema")]
 use std::borrow::Cow;
@@ -13,9 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::span::Span;
 
-/// A value together with the place it was read from, if it was read from a text.
+/// A value with its place in a text, if it was read from one.
 ///
-/// Equality looks at the value alone, and it is written as the value alone.
+/// Only the value is compared and serialized.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Located<T> {
     value: T,
@@ -23,17 +23,17 @@ pub struct Located<T> {
 }
 
 impl<T> Located<T> {
-    /// A value that was written at this place.
+    /// Creates a value that was written at this place.
     pub fn new(value: T, span: Span) -> Self {
         Self { value, span: Some(span) }
     }
 
-    /// The value, by value.
+    /// Returns the value by value.
     pub fn into_inner(self) -> T {
         self.value
     }
 
-    /// Where it was written; `None` for a default or a value made by a program.
+    /// Returns the place of the value; `None` for a default or a value made by a program.
     pub fn span(&self) -> Option<Span> {
         self.span
     }
@@ -60,11 +60,12 @@ impl<T: PartialEq> PartialEq for Located<T> {
 
 impl<T: Eq> Eq for Located<T> {}
 
-/// The name under which a value asks for its place: a reader that knows it hands over three parts, the first byte, one
-/// past the last byte and the value. All others go on as if nothing had been asked.
+/// Name of the newtype struct under which a value asks for its place. A reader that knows the name hands over
+/// three parts: the first byte, one past the last byte, and the value. Other readers hand over the value
+/// alone.
 pub(crate) const LOCATED: &str = "hayase::Located";
 
-/// Only readers of this crate know places; any other reads the value alone.
+/// Reads the place only with a reader of this crate; any other reader gives the value alone.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_newtype_struct(LOCATED, Parts(PhantomData))

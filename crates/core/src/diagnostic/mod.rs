@@ -1,8 +1,8 @@
-//! What is wrong with an input, where, and what to do about it.
+//! Mistakes in an input: the message, the place and the way out.
 //!
-//! Every reader of a file reports [`Diagnostic`]s: a code, a message, the place, what was expected there and a
-//! hint. Texts are kept in [`Sources`], in which a [`Span`] is a range of characters of any of them, so that a
-//! value read from a file still knows its place when a later check finds it impossible ([`Located`]).
+//! Every reader of a file reports [`Diagnostic`]s: a code, a message, the place, the text expected there and
+//! a hint. [`Sources`] keeps the texts, and a [`Span`] is a range of bytes in any of them. A value read from
+//! a file keeps its place ([`Located`]), so that a later check can point at it.
 
 pub mod file_names;
 mod located;
@@ -24,36 +24,36 @@ pub use span::Span;
 /// One mistake in an input.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Diagnostic {
-    /// A short, stable name of the kind of mistake (`"unknown-key"`).
+    /// Short, stable name of the kind of mistake (`"unknown-key"`).
     pub code: &'static str,
-    /// What is wrong: a lowercase sentence without a full stop.
+    /// The message: a lowercase sentence without a full stop.
     pub message: String,
-    /// Where.
+    /// The place.
     pub at: At,
-    /// What stands under the marked characters: what was expected there.
+    /// Text under the marked characters: the thing expected there.
     pub label: String,
-    /// What to write or to try instead.
+    /// The way out: what to write or try instead.
     pub help: Option<String>,
 }
 
-/// Where a mistake is.
+/// Place of a mistake.
 #[derive(Clone, PartialEq, Debug)]
 pub enum At {
-    /// In no text: the command line as a whole, a missing file.
+    /// No text: the command line as a whole, a missing file.
     Nowhere,
-    /// In a text that [`Sources`] holds.
+    /// A range in a text that [`Sources`] holds.
     Span(Span),
-    /// In a text too large to keep; the reader has worked out the place.
+    /// A place in a text too large to keep, computed by the reader.
     Place(Box<Place>),
 }
 
 impl Diagnostic {
-    /// A mistake without a place.
+    /// Creates a mistake without a place.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: shortened(message.into()), at: At::Nowhere, label: String::new(), help: None }
     }
 
-    /// The same at this place, where there is one.
+    /// Sets the place, if there is one.
     #[must_use]
     pub fn at(mut self, span: impl Into<Option<Span>>) -> Self {
         if let Some(span) = span.into() {
@@ -62,20 +62,20 @@ impl Diagnostic {
         self
     }
 
-    /// The same at the place of a located value, if it has one.
+    /// Sets the place to that of a located value, if it has one.
     #[must_use]
     pub fn at_value<T>(self, value: &Located<T>) -> Self {
         self.at(value.span())
     }
 
-    /// The same at a place that the reader has worked out.
+    /// Sets the place to one that the reader has computed.
     #[must_use]
     pub fn at_place(mut self, place: Place) -> Self {
         self.at = At::Place(Box::new(place));
         self
     }
 
-    /// The same about this file, which stands in the message where no place names it.
+    /// Puts the name of the file before the message, unless a place or the message names it.
     #[must_use]
     pub fn of_file(mut self, file: &str) -> Self {
         if self.at == At::Nowhere && !self.message.contains(file) {
@@ -84,21 +84,21 @@ impl Diagnostic {
         self
     }
 
-    /// The same with a text under the marked characters.
+    /// Sets the text under the marked characters.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = shortened(label.into());
         self
     }
 
-    /// The same with what to do instead.
+    /// Sets the help: what to do instead.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(shortened(help.into()));
         self
     }
 
-    /// The place of the mistake, where it has one.
+    /// Returns the place of the mistake, if it has one.
     pub fn place(&self, sources: &Sources) -> Option<Place> {
         match &self.at {
             At::Nowhere => None,
@@ -108,12 +108,12 @@ impl Diagnostic {
     }
 }
 
-/// Longest message, label or help, in characters: less than a screen, whatever the input says.
+/// Longest message, label or help \[characters\]: less than a screen for any input.
 const LONGEST: usize = 1_000;
 
-/// The text, without its middle where it is longer than anybody reads.
+/// Returns the text, without its middle if it is longer than [`LONGEST`].
 fn shortened(text: String) -> String {
-    // No character is shorter than a byte.
+    // A text has at most as many characters as bytes.
     if text.len() <= LONGEST {
         return text;
     }
@@ -126,7 +126,7 @@ fn shortened(text: String) -> String {
     format!("{head} ... {tail}")
 }
 
-/// All mistakes of an input, with the texts they are in: the error of everything that reads.
+/// All mistakes of an input, with the texts they are in: the error type of all readers.
 #[derive(Clone, Debug, Default)]
 pub struct Invalid {
     /// The mistakes, in the order in which they were found.
@@ -136,19 +136,19 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    /// A single mistake.
+    /// Creates an error with a single mistake.
     pub fn one(diagnostic: Diagnostic, sources: &Sources) -> Self {
         Self { diagnostics: vec![diagnostic], sources: sources.clone() }
     }
 
-    /// Whether nothing is wrong but that what failed leaves messages no way.
+    /// Returns true if every mistake is that failed links or switches cut nodes off from each other.
     pub fn is_cut_off(&self) -> bool {
         !self.diagnostics.is_empty() && self.diagnostics.iter().all(|one| one.code == "cut-off")
     }
 }
 
 impl Invalid {
-    /// A line for each mistake: `file:line:column: message; help`.
+    /// Returns one line for each mistake: `file:line:column: message; help`.
     pub fn lines(&self) -> String {
         let line = |diagnostic: &Diagnostic| {
             let place = diagnostic.place(&self.sources);
@@ -162,7 +162,7 @@ impl Invalid {
     }
 }
 
-/// As the command line shows it: each mistake under its line, with what to write instead.
+/// Writes the mistakes as the command line shows them: each under its line, with what to write instead.
 impl fmt::Display for Invalid {
     #[cfg(feature = "simulator")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,7 +177,7 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// The name among `known` that `unknown` was most likely meant to be, if one is close.
+/// Returns the name among `known` that `unknown` was most likely meant to be, if one is close.
 pub fn closest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
@@ -187,7 +187,8 @@ pub fn closest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> O
         .map(|(_, name)| name)
 }
 
-/// Levenshtein's distance: insertions, deletions and replacements that turn `a` into `b`.
+/// Returns Levenshtein's distance: the number of insertions, deletions and replacements that turn `a` into
+/// `b`.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

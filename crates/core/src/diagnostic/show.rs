@@ -1,17 +1,18 @@
-//! Mistakes as people are shown them: the place, the line with the characters marked, what was expected, what to write.
+//! Mistakes as people read them: the place, the line with the marked characters, the thing expected, the way
+//! out.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::{Diagnostic, Invalid, Place};
 
-/// Mistakes shown at most: the first ones are those that cause the rest.
+/// Largest number of mistakes shown. The first ones usually cause the rest.
 const MOST: usize = 40;
-/// Characters of a line shown before and after the marked ones.
+/// Number of characters of a line shown before and after the marked ones.
 const AROUND: usize = 60;
 
 impl Invalid {
-    /// All mistakes, each under its line; in colours for a terminal.
+    /// Returns all mistakes, each under its line; with `colour` for a terminal.
     pub fn show(&self, colour: bool) -> String {
         let renderer = renderer(colour);
         let shown = self.diagnostics.iter().take(MOST);
@@ -27,7 +28,7 @@ impl Invalid {
     }
 }
 
-/// A failure that is no mistake of an input, in the same form.
+/// Returns the text of a failure that is not a mistake in an input, in the same form.
 pub fn failure(message: &str, colour: bool) -> String {
     renderer(colour).render(&[Group::with_title(Level::ERROR.primary_title(clean(message)))])
 }
@@ -49,13 +50,13 @@ fn one(diagnostic: &Diagnostic, place: Option<&Place>, renderer: &Renderer) -> S
                 }
                 let snippet = Snippet::source(text).line_start(place.line).annotation(mark);
                 group = if cut {
-                    // The column in what is shown is not that in the file.
+                    // Columns of the cut line differ from those of the file.
                     group.element(origin).element(snippet)
                 } else {
                     group.element(snippet.path(clean(&place.file)))
                 };
             }
-            // Beyond what was kept of a long line.
+            // The place is beyond the part kept of a long line.
             None => {
                 group = group.element(origin);
                 if !diagnostic.label.is_empty() {
@@ -72,23 +73,23 @@ fn one(diagnostic: &Diagnostic, place: Option<&Place>, renderer: &Renderer) -> S
     renderer.render(&[group])
 }
 
-/// The line with the marked characters.
+/// Part of a line around the marked characters.
 #[derive(PartialEq, Eq, Debug)]
 struct Window {
     text: String,
-    /// The marked bytes of it.
+    /// First marked byte in the text.
     start: usize,
     end: usize,
-    /// Whether it does not begin where the line does.
+    /// Set when the beginning of the line is cut off.
     cut: bool,
 }
 
-/// The line with the marked characters, cut where it is long.
+/// Returns the line with the marked characters, cut to the part around them if it is long.
 fn window(place: &Place) -> Option<Window> {
     let chars: Vec<char> = place.text.chars().collect();
     let start = place.column.checked_sub(1).filter(|start| *start <= chars.len())?;
     let end = (start + place.length.max(1)).min(chars.len()).max(start);
-    // The text is used with the line number it has: a line break in it would count as one more.
+    // The text stands for one line number, so a line break in it must not start another line.
     let text = |range: std::ops::Range<usize>| -> String {
         chars[range].iter().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { *c }).collect()
     };
@@ -101,14 +102,14 @@ fn window(place: &Place) -> Option<Window> {
     let lead = if from > 0 { "..." } else { "" };
     let trail = if to < chars.len() { "..." } else { "" };
     let first = lead.len() + before.len();
-    // Where a line ends too early, the mark stands behind it.
+    // If a line ends too early, the mark is placed after its end.
     let behind = if marked.is_empty() { " " } else { "" };
     let last = first + marked.len() + behind.len();
     let text = format!("{lead}{before}{marked}{behind}{after}{trail}");
     Some(Window { text, start: first, end: last, cut: from > 0 })
 }
 
-/// Texts of others may hold anything; a message is one line without control characters.
+/// Returns the text on one line without control characters, because input texts may contain anything.
 fn clean(text: &str) -> String {
     text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! The texts that were read, and ranges of characters in them.
+//! The texts that were read, and places in them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use super::file_names;
 use super::located::Located;
 use super::span::Span;
 
-/// A place in a text, as a person would name it.
+/// A place in a text: file, line and column.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The file, or what stands for one (`--set`).
+    /// Name of the file, or of its substitute (`--set`).
     pub file: String,
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// The line itself (long ones are cut).
+    /// Text of the line; long lines are cut.
     pub text: String,
-    /// How many characters of it are meant.
+    /// Number of marked characters.
     pub length: usize,
 }
 
@@ -28,19 +28,20 @@ struct Source {
     name: String,
     text: Arc<str>,
     base: usize,
-    /// Where a text that is part of the program was named: the place of its mistakes.
+    /// Place that names this text, if the text is part of the program. Mistakes in the text are reported
+    /// there.
     named: Option<Span>,
 }
 
-/// Who is told how far the reading of a file is: its name, the bytes read and the bytes in all (0: not known). Of a
-/// compressed file that is said of its own bytes, and then of what comes out of them, of which it is not known how much
-/// there is.
+/// A hook for the progress of reading: name of the file, bytes read, and total bytes (0 if unknown). For a
+/// compressed file it is called with the compressed bytes, and also with the decompressed bytes, whose total
+/// is unknown.
 pub type OnRead = Arc<dyn Fn(&str, u64, u64) + Send + Sync>;
 
 /// Files that are part of the program: name and content.
 pub type BuiltIn = &'static [(&'static str, &'static [u8])];
 
-/// The texts that were read so far, and how further files are found.
+/// The texts read so far, and the ways to find further files.
 #[derive(Clone, Default)]
 pub struct Sources {
     texts: Vec<Source>,
@@ -58,42 +59,43 @@ impl fmt::Debug for Sources {
 }
 
 impl Sources {
-    /// Has `hook` called every few megabytes of a file that is read.
+    /// Sets the hook that is called every few megabytes while a file is read.
     pub fn on_read(&mut self, hook: OnRead) {
         self.on_read = Some(hook);
     }
 
-    /// Files that a text finds although they are in no directory: those of the named topologies and patterns.
+    /// Sets the files that are part of the program: those of the named topologies and patterns.
     pub fn built_in(&mut self, files: BuiltIn) {
         self.built_in = files;
     }
 
-    /// Who is told how far the reading of a file is.
+    /// Returns the hook for the progress of reading.
     pub(crate) fn hook(&self) -> Option<OnRead> {
         self.on_read.clone()
     }
 
-    /// A file that is in memory: whatever text names it by exactly this name finds it, before any file on disk.
+    /// Adds a file in memory. A text that names exactly this name gets it instead of any file on disk.
     pub fn attach(&mut self, name: impl Into<Arc<str>>, content: impl Into<Arc<[u8]>>) {
         self.attached.push((name.into(), content.into()));
     }
 
-    /// Returns the files in memory, by their names.
+    /// Returns the files in memory with their names.
     #[cfg(feature = "simulator")]
     pub fn attached(&self) -> &[(Arc<str>, Arc<[u8]>)] {
         &self.attached
     }
 
-    /// The content of the file in memory that has this name; the last one of several.
+    /// Returns the content of the file in memory with this name; the last one of several.
     pub fn find_attached(&self, name: &str) -> Option<&Arc<[u8]>> {
         self.attached.iter().rev().find(|(known, _)| **known == *name).map(|(_, content)| content)
     }
 
-    /// The file that `path` names: relative to the directory of the file in which it is written.
+    /// Returns the file that `path` names, relative to the directory of the file in which it is written.
     ///
-    /// What is written in no file (the command line, a program, a text whose name starts with `-` or `<`) is
-    /// relative to the current directory. Where there is no such file, what a report holds (`<out/report.json>`) is
-    /// looked for from its own folder on upwards: it was written relative to the directory in which the run was made.
+    /// A path that is not written in a file (the command line, a program, a text whose name starts with `-`
+    /// or `<`) is relative to the current directory. If there is no such file and the path comes from a
+    /// report (`<out/report.json>`), the report's folder and those above it are searched. The path was
+    /// written relative to the directory of the run.
     pub fn resolve(&self, path: &Located<String>) -> PathBuf {
         let written_in = path.span().and_then(|span| self.find(span)).map(|(name, _, _)| name);
         let here = file_names::path(path);
@@ -107,7 +109,7 @@ impl Sources {
         }
     }
 
-    /// The content of the built-in file that `path` names, if there is one and no file of that name is in its way.
+    /// Returns the content of the built-in file that `path` names, unless a file on disk has that name.
     ///
     /// A text that is itself built in (its name starts with `<`) finds built-in files first.
     pub(crate) fn find_built_in(&self, path: &Located<String>) -> Option<&'static [u8]> {
@@ -117,14 +119,14 @@ impl Sources {
         (from_built_in || !self.resolve(path).exists()).then_some(content)
     }
 
-    /// Keeps a text and returns its base: byte i of it has position `base + i` in a [`Span`].
+    /// Keeps a text and returns its base: byte i of the text has position `base + i` in a [`Span`].
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> usize {
         let base = self.texts.last().map_or(0, |last| last.base + last.text.len() + 1);
         self.texts.push(Source { name: name.into(), text: text.into(), base, named: None });
         base
     }
 
-    /// Makes the place at which the last text is named that of all mistakes in it.
+    /// Reports all mistakes in the last text at `span`, the place that names the text.
     #[cfg(feature = "simulator")]
     pub fn is_named_at(&mut self, span: Span) {
         if let Some(last) = self.texts.last_mut() {
@@ -137,7 +139,7 @@ impl Sources {
         behind.checked_sub(1).map(|last| &self.texts[last])
     }
 
-    /// The text that holds this range, with its name and the range in it.
+    /// Returns the text that holds this range, with its name and the range within it.
     pub fn find(&self, span: Span) -> Option<(&str, &str, std::ops::Range<usize>)> {
         let source = self.source(span)?;
         let start = (span.start - source.base).min(source.text.len());
@@ -145,7 +147,7 @@ impl Sources {
         Some((&source.name, &source.text, start..end))
     }
 
-    /// File, line and column of a range.
+    /// Returns file, line and column of a range.
     pub fn place(&self, span: Span) -> Option<Place> {
         if let Some(named) = self.source(span)?.named {
             return self.place(named);
@@ -172,7 +174,7 @@ fn floor_char_boundary(text: &str, mut index: usize) -> usize {
     index
 }
 
-/// The file of this name in the folder of a report, or in the nearest one above it.
+/// Returns the file with this name in the folder of a report, or in the nearest folder above it.
 fn beside(report: &Path, name: &Path) -> Option<PathBuf> {
     let folder = report.parent().filter(|_| report.is_file())?;
     let near = folder.join(name);

@@ -1,8 +1,8 @@
-//! Ranges of characters in the texts that were read.
+//! Ranges of bytes in the texts that were read.
 
 use serde::{Deserialize, Serialize};
 
-/// A range of bytes of one of the texts of a [`Sources`](super::Sources), counted through all of them.
+/// A range of bytes in one of the texts of a [`Sources`](super::Sources). Positions count through all texts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Span {
     /// First byte.
@@ -12,7 +12,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The range `start..end`.
+    /// Creates the range `start..end`.
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end: end.max(start) }
     }

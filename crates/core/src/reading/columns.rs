@@ -1,30 +1,31 @@
-//! Tables that are kept by columns: what is measured compresses better apart from what it stands beside.
+//! Tables kept by columns: measured values compress better apart from the other columns.
 //!
 //! ```text
 //! hayase-columns-1
 //! # any number of comments
 //! src,dst,bytes,delay          the columns
 //! 462516                       rows
-//! text 925031                  the first column: so many bytes, a value a line, the last one without its end
+//! text 925031                  first column: length in bytes, then one value per line, the last without line end
 //! ...
 //! planes 3 ns                  whole numbers of 3 bytes: the lowest byte of all rows, then the next; and their unit
 //! ```
 //!
-//! Read as the CSV table that it stands for, so that nobody else knows of it. `tools/by_columns.py` writes it: a
-//! million measured times, compressed behind it by zstd, take two thirds of their room as text.
+//! The reader converts such a table to CSV, so that no other code needs to know the format.
+//! `tools/by_columns.py` writes it: compressed with zstd, a million measured times take two thirds of their
+//! size as text.
 
 use std::io::{self, Read};
 
-/// How such a table begins.
+/// First bytes of such a table.
 pub(super) const MAGIC: &[u8] = b"hayase-columns-1\n";
-/// More is not read \[B\]: the lists of messages that are built in have five million.
+/// Largest table \[B\]. The built-in lists of messages have five million bytes.
 const MOST: u64 = 64 << 20;
-/// Rows are not longer \[B\].
+/// Largest CSV text of a table \[B\].
 const MOST_ROWS: u64 = 256 << 20;
-/// Bytes of a number at most, and of the name of a unit.
+/// Most bytes of a number, and of the name of a unit.
 const WIDEST: usize = 8;
 
-/// The rows that the bytes behind [`MAGIC`] stand for, as CSV.
+/// Converts the bytes after [`MAGIC`] to CSV.
 pub(super) fn rows_of(bytes: impl Read) -> io::Result<Vec<u8>> {
     let mut whole = Vec::new();
     bytes.take(MOST + 1).read_to_end(&mut whole)?;
@@ -65,9 +66,9 @@ pub(super) fn rows_of(bytes: impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A column that is being written.
+/// A column while its values are written.
 enum Column<'a> {
-    /// The values that are left, a line each; none where the last was written.
+    /// Remaining values, one per line; `None` after the last one.
     Text(Option<&'a [u8]>),
     /// Planes of bytes, the lowest first, and the unit.
     Planes(Vec<&'a [u8]>, &'a [u8]),
@@ -87,7 +88,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Writes the value of the next row, which this is.
+    /// Writes the next value, which is that of `row`.
     fn write(&mut self, row: usize, csv: &mut Vec<u8>) -> io::Result<()> {
         match self {
             Self::Text(left) => {
@@ -114,7 +115,7 @@ fn wrong(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the table is kept by columns, and {what}"))
 }
 
-/// The next line, without its end.
+/// Takes the next line, without its end.
 fn line<'a>(rest: &mut &'a [u8]) -> io::Result<&'a [u8]> {
     let end = rest.iter().position(|&byte| byte == b'\n').ok_or_else(|| wrong("ends before its columns"))?;
     let line = &rest[..end];
@@ -122,7 +123,7 @@ fn line<'a>(rest: &mut &'a [u8]) -> io::Result<&'a [u8]> {
     Ok(line)
 }
 
-/// The next bytes, of which there must be so many.
+/// Takes the next `length` bytes.
 fn taken<'a>(rest: &mut &'a [u8], length: usize) -> io::Result<&'a [u8]> {
     let (taken, left) = rest.split_at_checked(length).ok_or_else(|| wrong("a column is cut off"))?;
     *rest = left;

@@ -1,11 +1,11 @@
 //! Tables in CSV files, read at the speed of the file and with a place for every mistake.
 //!
-//! A table starts with a line that names its columns, in any order. Blank lines and lines that start with `#` are
-//! skipped, blanks around a cell are not part of it, and a cell in double quotes may hold commas and, doubled,
-//! quotes. LF and CRLF, a byte order mark and zstd are all understood.
+//! A table starts with a line that names its columns, in any order. Blank lines and lines that start with `#`
+//! are skipped. Blanks around a cell are not part of it. A cell in double quotes may contain commas and,
+//! doubled, quotes. LF and CRLF, a byte order mark and zstd are all understood.
 //!
-//! One pass over the bytes splits a line into cells; whole numbers, which is what large files consist of, are read
-//! from the bytes directly. Nothing is kept of a line but what its reader takes.
+//! One pass over the bytes splits a line into cells. Whole numbers, the bulk of large files, are read from
+//! the bytes directly. Nothing is kept of a line except the values that its reader takes.
 
 mod numbers;
 
@@ -19,13 +19,13 @@ use super::Input;
 use crate::diagnostic::{Diagnostic, Place, closest};
 use crate::units::{Bandwidth, Bytes, QuantityError, Time};
 
-/// After so many mistakes the rest of a file is not read.
+/// Number of mistakes after which the rest of a file is not read.
 const MOST_MISTAKES: usize = 20;
 /// Longest line \[B\].
 const LONGEST_LINE: usize = 4 << 20;
-/// How much is read at once \[B\].
+/// Initial size of the buffer for reading \[B\].
 const CHUNK: usize = 1 << 20;
-/// How much of a line a message shows, in characters.
+/// Length of the part of a line that a message shows \[characters\].
 const SHOWN: usize = 400;
 
 /// A column that a table may have.
@@ -36,31 +36,31 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column that must be there.
+    /// Creates a column that every table must have.
     pub const fn required(name: &'static str) -> Self {
         Self { name, required: true }
     }
 
-    /// A column that may be left out.
+    /// Creates a column that a table may leave out.
     pub const fn optional(name: &'static str) -> Self {
         Self { name, required: false }
     }
 
-    /// Its name in the line that names the columns.
+    /// Returns the name of the column in the header.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Whether it must be there.
+    /// Returns true if every table must have the column.
     pub const fn is_required(&self) -> bool {
         self.required
     }
 }
 
-/// One line of a table. Columns are named by their position in the list that [`read`] was given.
+/// One line of a table. A column is identified by its position in the list passed to [`read`].
 ///
-/// What is asked of a cell and is not there is noted as a mistake, and the answer is `None`: ask all cells first,
-/// then look at the answers, and all mistakes of a line are found at once.
+/// A method that finds no valid value in a cell notes a mistake and returns `None`. Read all cells before you
+/// look at the results, so that all mistakes of a line are found at once.
 pub struct Row<'a> {
     line: u64,
     text: &'a [u8],
@@ -71,16 +71,16 @@ pub struct Row<'a> {
     stopped: &'a mut bool,
 }
 
-/// Where in its line the content of a cell is.
+/// Position of the content of a cell in its line \[B\].
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     start: u32,
     end: u32,
-    /// Whether it holds doubled quotes.
+    /// Set when the cell contains doubled quotes.
     doubled: bool,
 }
 
-/// Where the columns asked for stand in the file.
+/// Positions of the wanted columns in the file.
 #[derive(Debug)]
 struct Header {
     columns: Vec<Column>,
@@ -88,12 +88,13 @@ struct Header {
     width: usize,
 }
 
-/// Reads a table: `each` is called for each line after the header, and the number of such lines is returned.
+/// Reads a table: calls `each` for each line after the header, and returns the number of such lines.
 ///
 /// Cost: proportional to the size of the file; memory for its longest line.
 ///
 /// # Errors
-/// All mistakes, those that `each` has noted among them, in the order of the file; after 20 the rest is not read.
+/// All mistakes in the order of the file, including those that `each` notes. After 20 mistakes the rest is
+/// not read.
 pub fn read(mut input: Input, columns: &[Column], mut each: impl FnMut(&mut Row<'_>)) -> Result<u64, Vec<Diagnostic>> {
     let file = input.name().to_owned();
     let mut mistakes = Vec::new();
@@ -171,7 +172,7 @@ pub fn read(mut input: Input, columns: &[Column], mut each: impl FnMut(&mut Row<
         if buffer.len() < filled + CHUNK / 2 {
             buffer.resize(2 * buffer.len(), 0);
         }
-        // Filled up before it is looked at, so that a long line is not looked at again for every little read.
+        // Fills the buffer before splitting, so that a long line is not scanned again after every small read.
         while filled < buffer.len() && !at_end {
             match input.read(&mut buffer[filled..]) {
                 Ok(0) => at_end = true,
@@ -197,7 +198,7 @@ pub fn read(mut input: Input, columns: &[Column], mut each: impl FnMut(&mut Row<
 }
 
 impl<'a> Row<'a> {
-    /// The number of the line in the file, from 1.
+    /// Returns the number of the line in the file, from 1.
     pub fn line(&self) -> u64 {
         self.line
     }
@@ -207,12 +208,12 @@ impl<'a> Row<'a> {
         *self.stopped = true;
     }
 
-    /// Whether the file has this column.
+    /// Returns true if the file has this column.
     pub fn has(&self, column: usize) -> bool {
         self.header.positions[column].is_some()
     }
 
-    /// The bytes of a cell; none where the file does not have the column. Doubled quotes are still doubled.
+    /// Returns the bytes of a cell; empty if the file lacks the column. Doubled quotes are still doubled.
     #[inline]
     pub fn bytes(&self, column: usize) -> &'a [u8] {
         match self.cell(column) {
@@ -221,7 +222,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The text of a cell; empty where the file does not have the column.
+    /// Returns the text of a cell; empty if the file lacks the column.
     pub fn text(&mut self, column: usize) -> Option<Cow<'a, str>> {
         let bytes = self.bytes(column);
         match std::str::from_utf8(bytes) {
@@ -240,12 +241,12 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The blank-separated words of a cell, each with its range in the cell.
+    /// Returns the blank-separated words of a cell, each with its range in the cell.
     pub fn words(&mut self, column: usize) -> Vec<(Range<usize>, &'a str)> {
         let bytes = self.bytes(column);
         let text = match self.text(column) {
             Some(Cow::Borrowed(text)) => text,
-            // Doubled quotes are no part of any name; the words with them are then simply unknown.
+            // No name contains doubled quotes, so words that contain them are reported as unknown.
             Some(Cow::Owned(_)) => std::str::from_utf8(bytes).unwrap_or_default(),
             None => return Vec::new(),
         };
@@ -257,7 +258,7 @@ impl<'a> Row<'a> {
             .collect()
     }
 
-    /// A whole number below `end`; `what` it is the number of stands in messages (`rank`, `node`).
+    /// Returns a whole number below `end`. Messages use `what` as its noun (`rank`, `node`).
     #[inline]
     pub fn number(&mut self, column: usize, what: &str, end: u32) -> Option<u32> {
         match whole_number(self.bytes(column)) {
@@ -283,7 +284,7 @@ impl<'a> Row<'a> {
         self.mistake(column, diagnostic);
     }
 
-    /// How many there are of something, one at least.
+    /// Returns a whole number of at least 1. Messages use `what` as the noun of the things counted.
     pub fn count(&mut self, column: usize, what: &str) -> Option<u32> {
         let number = whole_number(self.bytes(column)).filter(|&number| number > 0);
         if number.is_none() {
@@ -297,7 +298,7 @@ impl<'a> Row<'a> {
         number.map(|number| number.min(u64::from(u32::MAX)) as u32)
     }
 
-    /// An amount of data: bytes, or with a unit.
+    /// Returns an amount of data, written as bytes or with a unit \[B\].
     #[inline]
     pub fn size(&mut self, column: usize) -> Option<u64> {
         match whole_number(self.bytes(column)) {
@@ -306,7 +307,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A time: seconds, or with a unit.
+    /// Returns a time, written as seconds or with a unit.
     #[inline]
     pub fn time(&mut self, column: usize) -> Option<Time> {
         let bytes = self.bytes(column);
@@ -315,7 +316,7 @@ impl<'a> Row<'a> {
             .or_else(|| self.quantity(column, Time::from_cell))
     }
 
-    /// A bandwidth above 0: bytes per second, or with a unit.
+    /// Returns a bandwidth above 0, written as bytes per second or with a unit.
     pub fn bandwidth(&mut self, column: usize) -> Option<Bandwidth> {
         let bandwidth = self.quantity(column, Bandwidth::from_cell)?;
         if bandwidth.bytes_per_second() > 0.0 && bandwidth.bytes_per_second().is_finite() {
@@ -342,7 +343,7 @@ impl<'a> Row<'a> {
         None
     }
 
-    /// A whole number, negative or not.
+    /// Returns a whole number, negative or not.
     pub fn integer(&mut self, column: usize) -> Option<i64> {
         let bytes = self.bytes(column);
         let number = match bytes {
@@ -360,7 +361,7 @@ impl<'a> Row<'a> {
         number
     }
 
-    /// A finite number of any kind.
+    /// Returns a finite number.
     pub fn decimal(&mut self, column: usize) -> Option<f64> {
         if let Some(number) = whole_number(self.bytes(column)).filter(|&number| number <= 1 << 53) {
             return Some(number as f64);
@@ -427,7 +428,7 @@ impl<'a> Row<'a> {
 }
 
 impl Header {
-    /// Finds the columns in the line that names them.
+    /// Finds the wanted columns in the line that names the columns.
     fn read(file: &str, line: u64, text: &[u8], cells: &[Cell], columns: &[Column]) -> Result<Self, Vec<Diagnostic>> {
         let named: Vec<Cow<'_, str>> =
             cells.iter().map(|cell| String::from_utf8_lossy(&text[cell.start as usize..cell.end as usize])).collect();
@@ -481,12 +482,12 @@ fn unknown_column(name: &str, columns: &[Column]) -> Diagnostic {
     }
 }
 
-/// The columns as a header would name them.
+/// Returns the columns as a header would name them.
 fn names(columns: &[Column]) -> String {
     columns.iter().map(|column| column.name).collect::<Vec<_>>().join(",")
 }
 
-/// The place of `length` bytes from byte `start` of a line.
+/// Returns the place of `length` bytes from byte `start` of a line.
 fn place(file: &str, line: u64, text: &[u8], start: usize, length: usize) -> Place {
     let end = (start + length).min(text.len());
     let characters = |range: Range<usize>| String::from_utf8_lossy(&text[range]).chars().count();
@@ -499,19 +500,20 @@ fn place(file: &str, line: u64, text: &[u8], start: usize, length: usize) -> Pla
     }
 }
 
-/// What [`split`] found.
+/// Result of [`split`].
 struct Split {
     /// Length of the line without its end.
     length: usize,
-    /// Where the next line starts.
+    /// Start of the next line.
     next: usize,
-    /// Quotes that make no sense.
+    /// Range of misplaced quotes, with a message.
     fault: Option<(Range<usize>, &'static str)>,
 }
 
-/// Splits the line at the start of `bytes` into cells; none for a blank line or a comment.
+/// Splits the line at the start of `bytes` into cells; a blank line or a comment has no cells.
 ///
-/// `None` if the end of the line is not there: at the end of the file (`last`), if there is no further line.
+/// Returns `None` if `bytes` does not contain the end of the line, or, at the end of the file (`last`), if
+/// there is no further line.
 fn split(bytes: &[u8], last: bool, cells: &mut Vec<Cell>) -> Option<Split> {
     cells.clear();
     let mut fault = None;
@@ -540,7 +542,7 @@ fn split(bytes: &[u8], last: bool, cells: &mut Vec<Cell>) -> Option<Split> {
                             doubled = true;
                             at += 2;
                         }
-                        // At the end of what has been read, the next byte may still be a second quote.
+                        // The next byte, not yet read, may be a second quote.
                         Some(b'"') if at + 1 == bytes.len() && !last => return None,
                         Some(b'"') => break,
                         Some(b'\n') => break,

@@ -1,4 +1,4 @@
-//! Files that are opened where a text names them.
+//! Files that are opened because a text names them.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,22 +9,22 @@ use super::columns;
 use crate::diagnostic::{Diagnostic, Located, OnRead, Place, Sources, file_names};
 use crate::units::Bytes;
 
-/// How often the hook of [`Sources::on_read`] is called \[B\].
+/// Number of bytes between two calls of the hook of [`Sources::on_read`] \[B\].
 const STEP: u64 = 4 << 20;
 
-/// Largest text that is kept whole, decompressed \[B\]: scenarios, machines and platforms are far smaller.
+/// Largest text that is kept whole, decompressed \[B\]. Scenarios, machines and platforms are far smaller.
 const LARGEST_TEXT: u64 = 256 << 20;
 
-/// So much of a compressed file is read whatever its size was \[B\].
+/// Decompressed size up to which any compressed file is read \[B\].
 const FREE_EXPANSION: u64 = 1 << 30;
-/// Beyond that a file may not expand to more than so many times its size: the most repetitive schedules and traces
-/// stay below 300, while one and the same byte reaches 32,000.
+/// Largest ratio of decompressed to compressed size beyond [`FREE_EXPANSION`]. The most repetitive schedules
+/// and traces stay below 300, while repetitions of a single byte reach 32,000.
 const MOST_EXPANSION: u64 = 5_000;
 
-/// More blanks and ends of lines in a row than this are not read \[B\]: as many as the longest line of a trace.
+/// Most blanks and line ends in a row \[B\]: as many as the longest line of a trace.
 const MOST_BLANKS: u64 = 16 << 20;
 
-/// How every zstd frame starts.
+/// First bytes of every zstd frame.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// An open file: its name for messages, and its bytes, decompressed if they were compressed with zstd.
@@ -33,8 +33,8 @@ pub struct Input {
     bytes: Box<dyn Read>,
 }
 
-/// What was decompressed, held against how much was read for it. A little file can hold much: whoever looks on is told
-/// how much there is of it, too.
+/// Decompressed bytes, limited in proportion to the compressed bytes read for them. A small file can hold a
+/// lot of data, so the hook is also called with the number of decompressed bytes.
 struct Expanded<R> {
     bytes: R,
     name: String,
@@ -62,11 +62,11 @@ impl<R: Read> Read for Expanded<R> {
     }
 }
 
-/// What is given up where nothing but blanks comes: what skips blank lines would go on for hours, or for ever in a
-/// pipe.
+/// A reader that fails after too many blanks in a row. Skipping blank lines would otherwise take hours, or
+/// for ever in a pipe.
 struct Filled<R> {
     bytes: R,
-    /// Blanks at the end of what was read.
+    /// Number of blanks at the end of the bytes read so far.
     blanks: u64,
 }
 
@@ -89,20 +89,20 @@ impl<R: Read> Read for Filled<R> {
 }
 
 impl Input {
-    /// What stands in messages.
+    /// Returns the name of the file for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Bytes that are in memory already; for tests and for what was piped in.
+    /// Creates an input from bytes in memory: for tests and piped input.
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>) -> Self {
         Self { name: name.into(), bytes: Box::new(io::Cursor::new(bytes)) }
     }
 
-    /// Everything, which must be `most` bytes or less.
+    /// Reads all bytes, at most `most` of them.
     ///
     /// # Errors
-    /// There is more, or it cannot be read, or memory does not hold it.
+    /// There are more bytes, they cannot be read, or memory does not hold them.
     pub fn read_whole(&mut self, most: u64) -> Result<Vec<u8>, Diagnostic> {
         let mut bytes = Vec::new();
         let read = self.bytes.by_ref().take(most + 1).read_to_end(&mut bytes);
@@ -137,13 +137,13 @@ impl Input {
         Ok(Self { name, bytes: by_rows(bytes)? })
     }
 
-    /// The message for a failure of the system under way.
+    /// Returns the mistake for a failure of the system while a file is read.
     pub fn failed(name: &str, error: &io::Error) -> Diagnostic {
         Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}"))
     }
 }
 
-/// The content by rows, also of what is kept by columns.
+/// Returns the content by rows, even if the table is kept by columns.
 fn by_rows(mut bytes: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
     let mut start = Vec::with_capacity(columns::MAGIC.len());
     bytes.by_ref().take(columns::MAGIC.len() as u64).read_to_end(&mut start)?;
@@ -153,7 +153,7 @@ fn by_rows(mut bytes: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(Filled { bytes: io::Cursor::new(start).chain(bytes), blanks: 0 }))
 }
 
-/// The content of compressed bytes.
+/// Decompresses bytes.
 #[cfg(feature = "simulator")]
 fn expand(bytes: impl Read + 'static) -> io::Result<impl Read> {
     zstd::stream::read::Decoder::new(bytes)
@@ -170,7 +170,7 @@ impl Read for Input {
     }
 }
 
-/// Counts the bytes of the file itself (compressed, where it is) and tells the hook.
+/// A reader that counts the bytes of the file itself (compressed, if it is) and calls the hook.
 struct Counted<R> {
     bytes: R,
     name: String,
@@ -196,7 +196,8 @@ impl<R: Read> Read for Counted<R> {
 }
 
 impl Sources {
-    /// Opens the file that `path` names ([`Sources::resolve`]); zstd is recognised by its first bytes.
+    /// Opens the file that `path` names ([`Sources::resolve`]). Its first bytes show if it is compressed with
+    /// zstd.
     ///
     /// # Errors
     /// The file is missing, a directory or unreadable: a diagnostic at the place that names it.
@@ -236,11 +237,12 @@ impl Sources {
         })
     }
 
-    /// Reads the file that `path` names and keeps its text: returns the text and its base (see [`Sources::add`]).
+    /// Reads the file that `path` names and keeps its text. Returns the text's base (see [`Sources::add`])
+    /// and the text.
     ///
     /// # Errors
-    /// As [`Sources::open`], a file that is larger than any of its kind, and one that is not UTF-8: a diagnostic at the
-    /// first wrong byte.
+    /// Those of [`Sources::open`], a file larger than any of its kind, and a file that is not UTF-8 (a
+    /// diagnostic at the first wrong byte).
     pub fn read_text(&mut self, path: &Located<String>) -> Result<(usize, Arc<str>), Diagnostic> {
         let mut input = self.open(path)?;
         let bytes = input.read_whole(LARGEST_TEXT).map_err(|diagnostic| diagnostic.at_value(path))?;
@@ -255,7 +257,7 @@ impl Sources {
     }
 }
 
-/// The message for the first byte that is not part of a character.
+/// Returns the mistake for the first byte that is not part of a character.
 fn not_utf8(file: &str, bytes: &[u8], valid: usize) -> Diagnostic {
     let line_start = bytes[..valid].iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
     let line_end = bytes[valid..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |i| valid + i);
@@ -279,7 +281,7 @@ mod tests {
     use super::*;
     use crate::diagnostic::{Invalid, Span};
 
-    /// A `Located` whose span is in the text with this base.
+    /// Returns a `Located` whose span is in the text with this base.
     fn named_in(base: usize, path: &str) -> Located<String> {
         #[derive(serde::Deserialize)]
         struct File {
@@ -380,7 +382,7 @@ mod tests {
         }
     }
 
-    /// What is heard while this is read, and what came of it.
+    /// Reads the content with a hook, and returns the calls of the hook and the result.
     fn read_heard(content: &[u8]) -> (Vec<(u64, u64)>, io::Result<usize>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x");
@@ -405,7 +407,7 @@ mod tests {
                 assert!(error.to_string().contains("nothing but blank lines"), "{error}");
             }
         }
-        // As many are read, and more where something stands between them.
+        // The largest number of blanks is accepted, and again after another character.
         let much = ["\n".repeat(most), "x".to_owned(), "\n".repeat(most)].concat();
         assert_eq!(read_heard(much.as_bytes()).1.unwrap(), 2 * most + 1);
         assert_eq!(read_heard(&zstd::encode_all(much.as_bytes(), 1).unwrap()).1.unwrap(), 2 * most + 1);

@@ -1,9 +1,9 @@
-//! Mistakes of JSON texts in words.
+//! Mistakes of JSON texts, in words.
 
 use serde_json::Error;
 use serde_json::error::Category;
 
-/// Says what is wrong with a JSON text, without its place.
+/// Returns the message for a mistake in a JSON text, without its place.
 pub fn in_words(error: &Error) -> String {
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);

@@ -1,7 +1,7 @@
-//! From files to values: bytes, compressed or not ([`Input`]), tables of CSV ([`csv`]), and TOML, each value with its
-//! place (`tree`), of which the program's types are made (`typed`).
+//! From files to values: bytes, compressed or not ([`Input`]); tables in CSV ([`csv`]); and TOML, as trees in
+//! which each value has its place (`tree`), from which the program's types are read (`typed`).
 //!
-//! What is wrong with them is a [`Diagnostic`](crate::diagnostic::Diagnostic) with its place.
+//! Mistakes are [`Diagnostic`](crate::diagnostic::Diagnostic)s with their places.
 
 mod columns;
 pub mod csv;
@@ -27,11 +27,11 @@ pub mod whole;
 
 pub use input::Input;
 
-/// The name under which a type asks for one value or a list of them: a list comes to its `visit_seq`, anything else to
-/// its `visit_some`. Other readers come to `visit_newtype_struct`.
+/// Name of the newtype struct under which a type asks for one value or a list of values. A list goes to its
+/// `visit_seq`, any other value to its `visit_some`. Other readers call `visit_newtype_struct`.
 pub(crate) const ONE_OR_LIST: &str = "hayase::OneOrList";
 
-/// Reads a value from a TOML text as scenarios are read.
+/// Reads a value from a TOML text in the same way as scenarios.
 #[cfg(all(test, feature = "simulator"))]
 pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, typed::Mismatch> {
     let (table, mistakes) = tree::parse(text, 0);

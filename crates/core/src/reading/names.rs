@@ -1,7 +1,7 @@
-//! The names that a type knows: the choices of an enum, the keys of a table; asked of the type itself.
+//! Names that a type knows, asked of the type itself: the choices of an enum, the keys of a table.
 //!
-//! Serde tells a reader the names of a type before it asks for the first value. A reader that only listens is all it
-//! takes, so these are the names by which files are read, whatever else describes them.
+//! Serde tells a reader the names of a type before it asks for the first value. So a reader that only listens
+//! gets exactly the names by which files are read.
 
 use std::cell::Cell;
 
@@ -15,30 +15,31 @@ use super::typed::Passed;
 /// Names of fields or variants.
 type Names = &'static [&'static str];
 
-/// The choices of an enum, in the order in which it has them.
+/// Returns the choices of an enum, in the order of their declaration.
 pub fn choices<T: for<'a> Deserialize<'a>>() -> Names {
     let names = Cell::default();
     let _ = T::deserialize(Listener { choice: None, choices: &names, keys: &Cell::default() });
     names.get().unwrap_or_default()
 }
 
-/// The keys of the table behind a choice of an enum; `None` where there is no such choice or it has no table.
+/// Returns the keys of the table of a choice of an enum; `None` if there is no such choice or it has no
+/// table.
 pub fn keys<T: for<'a> Deserialize<'a>>(choice: &str) -> Option<Names> {
     let names = Cell::default();
     let _ = T::deserialize(Listener { choice: Some(choice), choices: &Cell::default(), keys: &names });
     names.get()
 }
 
-/// Reads nothing and hears the names.
+/// A reader that reads nothing and keeps the names.
 #[derive(Clone, Copy)]
 struct Listener<'l> {
-    /// The choice behind which it goes on.
+    /// Choice whose keys are wanted.
     choice: Option<&'l str>,
     choices: &'l Cell<Option<Names>>,
     keys: &'l Cell<Option<Names>>,
 }
 
-/// Nothing is read.
+/// Ends the reading.
 fn enough<T>() -> Result<T, Passed> {
     Err(Passed::custom("only names were asked for"))
 }

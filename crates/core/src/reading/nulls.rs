@@ -1,8 +1,8 @@
-//! JSON without the keys that have no value.
+//! JSON without keys whose value is null.
 
 use serde_json::Value;
 
-/// Leaves out the keys that have no value, at every depth.
+/// Removes keys whose value is null, at every depth.
 pub fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(map) => {

@@ -1,6 +1,6 @@
-//! Tables as they were written: every key and value with its place, before anything is known of their meaning.
+//! Tables as they were written: every key and value with its place, before their meaning is known.
 //!
-//! Several texts are merged on this form, so that a mistake is shown in the text it comes from.
+//! Several texts are merged in this form, so that a mistake is shown in the text it comes from.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,25 @@ use crate::diagnostic::{Diagnostic, Span};
 /// The keys of a table.
 pub type Table = BTreeMap<String, Entry>;
 
-/// A key with what stands behind it.
+/// A key with its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Where the key is written.
+    /// Place of the key.
     pub key: Span,
-    /// Its value.
+    /// Value of the key.
     pub value: Tree,
 }
 
 /// A value with its place.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Where it is written; of a table, its header.
+    /// Place of the value; for a table, its header.
     pub span: Span,
-    /// What it is.
+    /// The value itself.
     pub kind: Kind,
 }
 
-/// What a value is.
+/// A value by kind.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// A text.
@@ -50,7 +50,7 @@ pub enum Kind {
 }
 
 impl Tree {
-    /// Makes this the place of the value and of all values in it.
+    /// Sets the place of the value and of all values in it.
     fn move_to(&mut self, at: Span) {
         self.span = at;
         match &mut self.kind {
@@ -60,7 +60,7 @@ impl Tree {
         }
     }
 
-    /// The table that this is, if it is one.
+    /// Returns the table, if this is one.
     pub fn table(&self) -> Option<&Table> {
         match &self.kind {
             Kind::Table(table) => Some(table),
@@ -68,7 +68,7 @@ impl Tree {
         }
     }
 
-    /// The same to be changed.
+    /// Returns the table for changes, if this is one.
     pub fn table_mut(&mut self) -> Option<&mut Table> {
         match &mut self.kind {
             Kind::Table(table) => Some(table),
@@ -76,7 +76,7 @@ impl Tree {
         }
     }
 
-    /// The text that this is, if it is one.
+    /// Returns the text, if this is one.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Text(text) => Some(text),
@@ -84,7 +84,7 @@ impl Tree {
         }
     }
 
-    /// What this is, for people.
+    /// Returns the kind of the value, for messages.
     pub fn what(&self) -> &'static str {
         match &self.kind {
             Kind::Text(_) => "a text",
@@ -96,7 +96,7 @@ impl Tree {
         }
     }
 
-    /// The value itself, for people.
+    /// Returns the value in words, for messages.
     pub fn in_words(&self) -> String {
         match &self.kind {
             Kind::Text(text) => format!("the text {text:?}"),
@@ -107,7 +107,7 @@ impl Tree {
         }
     }
 
-    /// Overrides this by what a later text says: tables key by key, anything else as a whole.
+    /// Overrides this with a later value: tables key by key, any other value as a whole.
     pub fn merge(&mut self, later: Self) {
         match (self.table_mut(), later) {
             (Some(table), Self { kind: Kind::Table(later), .. }) => merge_tables(table, later),
@@ -115,7 +115,7 @@ impl Tree {
         }
     }
 
-    /// Takes out the key or item at the end of the path.
+    /// Removes the key or item at the end of the path. Returns true if it was there.
     pub fn remove(&mut self, path: &[Step]) -> bool {
         match (path, &mut self.kind) {
             ([Step::Key(key)], Kind::Table(table)) => table.remove(key).is_some(),
@@ -135,13 +135,13 @@ impl Tree {
 /// A step from a value to one inside it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Step {
-    /// To the value of a key.
+    /// The value of a key.
     Key(String),
-    /// To an item of a list.
+    /// An item of a list.
     Item(usize),
 }
 
-/// Overrides `table` key by key.
+/// Overrides `table` with a later table, key by key.
 pub fn merge_tables(table: &mut Table, later: Table) {
     for (key, entry) in later {
         match table.get_mut(&key) {
@@ -155,13 +155,13 @@ pub fn merge_tables(table: &mut Table, later: Table) {
     }
 }
 
-/// Reads a TOML text that stands at `base`; after a mistake it goes on as well as it can.
+/// Reads a TOML text whose first byte has position `base`. Continues as far as possible after a mistake.
 pub fn parse(text: &str, base: usize) -> (Table, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     (owned_table(table.get_ref(), base), errors.iter().map(|error| syntax(error, text, base)).collect())
 }
 
-/// Makes this the place of all that is in a table.
+/// Sets the place of everything in a table.
 pub fn move_to(table: &mut Table, at: Span) {
     for entry in table.values_mut() {
         entry.key = at;
@@ -169,7 +169,7 @@ pub fn move_to(table: &mut Table, at: Span) {
     }
 }
 
-/// Reads a single value, or takes the text for one where it is none.
+/// Reads a single value. A text that is not a TOML value is taken as a string.
 pub fn value_or_text(text: &str, base: usize) -> Tree {
     let as_text = || Tree { span: Span::new(base, base + text.len()), kind: Kind::Text(text.to_owned()) };
     parse_value(text, base).unwrap_or_else(as_text)
@@ -211,12 +211,12 @@ fn shifted(range: std::ops::Range<usize>, base: usize) -> Span {
     Span::new(range.start + base, range.end + base)
 }
 
-/// What TOML's reader did not understand, in our words.
+/// Puts a syntax error of the TOML reader in our own words.
 fn syntax(error: &toml::de::Error, text: &str, base: usize) -> Diagnostic {
     let range = error.span().unwrap_or(text.len()..text.len());
     let message = error.message();
     let (what, expected) = message.split_once(", expected ").unwrap_or((message, ""));
-    // A word without quotes is taken for the number, the date or the flag that its first letter begins.
+    // TOML takes a word without quotes for a number, a date or a flag, by its first letter.
     if what.starts_with("invalid ") && range.len() > 1 && !text[range.clone()].starts_with(['"', '\'', '[', '{']) {
         let diagnostic = Diagnostic::new("syntax", format!("`{}` is no value", &text[range.clone()]));
         let diagnostic = diagnostic.at(shifted(range, base)).label("a number, true, false or a text is expected");

@@ -1,8 +1,8 @@
-//! Values of the program's types from tables, with mistakes that say what they are.
+//! Values of the program's types read from tables, with structured mistakes.
 //!
-//! Serde hands a mistake to its error type in parts (the unknown field and the known ones, the value and what was
-//! expected) before any sentence is made of them. [`Mismatch`] keeps the parts and adds where the mistake is, so that
-//! whoever reports it finds its own words.
+//! Serde hands a mistake to its error type in parts: the unknown field and the known ones, or the value and
+//! the expected kind. [`Mismatch`] keeps the parts and adds the place, so that the caller can word the
+//! message.
 
 use std::fmt;
 
@@ -17,18 +17,18 @@ use super::ONE_OR_LIST;
 use super::tree::{Entry, Kind, Step, Table, Tree};
 use crate::diagnostic::{LOCATED, Span};
 
-/// Why a value cannot be had from a table.
+/// A mismatch between a table and the type read from it.
 #[derive(Clone, Debug)]
 pub struct Mismatch {
-    /// What is wrong.
+    /// Kind of mismatch.
     pub what: What,
-    /// Where: the steps to the key or value.
+    /// Steps to the key or value.
     pub path: Vec<Step>,
-    /// Where it is written.
+    /// Place of the key or value in the text.
     pub span: Option<Span>,
 }
 
-/// What is wrong with a key or a value.
+/// Kind of mismatch of a key or a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum What {
     /// The table has no such key.
@@ -42,25 +42,26 @@ pub enum What {
     UnknownChoice {
         /// The choice.
         name: String,
-        /// The choices that there are.
+        /// The choices of the type.
         known: &'static [&'static str],
     },
-    /// A table that is a choice has not one key, but none or several.
+    /// A table that stands for a choice has no key or several keys instead of one.
     NotOneChoice,
-    /// The table must have this key.
+    /// The table lacks this required key.
     MissingKey(&'static str),
-    /// Something else stands there than what is wanted, both in words.
+    /// The value is of another kind than expected; both are in words.
     Unfit {
         /// The value.
         found: String,
         /// The kind of value that is expected.
         wanted: String,
     },
-    /// What the type itself says of the value.
+    /// The type refuses the value, with this message.
     Refused(String),
 }
 
-/// A mismatch on its way to [`typed`]: behind a pointer, since each type that is read passes it on in code of its own.
+/// A mismatch on its way to [`typed`]. It is behind a pointer, since each type that is read has its own code
+/// to pass it on.
 #[derive(Clone, Debug)]
 pub(super) struct Passed(Box<Mismatch>);
 
@@ -73,13 +74,13 @@ impl Passed {
         Self::new(What::Unfit { found: String::new(), wanted: wanted.into() })
     }
 
-    /// The same, found behind this step.
+    /// Adds a step before the path of the mismatch.
     fn behind(mut self, step: Step) -> Self {
         self.0.path.insert(0, step);
         self
     }
 
-    /// The same with a key as its place.
+    /// Sets a key as the place of the mismatch.
     fn of_key(mut self, key: &str, at: Span) -> Self {
         self.0.span = Some(at);
         self.behind(Step::Key(key.to_owned()))
@@ -136,19 +137,19 @@ impl Error for Passed {
     }
 }
 
-/// The value of a type that a tree says.
+/// Reads a value of a type from a tree.
 ///
 /// # Errors
-/// The first thing that does not fit.
+/// The first mismatch.
 pub fn typed<'a, T: Deserialize<'a>>(tree: &'a Tree) -> Result<T, Mismatch> {
     T::deserialize(Value(tree)).map_err(|mismatch| *Value(tree).told(mismatch, Wanted::Said).0)
 }
 
-/// A value as serde asks for it.
+/// A value that serde reads.
 #[derive(Clone, Copy)]
 struct Value<'a>(&'a Tree);
 
-/// A value, parsed.
+/// A parsed value.
 enum Parsed<'a> {
     Text(&'a str),
     Signed(i64),
@@ -157,18 +158,18 @@ enum Parsed<'a> {
     Truth(bool),
     List(&'a [Tree]),
     Table(&'a Table),
-    /// A value that no type has room for.
+    /// A value that no type can hold.
     Nothing,
 }
 
-/// The words for the kind of value that is expected where one does not fit.
+/// The words for the expected kind of value in a message.
 #[derive(Clone, Copy)]
 enum Wanted {
-    /// The type's own.
+    /// The words of the type itself.
     Said,
-    /// These.
+    /// Fixed words.
     Words(&'static str),
-    /// A number that `u32` holds, and not less than this.
+    /// A number of type `u32` that is not less than this.
     From(u32),
     /// A list of this length.
     ListOf(usize),
@@ -196,7 +197,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Shows it to a visitor, whatever it is.
+    /// Hands the value to a visitor, by its kind.
     fn visit<V: Visitor<'a>>(self, visitor: V, wanted: Wanted) -> Result<V::Value, Passed> {
         let visited = match self.parsed() {
             Parsed::Text(text) => visitor.visit_borrowed_str(text),
@@ -217,7 +218,7 @@ impl<'a> Value<'a> {
         visited.map_err(|mismatch| self.told(mismatch, wanted))
     }
 
-    /// Returns the mistake with this as its place, unless a value inside has been named.
+    /// Returns the mismatch with this value as its place, unless it has a place inside the value already.
     fn told(self, mut mismatch: Passed, better: Wanted) -> Passed {
         let mistake = &mut *mismatch.0;
         if mistake.span.is_none() {
@@ -236,7 +237,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// What a visitor does not take at all.
+/// Returns the mismatch for a value that no visitor accepts.
 fn unfit_for(visitor: &dyn Expected) -> Passed {
     Passed::unfit(visitor.to_string())
 }
@@ -252,7 +253,7 @@ macro_rules! wanted {
 impl<'a> Deserializer<'a> for Value<'a> {
     type Error = Passed;
 
-    /// Of `NonZeroU32`, too, which says of itself that it wants no zero.
+    /// Reads a `u32`, or a `NonZeroU32`, whose visitor says that it expects a nonzero number.
     fn deserialize_u32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
         let least = u32::from((&visitor as &dyn Expected).to_string().contains("nonzero"));
         self.visit(visitor, Wanted::From(least))
@@ -293,7 +294,7 @@ impl<'a> Deserializer<'a> for Value<'a> {
         visitor.visit_unit()
     }
 
-    /// What is written is there.
+    /// Reads an optional value, which is present because it is written.
     fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
         visitor.visit_some(self)
     }
@@ -336,13 +337,13 @@ impl<'a> Deserializer<'a> for Value<'a> {
         visitor: V,
     ) -> Result<V::Value, Passed> {
         match self.0.kind {
-            // Visitors take the values of a structure without their names as well.
+            // Visitors would also accept the values of a structure as a list, without names.
             Kind::List(_) => Err(self.told(Passed::unfit("a table"), Wanted::Said)),
             _ => self.deserialize_map(visitor),
         }
     }
 
-    /// A word, or a table of one key: its name is the choice.
+    /// Reads a choice: a word, or a table with one key whose name is the choice.
     fn deserialize_enum<V: Visitor<'a>>(
         self,
         _: &'static str,
@@ -415,7 +416,7 @@ impl<'a> MapAccess<'a> for Entries<'a> {
     }
 }
 
-/// One of several: a word, with what stands behind it.
+/// A choice of an enum: a word, optionally with a value.
 struct Choice<'a> {
     word: &'a str,
     of: Value<'a>,
@@ -423,7 +424,7 @@ struct Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// What stands behind the word.
+    /// Reads the value of the choice.
     fn content<T>(&self, read: impl FnOnce(Value<'a>) -> Result<T, Passed>) -> Result<T, Passed> {
         match self.entry {
             Some(entry) => read(Value(&entry.value)).map_err(|mismatch| {
@@ -476,7 +477,8 @@ impl<'a> VariantAccess<'a> for Choice<'a> {
     }
 }
 
-/// A value between its place: first byte, one past the last byte, the value ([`Located`](crate::diagnostic::Located)).
+/// A value with its place as three parts: first byte, one past the last byte, value
+/// ([`Located`](crate::diagnostic::Located)).
 struct Placed<'a> {
     part: u8,
     of: &'a Tree,

@@ -1,7 +1,7 @@
-//! A table of a text as a value of a type: every mistake of the form, each where it was written.
+//! A value of a type read from a whole table, with every mistake of form at its place.
 //!
-//! Reading stops at the first mistake. So each is put in words, the offending key is taken out of the tree, and the
-//! rest is read again, until nothing is left to complain about.
+//! Reading stops at the first mistake. So each mistake is put in words, the offending key is removed from the
+//! tree, and the rest is read again until no mistake is left.
 
 use std::collections::BTreeSet;
 
@@ -11,28 +11,28 @@ use super::tree::{self, Kind, Step, Tree};
 use super::typed::{Mismatch, What, typed};
 use crate::diagnostic::{Diagnostic, Span, closest};
 
-/// No more mistakes than this are looked for in one table.
+/// Largest number of mistakes that are searched for in one table.
 const MOST: usize = 50;
 
-/// Words about a value, for messages.
+/// Description of a value, for messages.
 pub struct About {
-    /// What it is, in one sentence.
+    /// One sentence about the value.
     pub description: Option<String>,
-    /// The keys there must be.
+    /// Required keys.
     pub required: Vec<&'static str>,
-    /// The keys there are.
+    /// All keys.
     pub keys: Vec<&'static str>,
 }
 
-/// A table that is read.
+/// A reader of a table.
 pub struct Whole<'a> {
-    /// The key before it; empty where it is all of a text.
+    /// Key of the table; empty if the table is a whole text.
     pub key: &'a str,
     /// Place of mistakes that have none of their own.
     pub span: Span,
-    /// Set when some of it may be missing, so that a key which is not there is no mistake.
+    /// Set when part of the table may be missing, so that a missing key is not a mistake.
     pub is_incomplete: bool,
-    /// Says what is known of the value behind these keys.
+    /// Returns the description of the value at the end of these keys.
     pub about: &'a dyn Fn(&[&str]) -> Option<About>,
 }
 
@@ -50,12 +50,12 @@ pub fn from_text<T: DeserializeOwned>(text: &str, base: usize) -> Result<T, Vec<
 }
 
 impl Whole<'_> {
-    /// All of a text that begins here, of which no more is known than its types.
+    /// Creates a reader of a whole text that begins here, without descriptions of its values.
     pub fn of_text(span: Span) -> Self {
         Self { key: "", span, is_incomplete: false, about: &|_| None }
     }
 
-    /// Reads it, again and again until all its mistakes are found.
+    /// Reads the value. On a mistake, reads again until all mistakes are found.
     ///
     /// # Errors
     /// All mistakes.
@@ -74,7 +74,7 @@ impl Whole<'_> {
                 break;
             }
             if matches!(what, What::NotOneChoice) && removed.iter().any(|path_of| path_of.starts_with(&path)) {
-                // What was chosen has been reported and taken out.
+                // The choice has already been reported and removed.
                 break;
             }
             removed.extend(meant(&what, &path));
@@ -91,7 +91,7 @@ impl Whole<'_> {
         Err(mistakes)
     }
 
-    /// Reports all keys that a table lacks, unless they were taken out for a mistake of their own.
+    /// Reports all missing keys of a table, except those removed because of a mistake of their own.
     fn missing(
         &self,
         path: &[Step],
@@ -124,18 +124,18 @@ impl Whole<'_> {
         Some(if described.is_empty() { diagnostic } else { diagnostic.help(described.join("; ")) })
     }
 
-    /// What is known of the value at this path.
+    /// Returns the description of the value at this path.
     fn about(&self, path: &[Step]) -> Option<About> {
         (self.about)(&self.names(path))
     }
 
-    /// The keys to the value at this path.
+    /// Returns the keys to the value at this path.
     fn names<'s>(&'s self, path: &'s [Step]) -> Vec<&'s str> {
         let key = Some(self.key).filter(|key| !key.is_empty());
         key.into_iter().chain(path.iter().filter_map(step_name)).collect()
     }
 
-    /// What is wrong at this path.
+    /// Returns the diagnostic for a mismatch at this path.
     fn in_words(&self, what: What, path: &[Step], at: Span) -> Diagnostic {
         let name = path.iter().rev().find_map(step_name).unwrap_or(self.key);
         match what {
@@ -144,7 +144,7 @@ impl Whole<'_> {
                 unknown_key(&unknown, at, known, &table)
             }
             What::UnknownChoice { name: unknown, known } => {
-                // Where the choice is a key itself, its table says of what it is one.
+                // If the choice is itself a key, the name of its table is the noun.
                 let above = path.len().checked_sub(2).and_then(|i| step_name(&path[i]));
                 let what = if name == unknown { above.unwrap_or(self.key) } else { name };
                 unknown_choice(what, &unknown, at, known)
@@ -173,7 +173,8 @@ impl Whole<'_> {
     }
 }
 
-/// The key that was meant where an unknown one stands at this path: it is not missing.
+/// Returns the known key that the unknown key at this path was probably meant to be; it does not count as
+/// missing.
 fn meant(what: &What, path: &[Step]) -> Option<Vec<Step>> {
     let What::UnknownKey { name, known } = what else { return None };
     let near = closest(name, known.iter().copied())?;
@@ -182,7 +183,7 @@ fn meant(what: &What, path: &[Step]) -> Option<Vec<Step>> {
     Some(meant)
 }
 
-/// The mistake of a key that a table has not.
+/// Returns the diagnostic for a key that a table does not have.
 pub fn unknown_key(unknown: &str, at: Span, known: &[&str], table: &str) -> Diagnostic {
     let place = if table.is_empty() { String::new() } else { format!(" in [{table}]") };
     let diagnostic = Diagnostic::new("unknown-key", format!("unknown key `{unknown}`{place}")).at(at);
@@ -193,7 +194,7 @@ pub fn unknown_key(unknown: &str, at: Span, known: &[&str], table: &str) -> Diag
     }
 }
 
-/// The mistake of a choice that there is not.
+/// Returns the diagnostic for a choice that does not exist.
 pub fn unknown_choice(what: &str, unknown: &str, at: Span, known: &[&str]) -> Diagnostic {
     let diagnostic = Diagnostic::new("unknown-choice", format!("unknown {what} `{unknown}`")).at(at);
     match closest(unknown, known.iter().copied()) {
@@ -202,7 +203,7 @@ pub fn unknown_choice(what: &str, unknown: &str, at: Span, known: &[&str]) -> Di
     }
 }
 
-/// What to write where a choice is made.
+/// Returns an example of a choice: a table, with the names of the choices.
 pub fn example(key: &str, names: &[&str]) -> String {
     format!("write a table like [{key}.{}]; there are: {}", names.first().unwrap_or(&"..."), names.join(", "))
 }
@@ -221,7 +222,7 @@ fn subtree<'a>(tree: &'a Tree, path: &[Step]) -> Option<&'a Tree> {
     })
 }
 
-/// The beginning of a description, up to the first detail.
+/// Returns the beginning of a description, up to the first detail.
 fn brief(description: &str) -> String {
     let end = ["; ", ": ", " (", ". "].iter().filter_map(|mark| description.find(mark)).min();
     lowercase_first(&description[..end.unwrap_or(description.len())])
@@ -230,7 +231,7 @@ fn brief(description: &str) -> String {
 fn lowercase_first(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
-        // Not an abbreviation.
+        // Abbreviations keep their capitals.
         Some(first) if first.is_uppercase() && !text.chars().nth(1).is_some_and(char::is_uppercase) => {
             first.to_lowercase().chain(chars).collect()
         }

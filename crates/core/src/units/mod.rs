@@ -1,8 +1,8 @@
-//! Time, data and bandwidth: quantities that cannot be mistaken for each other.
+//! Time, data and bandwidth: quantities of different types, so that they cannot be mixed up.
 //!
-//! In text a quantity always carries its unit (`"20 KB"`, `"12.5 GB/s"`, `"1.5 us"`);
-//! `KB` is 1000 bytes and `KiB` 1024, `B` is a byte and `b` or `bit` a bit. Inside the
-//! engine they are plain numbers: bytes, bytes per second, picoseconds.
+//! In text a quantity always carries its unit (`"20 KB"`, `"12.5 GB/s"`, `"1.5 us"`). `KB` is 1000 bytes and
+//! `KiB` 1024; `B` is a byte and `b` or `bit` a bit. Inside the engine quantities are plain numbers: bytes,
+//! bytes per second, picoseconds.
 
 mod parse;
 pub mod range;
@@ -22,44 +22,44 @@ const PS_PER_S: f64 = 1e12;
 
 /// A point in simulated time, or a span of it \[ps\].
 ///
-/// Picoseconds as a double: whole picoseconds are exact up to 2.5 hours of simulated time, so
-/// durations that are whole (20 KB at 1 GB/s is 20 us) add up without any rounding, and fractions
-/// keep 53 bits, so that a shared rate of a third does not shift a completion time. Why not an
-/// integer: see `docs/architecture.md`.
+/// Stored as picoseconds in a double. Whole picoseconds are exact up to 2.5 hours of simulated time, so whole
+/// durations (20 KB at 1 GB/s is 20 us) add up without rounding. Fractions keep 53 bits, so that a shared
+/// rate of a third does not shift a completion time. `docs/architecture.md` explains why it is not an
+/// integer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Time(OrderedFloat<f64>);
 
 impl Time {
-    /// The start of the simulation; no time at all.
+    /// The start of the simulation, or a span of length 0.
     pub const ZERO: Self = Self(OrderedFloat(0.0));
-    /// Later than anything that happens.
+    /// A time later than all events.
     pub const NEVER: Self = Self(OrderedFloat(f64::INFINITY));
 
-    /// A time of so many picoseconds.
+    /// Creates a time from picoseconds.
     #[inline]
     pub const fn from_ps(ps: f64) -> Self {
         Self(OrderedFloat(ps))
     }
 
-    /// A time of so many seconds.
+    /// Creates a time from seconds.
     #[inline]
     pub fn from_seconds(seconds: f64) -> Self {
         Self::from_ps(seconds * PS_PER_S)
     }
 
-    /// In picoseconds.
+    /// Returns the time in picoseconds.
     #[inline]
     pub const fn ps(self) -> f64 {
         self.0.0
     }
 
-    /// In seconds.
+    /// Returns the time in seconds.
     #[inline]
     pub fn seconds(self) -> f64 {
         self.ps() / PS_PER_S
     }
 
-    /// Whether this comes before [`Time::NEVER`].
+    /// Returns true if this is before [`Time::NEVER`].
     #[inline]
     pub fn is_finite(self) -> bool {
         self.ps().is_finite()
@@ -83,7 +83,7 @@ impl Ord for Time {
     }
 }
 
-/// As numbers: a time is always one, which the general order of doubles does not know.
+/// Compares times as numbers. A time is never NaN, while the order of `OrderedFloat` has to allow for NaN.
 impl PartialOrd for Time {
     #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
@@ -145,7 +145,7 @@ impl Sum for Time {
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// A packet where nothing is said: what Ethernet carries by default.
+    /// Default size of a packet: the payload of an Ethernet frame.
     pub const PACKET: Self = Self(1500);
 }
 
@@ -178,28 +178,28 @@ impl Sum for Bytes {
     }
 }
 
-/// A time for each byte \[ps/B\]: the gap `G` and the overhead `O` of the LogP family.
+/// A time per byte \[ps/B\]: the gap `G` and the overhead `O` of the LogP family.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PerByte(OrderedFloat<f64>);
 
 impl PerByte {
-    /// No time at all.
+    /// No time per byte.
     pub const ZERO: Self = Self(OrderedFloat(0.0));
 
-    /// So many picoseconds for each byte.
+    /// Creates a time per byte from picoseconds per byte.
     #[inline]
     pub const fn from_ps(ps: f64) -> Self {
         Self(OrderedFloat(ps))
     }
 
-    /// In picoseconds per byte.
+    /// Returns the time per byte in picoseconds per byte.
     #[inline]
     pub const fn ps(self) -> f64 {
         self.0.0
     }
 }
 
-/// A time per byte, times bytes, is a time.
+/// Multiplies a time per byte by a number of bytes, which gives a time.
 impl Mul<f64> for PerByte {
     type Output = Time;
     #[inline]
@@ -213,19 +213,19 @@ impl Mul<f64> for PerByte {
 pub struct Bandwidth(OrderedFloat<f64>);
 
 impl Bandwidth {
-    /// A bandwidth of so many bytes per second.
+    /// Creates a bandwidth from bytes per second.
     #[inline]
     pub const fn from_bytes_per_second(value: f64) -> Self {
         Self(OrderedFloat(value))
     }
 
-    /// In bytes per second.
+    /// Returns the bandwidth in bytes per second.
     #[inline]
     pub const fn bytes_per_second(self) -> f64 {
         self.0.0
     }
 
-    /// How long so many bytes take at this bandwidth: `bytes / bandwidth`.
+    /// Returns the time in which `bytes` are transferred at this bandwidth: `bytes / bandwidth`.
     #[inline]
     pub fn time_for(self, bytes: f64) -> Time {
         Time::from_ps(bytes * PS_PER_S / self.bytes_per_second())

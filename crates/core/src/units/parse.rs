@@ -1,4 +1,4 @@
-//! Quantities from text, with messages that say what to write instead.
+//! Quantities read from text, with messages that say what to write instead.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use super::{Bandwidth, Bytes, PerByte, Time};
 
-/// Why a text is not a quantity; the message says what to write instead.
+/// An error in the text of a quantity. The message says what to write instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QuantityError(String);
 
@@ -20,7 +20,7 @@ impl fmt::Display for QuantityError {
 
 impl std::error::Error for QuantityError {}
 
-/// What a family of quantities is called, its units with their factors, and what to write.
+/// Name of a kind of quantity, an example of it, and its units with their factors.
 struct Kind {
     name: &'static str,
     example: &'static str,
@@ -95,12 +95,13 @@ const PER_BYTE: Kind = Kind {
 };
 
 impl Kind {
-    /// What is wrong with a number that has no unit.
+    /// Returns the message for a number without a unit.
     fn without_unit(&self, given: impl fmt::Display) -> String {
         format!("{given} has no unit; write a {} like {}", self.name, self.example)
     }
 
-    /// The value of `text` in the base unit of the kind; a missing unit is taken as `bare`, where that is given.
+    /// Returns the value of `text` in the base unit of this kind. A number without a unit is multiplied by
+    /// `bare`, if given.
     fn parse(&self, text: &str, bare: Option<f64>) -> Result<f64, QuantityError> {
         let text = text.trim();
         let fail = |message: String| QuantityError(message);
@@ -153,21 +154,21 @@ impl Bytes {
         Ok(Self(value as u64))
     }
 
-    /// From text in which a bare number means bytes, as in a CSV column named `bytes`.
+    /// Reads text in which a bare number means bytes, as in a CSV column named `bytes`.
     pub fn from_cell(text: &str) -> Result<Self, QuantityError> {
         Self::from_value(BYTES.parse(text, Some(1.0))?, text)
     }
 }
 
 impl Time {
-    /// From text in which a bare number means seconds, as in a CSV column named `delay`.
+    /// Reads text in which a bare number means seconds, as in a CSV column named `delay`.
     pub fn from_cell(text: &str) -> Result<Self, QuantityError> {
         TIME.parse(text, Some(1e12)).map(Self::from_ps)
     }
 }
 
 impl Bandwidth {
-    /// From text in which a bare number means bytes per second, as in a CSV column named `bandwidth`.
+    /// Reads text in which a bare number means bytes per second, as in a CSV column named `bandwidth`.
     pub fn from_cell(text: &str) -> Result<Self, QuantityError> {
         BANDWIDTH.parse(text, Some(1.0)).map(Self::from_bytes_per_second)
     }

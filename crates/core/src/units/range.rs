@@ -1,36 +1,36 @@
-//! Lists and ranges of values as they are written: `4,8,16`, `8..128:8`, `1..1024:x2`.
+//! Lists and ranges of values as users write them: `4,8,16`, `8..128:8`, `1..1024:x2`.
 
-/// Most values of a range.
+/// Largest number of values in a range.
 const MOST: usize = 10_000;
 
 /// One part of a list of values, as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ListItem<'a> {
-    /// A value.
+    /// A single value.
     One(&'a str),
-    /// `FIRST..LAST`, and how it goes on.
+    /// `FIRST..LAST`, with an optional step.
     Range {
-        /// The first value.
+        /// First value.
         first: &'a str,
-        /// The last value, or what is not exceeded.
+        /// Upper limit of the values.
         last: &'a str,
-        /// How it goes on.
+        /// Step from one value to the next.
         step: Stride<'a>,
     },
 }
 
-/// How a range goes on, as written.
+/// Step of a range, as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stride<'a> {
-    /// Nothing is said.
+    /// No step is written.
     Default,
-    /// `:8`.
+    /// Adds a number: `:8`.
     Add(&'a str),
-    /// `:x2`.
+    /// Multiplies by a number: `:x2`.
     Times(&'a str),
 }
 
-/// The parts of `4,8,16`, `8..128:8`, `1..1024:x2`.
+/// Returns the parts of a list such as `4,8,16`, `8..128:8` or `1..1024:x2`.
 pub fn parts(text: &str) -> impl Iterator<Item = ListItem<'_>> {
     text.split(',').map(|part| {
         let Some((first, rest)) = part.split_once("..") else { return ListItem::One(part.trim()) };
@@ -45,10 +45,11 @@ pub fn parts(text: &str) -> impl Iterator<Item = ListItem<'_>> {
     })
 }
 
-/// `64`, `8..128:8`, `1..1024:x2`, `4,8,16`, ascending or not.
+/// Returns the numbers of a list such as `64`, `8..128:8`, `1..1024:x2` or `4,8,16`, in the order in which
+/// they are written.
 ///
 /// # Errors
-/// A text that is none of these: what it is, and after a semicolon what to write instead.
+/// The text is none of these. The message says what is wrong and, after a semicolon, what to write instead.
 ///
 /// ```
 /// # use hayase_core as hayase;

@@ -24,7 +24,7 @@ fn scaled(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]) -> fmt:
     f.pad(&format!("{text} {unit}"))
 }
 
-/// The exact value in the largest unit that divides it without a fraction, else in the base unit.
+/// Returns the exact value in the largest unit that divides it without a fraction, else in the base unit.
 fn exact(value: f64, units: &[(&str, f64)]) -> String {
     let fits = |&&(_, factor): &&(&str, f64)| {
         value != 0.0 && (value / factor).fract() == 0.0 && (value / factor) * factor == value
@@ -40,7 +40,7 @@ const BANDWIDTH: &[(&str, f64)] = &[("B/s", 1.0), ("KB/s", 1e3), ("MB/s", 1e6), 
 const PER_BYTE: &[(&str, f64)] = &[("ps/B", 1.0), ("ns/B", 1e3), ("us/B", 1e6), ("ms/B", 1e9), ("s/B", 1e12)];
 
 impl PerByte {
-    /// The exact value with its unit, as [`str::parse`] reads it back.
+    /// Returns the exact value with its unit, so that [`str::parse`] reads the same value.
     pub fn exact(self) -> String {
         exact(self.ps(), PER_BYTE)
     }
@@ -53,21 +53,21 @@ impl fmt::Display for PerByte {
 }
 
 impl Time {
-    /// The exact value with its unit, as [`str::parse`] reads it back.
+    /// Returns the exact value with its unit, so that [`str::parse`] reads the same value.
     pub fn exact(self) -> String {
         exact(self.ps(), TIME)
     }
 }
 
 impl Bytes {
-    /// The exact value with its unit, as [`str::parse`] reads it back.
+    /// Returns the exact value with its unit, so that [`str::parse`] reads the same value.
     pub fn exact(self) -> String {
         exact(self.0 as f64, BYTES)
     }
 }
 
 impl Bandwidth {
-    /// The exact value with its unit, as [`str::parse`] reads it back.
+    /// Returns the exact value with its unit, so that [`str::parse`] reads the same value.
     pub fn exact(self) -> String {
         exact(self.bytes_per_second(), BANDWIDTH)
     }
@@ -91,7 +91,7 @@ impl fmt::Display for Bandwidth {
     }
 }
 
-/// A whole number with its digits in groups of three: `11,940,480`.
+/// Returns a whole number with its digits in groups of three: `11,940,480`.
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -104,7 +104,7 @@ pub fn grouped(value: u64) -> String {
     text
 }
 
-/// So many of something: `1 rank`, `2,862 messages`.
+/// Returns a number with its noun in the singular or plural: `1 rank`, `2,862 messages`.
 pub fn count(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }

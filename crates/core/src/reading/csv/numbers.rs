@@ -1,8 +1,8 @@
-//! Numbers from bytes: the forms that large files consist of, without a detour over text.
+//! Fast readers for the common forms of numbers in large files, directly from bytes.
 
 use crate::units::Time;
 
-/// A number of up to 18 decimal digits.
+/// Reads a number of up to 18 decimal digits.
 #[inline]
 pub(super) fn whole_number(bytes: &[u8]) -> Option<u64> {
     if bytes.is_empty() || bytes.len() > 18 {
@@ -19,7 +19,8 @@ pub(super) fn whole_number(bytes: &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// A time that is a whole number of seconds or of a usual unit: what [`Time::from_cell`] gives, faster.
+/// Reads a time that is a whole number of seconds or of a common unit. Gives the same as [`Time::from_cell`],
+/// faster.
 #[inline]
 pub(super) fn whole_time(bytes: &[u8]) -> Option<Time> {
     let (number, factor) = match bytes {
@@ -31,17 +32,17 @@ pub(super) fn whole_time(bytes: &[u8]) -> Option<Time> {
     whole_number(number).filter(|&number| number <= 1 << 53).map(|number| Time::from_ps(number as f64 * factor))
 }
 
-/// Powers of ten that a double holds exactly.
+/// Powers of ten that a double represents exactly.
 const TENS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
 
-/// A number like `0.000123` or `1.23e-4`: what `str::parse` gives, faster.
+/// Reads a number like `0.000123` or `1.23e-4`. Gives the same as `str::parse`, faster.
 ///
-/// With digits that make a whole number up to 2^53 and a power of ten up to 10^22 both are exact, and the one
-/// multiplication or division rounds as the standard asks (Clinger, How to read floating point numbers accurately,
-/// 1990). Everything else is left to the slow way.
+/// A whole number up to 2^53 and a power of ten up to 10^22 are both exact. One multiplication or division of
+/// them rounds as the standard demands (Clinger, How to read floating point numbers accurately, 1990). Any
+/// other number gives `None` and is read the slow way.
 #[inline]
 pub(super) fn plain_decimal(bytes: &[u8]) -> Option<f64> {
     let (mut digits, mut count, mut power, mut point) = (0u64, 0, 0i32, false);

@@ -5,7 +5,7 @@ use crate::diagnostic::{Invalid, Sources};
 
 const COLUMNS: [Column; 3] = [Column::required("id"), Column::required("bytes"), Column::optional("after")];
 
-/// The rows as text, or the mistakes.
+/// Returns the rows as text, or the mistakes.
 fn rows(content: &[u8]) -> Result<Vec<[String; 3]>, String> {
     let mut rows = Vec::new();
     read(Input::from_bytes("t.csv", content.to_vec()), &COLUMNS, |row| {

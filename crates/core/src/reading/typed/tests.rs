@@ -35,7 +35,7 @@ enum Engine {
     Diesel(Located<u16>),
 }
 
-/// The mistake of a text: what, the keys to it, and the characters that are marked.
+/// Returns the mistake of a text: its kind, the keys to it, and the marked characters.
 fn mistake(text: &str) -> (What, String, &str) {
     let mismatch = ship(text).unwrap_err();
     let path: Vec<String> = mismatch
@@ -136,7 +136,7 @@ fn mistakes_inside_lists_and_choices_have_the_way_to_them() {
     assert_eq!(mistake(&text), (What::NotOneChoice, "engine".to_owned(), "{}"));
     let text = ship("sails = [{ jib = { x = 1 } }]");
     assert_eq!((mistake(&text).0, mistake(&text).1.as_str()), (unfit("a table", "an empty table"), "sails.0.jib"));
-    // Too few, too many.
+    // Too few and too many items.
     for list in ["[1]", "[1, true, 3]"] {
         let text = ship(&format!("home = {list}"));
         let (what, path, marked) = mistake(&text);
@@ -162,7 +162,7 @@ fn one_value_or_a_list_of_them_is_told_as_both() {
     assert_eq!((mismatch.what, mismatch.path.len()), (unfit("the number 3", "true or false"), 2));
 }
 
-/// A text of TOML for a value.
+/// Generates TOML text for a value.
 fn value() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         any::<i64>().prop_map(|number| number.to_string()),
@@ -182,7 +182,7 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// TOML's own reader is the oracle: whatever a value is, both give the same, or both refuse.
+    /// Compares with TOML's own reader: both give the same value, or both refuse.
     #[test]
     fn what_is_read_is_what_tomls_own_reader_gives(value in value()) {
         let text = format!("value = {value}\n");
