@@ -1,19 +1,19 @@
-//! A pattern as the program that a rank of it would be: so that patterns run on node models, where calls cost
-//! something.
+//! A pattern converted to a program, so that patterns run on node models, where calls take time.
 //!
-//! Every rank posts all its receives first, at no cost, then sends in the order of the pattern, and waits for what is
-//! still open at its end. When it sends is said by the injection rule, in calls:
+//! Every rank first posts all its receives, at no cost. It then sends in the order of the pattern, and waits
+//! at its end for all requests that are still open. The injection rule decides which calls send:
 //!
 //! | rule | calls |
 //! |---|---|
-//! | `queue`, `left` | a blocking send each: the node model says when it is over |
-//! | `sendrecv` | a blocking send each, after a wait for everything it receives in earlier steps |
-//! | `barrier` | the same as `queue`, with a barrier before each step |
+//! | `queue`, `left` | a blocking send for each message: the node model decides when it returns |
+//! | `sendrecv` | a blocking send for each message, after a wait for all messages received in earlier steps |
+//! | `barrier` | as `queue`, with a barrier before each step |
 //! | `all` | non-blocking sends |
-//! | `window=k` | the same, each after a wait for the k-th before it |
+//! | `window=k` | non-blocking sends, each after a wait for the k-th before it |
 //!
-//! What a message needs to have been received before it is waited for, where its sender receives it; of a message of
-//! its own the sender waits until it has left. Delays and start offsets are computation.
+//! If a message depends on received messages, its sender waits for these before it sends. If it depends on a
+//! message of its own sender, the sender waits until that one has left. Delays and start offsets become
+//! computation.
 
 use crate::base::memory;
 use crate::diagnostic::Diagnostic;
@@ -22,7 +22,7 @@ use crate::pattern::{After, Injection, Pattern, start_offsets};
 use crate::program::{Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder};
 use crate::units::{Bytes, Time};
 
-/// What a message takes that is spelled out: its calls, and its receive while it is posted \[B\].
+/// Memory of one converted message: its calls, and its receive while it is posted \[B\].
 const EACH: u64 = 256;
 
 /// A message that a rank receives.
@@ -32,10 +32,11 @@ struct Incoming {
     step: u32,
 }
 
-/// The calls that a pattern makes under an injection rule. Cost: proportional to its messages, in time and memory.
+/// Converts a pattern to a program under an injection rule. Cost: proportional to its messages, in time and
+/// memory.
 ///
 /// # Errors
-/// It has too many messages to be spelled out, or one for a rank that there is not.
+/// The pattern has too many messages for the free memory, or a message to a rank that does not exist.
 pub fn as_program(
     pattern: &dyn Pattern,
     injection: Injection,
@@ -72,7 +73,7 @@ pub fn as_program(
         if offset > Time::ZERO {
             calls.push(Op::calc(offset));
         }
-        // Of one sender they come in the order in which it sends them.
+        // Messages of one sender are in the order in which it sends them.
         let incoming = std::mem::take(&mut incoming[rank]);
         let first = calls.ops().len() as u32;
         for message in &incoming {
@@ -81,7 +82,7 @@ pub fn as_program(
         }
         let mut receives = Receives::new(incoming, first);
         let mut sends: Vec<u32> = Vec::new();
-        // How many of them have been waited for.
+        // Number of sends that have been waited for.
         let mut over = 0;
         let mut last = 0;
         let mut step = 0;
@@ -95,7 +96,7 @@ pub fn as_program(
             if let After::Messages(needed) = &message.after {
                 for message in needed {
                     if message.src == rank {
-                        // Its own: a call that is over has left it alone already.
+                        // A blocking send that has returned needs no wait.
                         wanted.extend(sends.get(message.index as usize).filter(|_| message.index as usize >= over));
                     } else if !receives.wait_for(*message, &mut wanted) {
                         return Err(vec![elsewhere(pattern, rank, *message)]);
@@ -145,7 +146,7 @@ pub fn as_program(
     program.build()
 }
 
-/// The mistake of a message that waits for one which its sender does not receive: no call could wait for that.
+/// Reports a message that depends on one which its sender does not receive: no call could wait for that.
 fn elsewhere(pattern: &dyn Pattern, rank: RankId, message: MessageId) -> Diagnostic {
     let MessageId { src, index } = message;
     let dst = pattern.message(src, index).dst;
@@ -154,13 +155,13 @@ fn elsewhere(pattern: &dyn Pattern, rank: RankId, message: MessageId) -> Diagnos
     Diagnostic::new("message-elsewhere", text).help(help)
 }
 
-/// What a rank receives, in the order in which it is posted, and what of it has been waited for.
+/// Receives of a rank in posting order, and which of them have been waited for.
 struct Receives {
     incoming: Vec<Incoming>,
-    /// The request of the first of them; the others follow.
+    /// Request of the first receive; those of the next receives follow.
     first: u32,
     waited: Vec<bool>,
-    /// In order of their steps, and how many of these have been looked at.
+    /// Positions in `incoming` by step; the first `looked_at` of them are done.
     by_step: Vec<u32>,
     looked_at: usize,
 }
@@ -172,9 +173,10 @@ impl Receives {
         Self { waited: vec![false; incoming.len()], incoming, first, by_step, looked_at: 0 }
     }
 
-    /// Adds the request of this message, if it has not been waited for; whether it is received here at all.
+    /// Adds the request of this message unless it has been waited for. Returns true if this rank receives the
+    /// message.
     fn wait_for(&mut self, message: MessageId, requests: &mut Vec<u32>) -> bool {
-        // Posted in order of senders and of their messages.
+        // Receives are posted in order of their senders and of the senders' messages.
         let found = self.incoming.binary_search_by_key(&message, |incoming| incoming.message);
         if let Ok(at) = found {
             self.wait(at as u32, requests);
@@ -182,7 +184,7 @@ impl Receives {
         found.is_ok()
     }
 
-    /// Adds the requests of all messages of earlier steps than this that have not been waited for.
+    /// Adds the requests of all messages of steps before `step` that have not been waited for.
     fn wait_for_steps_before(&mut self, step: u32, requests: &mut Vec<u32>) {
         while let Some(&at) = self.by_step.get(self.looked_at) {
             if step < u32::MAX && self.incoming[at as usize].step >= step {

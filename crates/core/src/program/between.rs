@@ -1,8 +1,8 @@
-//! A region by two places of the source: from the call at one to the call at the other.
+//! A region between two places of the source: from the call at one to the call at the other.
 //!
-//! It begins when a rank enters a call that was recorded at the first place, unless it has begun, and ends when the
-//! rank returns from one at the second. Without a first place it begins with the program, without a second it ends with
-//! it.
+//! The region begins when a rank enters a call at the first place, unless it is open already. It ends when
+//! the rank returns from a call at the second place. Without a first place it begins with the program,
+//! without a second it ends with the program.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,15 +13,15 @@ use crate::base::Arrange;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 
-/// Lines that a message names where the one that was asked for has no call.
+/// Number of nearby lines that an error message lists if there is no call at the given line.
 const NEAREST: usize = 4;
 
-/// A line of a file of the source.
+/// A line of a source file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SourceLine {
-    /// The file: any number of names from the end of its path.
+    /// End of the path of the file: its name and any number of folders before it.
     pub file: String,
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub line: u32,
 }
 
@@ -44,52 +44,52 @@ impl fmt::Display for SourceLine {
 }
 
 impl SourceLine {
-    /// Of a call site as traces name it: `src/solver.c:40 (solve)`; `None` where the line is not known.
+    /// Returns the line of a call site as traces name it, `src/solver.c:40 (solve)`; `None` if it has none.
     pub fn of_site(site: &str) -> Option<Self> {
         let place = site.split(" (").next().unwrap_or(site);
         let mut parts = place.rsplitn(3, ':');
         let (last, middle, first) = (parts.next()?, parts.next()?, parts.next());
         let number = |text: &str| text.parse::<u32>().ok();
         match (number(middle), first) {
-            // With a column behind the line.
+            // A column follows the line.
             (Some(line), Some(file)) if number(last).is_some() => Some(Self { file: file.to_owned(), line }),
             _ => Some(Self { file: place[..place.len() - last.len() - 1].to_owned(), line: number(last)? }),
         }
     }
 
-    /// Whether a place is in this file.
+    /// Returns true if `other` is in the same file; `other` may have a longer path.
     fn is_file_of(&self, other: &Self) -> bool {
         other.file == self.file || other.file.strip_suffix(&self.file).is_some_and(|folder| folder.ends_with('/'))
     }
 }
 
-/// From where to where.
+/// Two places of the source between which a region lies.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Between {
-    /// The place of the calls with which it begins.
+    /// Call sites at which the region begins.
     pub from: Option<SourceLine>,
-    /// The place of the calls with which it ends.
+    /// Call sites at which the region ends.
     pub to: Option<SourceLine>,
 }
 
-/// What a call site has to do with a region between two places.
+/// Borders of a region that a call site can be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ends {
-    /// It may begin here.
+    /// True if the region can begin here.
     pub from: bool,
-    /// It may end here.
+    /// True if the region can end here.
     pub to: bool,
 }
 
 impl Between {
-    /// The region's name, where it has no other.
+    /// Returns the region's default name.
     pub fn name(&self) -> String {
         let place =
             |place: &Option<SourceLine>, other: &str| place.as_ref().map_or(other.to_owned(), ToString::to_string);
         format!("{} to {}", place(&self.from, "start"), place(&self.to, "end"))
     }
 
-    /// What a call site has to do with it.
+    /// Tells which borders of the region a call site can be.
     pub fn ends(&self, site: &str) -> Ends {
         let Some(found) = SourceLine::of_site(site) else { return Ends::default() };
         let is = |place: &Option<SourceLine>| {
@@ -98,11 +98,11 @@ impl Between {
         Ends { from: is(&self.from), to: is(&self.to) }
     }
 
-    /// Whether both places are among the call sites, and the second was come to after the first: so often, over all
-    /// ranks.
+    /// Checks that both places are among the call sites. If both are given, `ended`, the number of times the
+    /// region ended at a call on any rank, must not be 0.
     ///
     /// # Errors
-    /// They are not: the nearest lines with calls.
+    /// A place has no call (the message names the nearest lines that have calls), or the region is empty.
     pub fn check<'a>(&self, sites: impl Iterator<Item = &'a str> + Clone, ended: u64) -> Result<(), Diagnostic> {
         for (option, place) in [("--from", &self.from), ("--to", &self.to)] {
             let Some(place) = place else { continue };
@@ -120,10 +120,10 @@ impl Between {
         Ok(())
     }
 
-    /// Marks the region in a program whose operations have call sites; its number.
+    /// Marks the region in a program whose operations have call sites. Returns the region's number.
     ///
     /// # Errors
-    /// As of [`check`](Self::check).
+    /// Those of [`check`](Self::check).
     pub fn mark(&self, program: &mut Program, name: &str) -> Result<u32, Diagnostic> {
         let ends: Vec<Ends> = program.sites.iter().map(|site| self.ends(site)).collect();
         let region = program.new_region(name);
@@ -135,7 +135,7 @@ impl Between {
         Ok(region)
     }
 
-    /// Marks one rank; how often the region ended at a call.
+    /// Marks the region in one rank. Returns the number of times it ended at a call.
     fn mark_rank(&self, rank: &mut super::RankProgram, region: u32, ends: &[Ends]) -> u64 {
         let mut marks = Vec::new();
         let (mut open, mut ended) = (self.from.is_none(), 0);
@@ -170,13 +170,13 @@ impl Between {
             marks.push(mark(rank.ops.len() as u32, false));
         }
         rank.marks.extend(marks);
-        // Those that were there stand first among those of a position.
+        // At equal positions, marks that existed before stay first.
         rank.marks.arrange_by_key(|mark| mark.at);
         ended
     }
 }
 
-/// That there is no call at a place, and where there are some.
+/// Reports that a place has no call, and names lines that have calls.
 fn no_call(option: &str, place: &SourceLine, known: &BTreeSet<SourceLine>) -> Diagnostic {
     let message = format!("no call of MPI is recorded at {option} {place}");
     let unknown = Diagnostic::new("no-call", message);
@@ -218,7 +218,8 @@ mod tests {
         assert!(line("a.c:1").is_file_of(&line("/x/a.c:9")) && !line("a.c:1").is_file_of(&line("/x/aa.c:9")));
     }
 
-    /// Sites `a.c:10`, `a.c:20` and `a.c:30`, in this order; where the region lies.
+    /// Marks a region in calls from the sites `a.c:10`, `a.c:20` and `a.c:30`; returns the positions within
+    /// it.
     fn within(calls: &[u32], from: Option<&str>, to: Option<&str>) -> Result<Vec<(u32, u32)>, Diagnostic> {
         let mut program = ProgramBuilder::new(1);
         let sites: Vec<u32> = ["x/a.c:10 (f)", "x/a.c:20 (f)", "x/a.c:30"].map(|site| program.site(site)).into();
@@ -237,7 +238,7 @@ mod tests {
 
     #[test]
     fn it_goes_from_the_entry_into_one_call_to_the_return_from_another() {
-        // The computation before the first call is not in it, that between the two is.
+        // The computation before the first call is outside, the computation between the two calls inside.
         assert_eq!(within(&[0, 1, 2], Some("a.c:10"), Some("a.c:20")).unwrap(), [(1, 4)]);
         assert_eq!(within(&[0, 0, 1, 1, 0, 2], Some("a.c:10"), Some("a.c:20")).unwrap(), [(1, 6), (9, 12)]);
         assert_eq!(within(&[0, 1, 0], Some("a.c:10"), Some("a.c:10")).unwrap(), [(1, 2), (5, 6)], "one call");

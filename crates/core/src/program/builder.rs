@@ -1,4 +1,4 @@
-//! Puts a program together: rank by rank, in any order, on any thread.
+//! Builders of programs: rank by rank, in any order, on any thread.
 
 use std::sync::Arc;
 
@@ -12,10 +12,11 @@ use crate::ids::{Id, RankId};
 use crate::program::caveats::Caveats;
 use crate::units::Time;
 
-/// Puts a [`Program`] together.
+/// Builder of a [`Program`].
 ///
-/// [`sequence`](Self::sequence) and [`graph`](Self::graph) give a builder for one rank that borrows nothing, so that
-/// ranks can be read on several threads; [`finish_rank`](Self::finish_rank) takes it back.
+/// [`sequence`](Self::sequence) and [`graph`](Self::graph) return a builder for one rank that borrows
+/// nothing, so that ranks can be read on several threads; [`finish_rank`](Self::finish_rank) adds the
+/// finished rank.
 #[derive(Clone, Debug)]
 pub struct ProgramBuilder {
     ranks: Vec<Option<RankProgram>>,
@@ -31,7 +32,7 @@ pub struct ProgramBuilder {
 }
 
 impl ProgramBuilder {
-    /// Of so many ranks, none of which is there yet.
+    /// Creates a builder for a program of `ranks` ranks, none of which has been added yet.
     pub fn new(ranks: u32) -> Self {
         Self {
             ranks: vec![None; ranks as usize],
@@ -47,13 +48,14 @@ impl ProgramBuilder {
         }
     }
 
-    /// Names a file that ranks are read from, and returns its number.
+    /// Adds the name of a file that ranks are read from, and returns its number.
     pub fn file(&mut self, name: impl Into<Arc<str>>) -> u32 {
         self.files.push(name.into());
         (self.files.len() - 1) as u32
     }
 
-    /// The number of a place in the source code, for [`SequenceBuilder::at_site`]; the same name gets the same number.
+    /// Returns the number of a call site, for [`SequenceBuilder::at_site`]; the same name gets the same
+    /// number.
     pub fn site(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.known_sites.get(name) {
             return number;
@@ -64,7 +66,7 @@ impl ProgramBuilder {
         self.sites.len() as u32
     }
 
-    /// The number of a region, for [`SequenceBuilder::mark`]; the same name gets the same number.
+    /// Returns the number of a region, for [`SequenceBuilder::mark`]; the same name gets the same number.
     pub fn region(&mut self, name: &str) -> u32 {
         let known = self.regions.iter().position(|region| &**region == name);
         known.unwrap_or_else(|| {
@@ -73,18 +75,18 @@ impl ProgramBuilder {
         }) as u32
     }
 
-    /// What places count (default: lines).
+    /// Sets the unit that places count (default: lines).
     pub fn places_in(&mut self, unit: &'static str) {
         self.place_unit = unit;
     }
 
-    /// A communicator of these ranks of the world, in this order; its number.
+    /// Adds a communicator of these ranks of the world, in this order. Returns its number.
     pub fn communicator(&mut self, ranks: impl Into<Box<[u32]>>) -> u32 {
         self.communicators.push(Communicator::Group(ranks.into()));
         (self.communicators.len() - 1) as u32
     }
 
-    /// The number of a collective, for [`Op::collective`]; the same collective gets the same number.
+    /// Returns the number of a collective, for [`Op::collective`]; the same collective gets the same number.
     pub fn collective(&mut self, collective: Collective) -> u32 {
         if let Some(&number) = self.numbers.get(&collective) {
             return number;
@@ -95,17 +97,17 @@ impl ProgramBuilder {
         number
     }
 
-    /// Starts a rank whose operations run one after the other.
+    /// Creates a builder for a rank whose operations run one after the other.
     pub fn sequence(&self, rank: u32) -> SequenceBuilder {
         SequenceBuilder { rank, program: RankProgram::default(), site: 0, thread: 0 }
     }
 
-    /// Starts a rank whose operations run when those they require are done.
+    /// Creates a builder for a rank whose operations run when those they require are done.
     pub fn graph(&self, rank: u32) -> GraphBuilder {
         GraphBuilder { rank, program: RankProgram::default(), edges: Vec::new() }
     }
 
-    /// Takes a rank that is complete.
+    /// Adds a finished rank.
     pub fn finish_rank(&mut self, rank: impl Into<(u32, RankProgram)>) {
         let (number, mut program) = rank.into();
         program.ops.shrink_to_fit();
@@ -122,11 +124,11 @@ impl ProgramBuilder {
         }
     }
 
-    /// The program.
+    /// Builds and checks the program.
     ///
     /// # Errors
-    /// A rank is missing; an operation names a rank, a request or a communicator that there is not; requirements that
-    /// form a cycle. Messages name rank and place.
+    /// A rank is missing; an operation names a rank, a request or a communicator that does not exist;
+    /// requirements form a cycle. Messages name rank and place.
     pub fn build(mut self) -> Result<Program, Vec<Diagnostic>> {
         let missing: Vec<usize> = (0..self.ranks.len()).filter(|&rank| self.ranks[rank].is_none()).collect();
         if let Some(first) = missing.first() {
@@ -138,7 +140,7 @@ impl ProgramBuilder {
         }
         let program = Program {
             caveats: Caveats::default(),
-            // In place; where one is missing there is a mistake.
+            // In place: a missing rank has been reported already.
             ranks: self.ranks.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>().into(),
             communicators: self.communicators,
             collectives: self.collectives,
@@ -155,10 +157,10 @@ impl ProgramBuilder {
     }
 }
 
-/// Mistakes of a program that are reported at most.
+/// Largest number of mistakes that are reported.
 const MOST: usize = 20;
 
-/// Whether everything that operations name is there.
+/// Checks that everything that operations name exists.
 fn check(program: &Program, mistakes: &mut Vec<Diagnostic>) {
     for (number, collective) in program.collectives.iter().enumerate() {
         let wrong = match program.communicators.get(collective.comm as usize) {
@@ -203,7 +205,7 @@ fn check(program: &Program, mistakes: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What is wrong with an operation, if anything is.
+/// Describes the mistake of an operation; `None` if it has none.
 fn wrong_op(program: &Program, rank: RankId, ops: &RankProgram, at: usize, op: &Op) -> Option<String> {
     let request = |started: u32| match ops.ops.get(started as usize) {
         Some(other) if other.kind.is_nonblocking() && (started as usize) < at => None,
@@ -247,7 +249,7 @@ fn wrong_op(program: &Program, rank: RankId, ops: &RankProgram, at: usize, op: &
     }
 }
 
-/// An operation that can never start because it waits for itself, by Kahn's algorithm.
+/// Returns an operation that can never start because it waits for itself, by Kahn's algorithm.
 fn cycle(graph: &Graph) -> Option<u32> {
     if graph.is_in_order() {
         return None;
@@ -270,14 +272,14 @@ fn cycle(graph: &Graph) -> Option<u32> {
     required.iter().position(|&count| count > 0).map(|op| op as u32)
 }
 
-/// A rank whose operations run one after the other.
+/// Builder of a rank whose operations run one after the other.
 #[derive(Clone, Debug)]
 pub struct SequenceBuilder {
     rank: u32,
     program: RankProgram,
-    /// Where what is appended is called from.
+    /// Call site of the operations appended next.
     site: u32,
-    /// Thread that executes what is appended.
+    /// Thread that executes the operations appended next.
     thread: u32,
 }
 
@@ -293,24 +295,25 @@ impl SequenceBuilder {
         (self.program.ops.len() - 1) as u32
     }
 
-    /// What is appended from now on is called from here: a number that [`ProgramBuilder::site`] gave; 0: not known.
+    /// Sets the call site of the operations appended next: a number from [`ProgramBuilder::site`], or 0 if it
+    /// is unknown.
     pub fn at_site(&mut self, site: u32) {
         self.site = site;
     }
 
-    /// What is appended from now on is executed by this thread, of less than [`Threads::MOST`](super::Threads::MOST).
+    /// Sets the thread of the operations appended next, less than [`Threads::MOST`](super::Threads::MOST).
     pub fn at_thread(&mut self, thread: u32) {
         self.thread = thread;
     }
 
-    /// The thread that executes an operation.
+    /// Returns the thread that executes an operation.
     #[doc(hidden)]
     pub fn thread_of(&self, op: u32) -> u32 {
         self.program.threads.of(op)
     }
 
-    /// The operation that is appended next begins no earlier than so long after an operation of another thread, or
-    /// [the start](After::START). Returns the number of this requirement.
+    /// Makes the operation appended next begin no earlier than `lag` after the end of operation `on` of
+    /// another thread, or after [the start](After::START). Returns the number of this requirement.
     pub fn after(&mut self, on: u32, lag: Time) -> usize {
         let op = self.program.ops.len() as u32;
         let edges = self.program.threads.edges();
@@ -318,14 +321,14 @@ impl SequenceBuilder {
         edges.len() - 1
     }
 
-    /// A requirement waits no longer than this.
+    /// Lowers the lag of a requirement to at most `lag`.
     #[doc(hidden)]
     pub fn lag_at_most(&mut self, requirement: usize, lag: Time) {
         let edge = &mut self.program.threads.edges()[requirement];
         edge.lag = edge.lag.min(lag);
     }
 
-    /// The operation at this position is called from this site.
+    /// Sets the call site of the operation at this position.
     #[doc(hidden)]
     pub fn set_site(&mut self, at: u32, site: u32) {
         if site != 0 || !self.program.sites.is_empty() {
@@ -334,14 +337,14 @@ impl SequenceBuilder {
         }
     }
 
-    /// Gives sites other numbers.
+    /// Renumbers call sites.
     #[doc(hidden)]
     pub fn renumber_sites(&mut self, number: impl Fn(u32) -> u32) {
         self.program.sites.iter_mut().for_each(|site| *site = number(*site));
         self.program.marks.iter_mut().for_each(|mark| mark.site = number(mark.site));
     }
 
-    /// Gives communicators and collectives other numbers.
+    /// Renumbers communicators and collectives.
     #[doc(hidden)]
     pub fn renumber(&mut self, comm: impl Fn(u32) -> u32, collective: impl Fn(u32) -> u32) {
         for op in &mut self.program.ops {
@@ -353,17 +356,17 @@ impl SequenceBuilder {
         }
     }
 
-    /// Appends an operation that stands at this place of the input (from 1).
+    /// Appends an operation with its place in the input (from 1).
     pub fn push_at(&mut self, op: Op, place: u32) -> u32 {
-        // Operations without a place of their own stand where the one before them does.
+        // Operations without a place get the place of the operation before them.
         let before = self.program.places.last().copied().unwrap_or(place);
         self.program.places.resize(self.program.ops.len(), before);
         self.program.places.push(place);
         self.push(op)
     }
 
-    /// Here a region begins or ends: before the operation that is appended next, whose call stands at this place of the
-    /// input.
+    /// Adds the begin or the end of a region before the operation appended next, whose call is at `place` of
+    /// the input.
     pub fn mark(&mut self, region: u32, begins: bool, site: u32, place: u32) {
         self.program.marks.push(Mark { at: self.program.ops.len() as u32, region, begins, site, place });
     }
@@ -375,15 +378,16 @@ impl SequenceBuilder {
         self.push(Op::list(kind, first, requests.len() as u32))
     }
 
-    /// Appends a wait for several requests that stands at this place of the input (from 1).
+    /// Appends a wait for several requests, with its place in the input (from 1).
     pub fn wait_list_at(&mut self, kind: OpKind, requests: &[u32], place: u32) -> u32 {
         let first = self.program.lists.len() as u32;
         self.program.lists.extend_from_slice(requests);
         self.push_at(Op::list(kind, first, requests.len() as u32), place)
     }
 
-    /// Appends a send and a receive that go on at the same time, and waits for both: three operations. The receive is
-    /// posted before the send starts, at no cost of its own. Returns the position of the first.
+    /// Appends a send and a receive that run at the same time, and a wait for both: three operations. The
+    /// receive is posted before the send starts, at no cost of its own. Returns the position of the first
+    /// operation.
     pub fn sendrecv(&mut self, to: super::Envelope, sent: u64, from: super::Envelope, received: u64) -> u32 {
         let request = self.push(Op::irecv(from, received).marked(Op::WITHIN_CALL));
         self.push(Op::send(to, sent));
@@ -391,17 +395,17 @@ impl SequenceBuilder {
         request
     }
 
-    /// The file it is read from.
+    /// Sets the file that the rank is read from.
     pub fn from_file(&mut self, file: u32) {
         self.program.file = file;
     }
 
-    /// When the rank ended in the run that was recorded, from its start.
+    /// Sets the time at which the rank ended in the recorded run, counted from its start.
     pub fn measured(&mut self, end: Time) {
         self.program.measured = Some(end);
     }
 
-    /// What has been appended.
+    /// Operations appended so far.
     pub fn ops(&self) -> &[Op] {
         &self.program.ops
     }
@@ -417,17 +421,17 @@ impl From<SequenceBuilder> for (u32, RankProgram) {
     }
 }
 
-/// A rank whose operations run when those they require are done or have started.
+/// Builder of a rank whose operations run when those they require are done or have started.
 #[derive(Clone, Debug)]
 pub struct GraphBuilder {
     rank: u32,
     program: RankProgram,
-    /// (required, follower with its bit)
+    /// Edges: the required operation, and the follower with its [`FOR_START`] bit.
     edges: Vec<(u32, u32)>,
 }
 
 impl GraphBuilder {
-    /// Room for so many more operations and edges.
+    /// Reserves room for more operations and edges.
     pub fn reserve(&mut self, ops: usize, edges: usize) {
         self.program.ops.reserve_exact(ops);
         self.edges.reserve_exact(edges);
@@ -441,7 +445,7 @@ impl GraphBuilder {
         self.append(op)
     }
 
-    /// Appends an operation that stands at this place of the input (from 1).
+    /// Appends an operation with its place in the input (from 1).
     pub fn push_at(&mut self, op: Op, place: u32) -> u32 {
         let ops = self.program.ops.len();
         if place as usize == ops + 1 && (ops == 0 || self.program.numbered) {
@@ -462,30 +466,30 @@ impl GraphBuilder {
         (self.program.ops.len() - 1) as u32
     }
 
-    /// Places are no longer positions.
+    /// Writes places down one by one, since they no longer equal the positions.
     fn write_places_down(&mut self) {
         self.program.numbered = false;
         self.program.places = (1..=self.program.ops.len() as u32).collect();
     }
 
-    /// `op` starts when `required` is done. Both are there already.
+    /// Makes `op` start when `required` is done. Both have been appended before.
     pub fn requires(&mut self, op: u32, required: u32) {
         debug_assert!(op.max(required) < self.program.ops.len() as u32);
         self.edges.push((required, op));
     }
 
-    /// `op` starts when `required` has started. Both are there already.
+    /// Makes `op` start when `required` has started. Both have been appended before.
     pub fn irequires(&mut self, op: u32, required: u32) {
         debug_assert!(op.max(required) < self.program.ops.len() as u32);
         self.edges.push((required, op | FOR_START));
     }
 
-    /// The file it is read from.
+    /// Sets the file that the rank is read from.
     pub fn from_file(&mut self, file: u32) {
         self.program.file = file;
     }
 
-    /// What has been appended.
+    /// Operations appended so far.
     pub fn ops(&self) -> &[Op] {
         &self.program.ops
     }
@@ -504,7 +508,7 @@ impl From<GraphBuilder> for (u32, RankProgram) {
 }
 
 impl Program {
-    /// Number of bytes that the operations and their order take.
+    /// Memory of the operations and their order \[B\].
     pub fn bytes(&self) -> usize {
         let rank = |program: &RankProgram| {
             let graph = program.graph().map_or(0, Graph::bytes);
@@ -621,7 +625,7 @@ mod tests {
         };
         assert_eq!(places(&[Some(1), Some(2)]), (0, vec![Some(1), Some(2), None], Some(2)));
         assert_eq!(places(&[Some(1), Some(3)]), (2, vec![Some(1), Some(3), None], Some(3)));
-        // What has no place stands where the one before it does.
+        // An operation without a place has the place of the one before it.
         assert_eq!(places(&[Some(1), None, Some(3)]), (3, vec![Some(1), Some(1), Some(3), None], Some(3)));
         assert_eq!(places(&[Some(1), Some(2), None]), (3, vec![Some(1), Some(2), Some(2), None], Some(2)));
         assert_eq!(places(&[None]), (0, vec![None, None], None));

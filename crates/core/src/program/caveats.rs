@@ -1,35 +1,36 @@
-//! What is wrong with a recording as a whole: that it is not all of the run, or that its times are not those of the
+//! Known defects of a recording as a whole: it lacks part of the run, or its times are not those of the
 //! program alone.
 //!
-//! The reader of traces notes it; it stays with the [`Program`](crate::program::Program) that is made of the trace, and
-//! data sets carry it.
+//! The reader of traces notes them. They stay with the [`Program`](crate::program::Program) made of the
+//! trace, and data sets carry them.
 
-/// What is wrong with the recordings that something was made of.
+/// Known defects of the recordings that the results are based on.
 #[report(Eq, Default)]
 pub struct Caveats {
-    /// What is not in the recordings, and what follows.
+    /// Parts of the run that the recordings lack, and the consequences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<String>,
-    /// That ranks of these recordings lacked a core, and what follows.
+    /// Recordings whose ranks lacked a core, and the consequences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lack_of_cores: Vec<String>,
-    /// Which time of ranks was neither computation nor communication, or may have been either, and what follows.
+    /// Time of ranks that was neither computation nor communication, or may have been either, and the
+    /// consequences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<String>,
 }
 
-/// The names of notes of data sets.
+/// Names of the notes in data sets.
 const INCOMPLETE: &str = "incomplete";
 const LACK_OF_CORES: &str = "lack-of-cores";
 const OUTSIDE: &str = "outside";
 
 impl Caveats {
-    /// Whether nothing is wrong.
+    /// Returns true if there are no caveats.
     pub fn is_empty(&self) -> bool {
         self.incomplete.is_empty() && self.of_times().next().is_none()
     }
 
-    /// Adds those of another recording; what is said twice is one.
+    /// Adds the caveats of another recording, without duplicates.
     pub fn add(&mut self, other: &Self) {
         let Self { incomplete, lack_of_cores, outside } = other.beyond(self);
         self.incomplete.extend(incomplete);
@@ -37,12 +38,12 @@ impl Caveats {
         self.outside.extend(outside);
     }
 
-    /// Those about times.
+    /// Returns the caveats about times.
     pub fn of_times(&self) -> impl Iterator<Item = &String> {
         self.lack_of_cores.iter().chain(&self.outside)
     }
 
-    /// Those that are not among others.
+    /// Returns the caveats that `known` does not have.
     pub fn beyond(&self, known: &Self) -> Self {
         let rest =
             |mine: &[String], theirs: &[String]| mine.iter().filter(|text| !theirs.contains(text)).cloned().collect();
@@ -53,7 +54,7 @@ impl Caveats {
         }
     }
 
-    /// As notes of a data set; those about times only of one that holds times.
+    /// Returns the caveats as notes of a data set; those about times only if `times` is set.
     pub fn notes(&self, times: bool) -> impl Iterator<Item = (String, String)> {
         let named = |name: &'static str| move |text: &String| (name.to_owned(), text.clone());
         let of_times =
@@ -61,7 +62,7 @@ impl Caveats {
         self.incomplete.iter().map(named(INCOMPLETE)).chain(of_times.filter(move |_| times))
     }
 
-    /// What the notes of a data set say.
+    /// Reads the caveats from the notes of a data set.
     pub fn of_notes(notes: &[(String, String)]) -> Self {
         let named = |name: &str| {
             notes.iter().filter(|(known, _)| known == name).map(|(_, text)| text.clone()).collect::<Vec<_>>()

@@ -1,19 +1,19 @@
-//! Communicators, collective operations, and the interface of what turns a collective into messages.
+//! Communicators, collective operations, and the interface that turns a collective into messages.
 
 use super::Op;
 use crate::ids::RankId;
 
-/// Who is in a communicator.
+/// Ranks of a communicator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Communicator {
-    /// All ranks of the program, so many.
+    /// All ranks of the program: their number.
     World(u32),
     /// These ranks of the world; the position is the rank in the communicator.
     Group(Box<[u32]>),
 }
 
 impl Communicator {
-    /// Number of ranks in it.
+    /// Number of ranks in the communicator.
     pub fn size(&self) -> u32 {
         match self {
             Self::World(size) => *size,
@@ -21,10 +21,10 @@ impl Communicator {
         }
     }
 
-    /// The rank of the world that has this rank in the communicator.
+    /// Returns the rank of the world that has this rank in the communicator.
     ///
     /// # Panics
-    /// If there is no such rank; [`ProgramBuilder::build`](super::ProgramBuilder::build) has seen to it that
+    /// If there is no such rank; [`ProgramBuilder::build`](super::ProgramBuilder::build) ensures that
     /// collectives name none.
     #[inline]
     pub fn world_rank(&self, rank: u32) -> u32 {
@@ -34,7 +34,7 @@ impl Communicator {
         }
     }
 
-    /// The rank in the communicator of a rank of the world. Cost: linear in the group.
+    /// Returns the rank in the communicator of a rank of the world. Cost: linear in the group.
     pub fn rank_of(&self, world: RankId) -> Option<u32> {
         match self {
             Self::World(size) => (world.0 < *size).then_some(world.0),
@@ -43,35 +43,35 @@ impl Communicator {
     }
 }
 
-/// What a collective does.
+/// Kind of a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Named)]
 pub enum CollectiveCall {
-    /// Nobody goes on before everybody has come.
+    /// No rank continues before all have arrived.
     Barrier,
-    /// The root's data to everybody.
+    /// The root's data go to every rank.
     Bcast,
-    /// Everybody's data, combined, to the root.
+    /// The data of all ranks, combined, go to the root.
     Reduce,
-    /// Everybody's data, combined, to everybody.
+    /// The data of all ranks, combined, go to every rank.
     Allreduce,
-    /// A block of each to the root; with [`Counts::Each`] gatherv.
+    /// A block of each rank goes to the root; with [`Counts::Each`] gatherv.
     Gather,
-    /// A block of the root's to each; with [`Counts::Each`] scatterv.
+    /// A block of the root goes to each rank; with [`Counts::Each`] scatterv.
     Scatter,
-    /// A block of each to everybody; with [`Counts::Each`] allgatherv.
+    /// A block of each rank goes to every rank; with [`Counts::Each`] allgatherv.
     Allgather,
-    /// A block of each to each; with [`Counts::Each`] alltoallv.
+    /// Each rank sends a block to each rank; with [`Counts::Each`] alltoallv.
     Alltoall,
-    /// Everybody's data, combined, a block to each.
+    /// The data of all ranks are combined, and each rank gets a block of the result.
     ReduceScatter,
-    /// To each the combination of the data of those up to it.
+    /// Each rank gets the combined data of the ranks up to and including itself.
     Scan,
-    /// To each the combination of the data of those before it.
+    /// Each rank gets the combined data of the ranks before it.
     Exscan,
 }
 
 impl CollectiveCall {
-    /// Its name where it only starts: `ibcast`.
+    /// Name of the non-blocking variant: `ibcast`.
     pub fn background_name(self) -> &'static str {
         match self {
             Self::Barrier => "ibarrier",
@@ -89,7 +89,7 @@ impl CollectiveCall {
     }
 }
 
-/// How much data a collective moves \[B\].
+/// Amount of data that a collective moves \[B\].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Counts {
     /// One number. Bcast, reduce, allreduce, scan, exscan: the whole vector. Gather, scatter, allgather, alltoall,
@@ -103,22 +103,23 @@ pub enum Counts {
 /// A collective operation as one rank calls it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Collective {
-    /// What it does.
+    /// Kind of the collective.
     pub call: CollectiveCall,
-    /// Who takes part: a number in [`Program::communicators`](super::Program::communicators).
+    /// Ranks that take part: a number in [`Program::communicators`](super::Program::communicators).
     pub comm: u32,
-    /// The root, as a rank of the communicator; 0 where there is none.
+    /// Root, as a rank of the communicator; 0 if the collective has none.
     pub root: u32,
-    /// How much data.
+    /// Amount of data.
     pub counts: Counts,
 }
 
 /// Turns a collective into point-to-point operations.
 pub trait Expand: Send + Sync {
-    /// Appends what rank `me` of the communicator does, as a sequence: sends, receives, waits (for positions counted
-    /// from the first operation appended), and calculations for combining data. Peers are ranks of the world; the
-    /// communicator in the envelopes is that of the collective (the player keeps them apart from the program's own
-    /// messages). Ranks of the communicator call its collectives in the same order, so tags need to tell apart only the
-    /// messages of one collective.
+    /// Appends the operations of rank `me` of the communicator as a sequence: sends, receives, waits (for
+    /// positions counted from the first operation appended), and calculations for combining data.
+    ///
+    /// Peers are ranks of the world. The communicator in the envelopes is that of the collective; the player
+    /// keeps these messages apart from the program's own. Ranks of a communicator call its collectives in the
+    /// same order, so tags need to distinguish only the messages of one collective.
     fn steps(&self, collective: &Collective, group: &Communicator, me: u32, steps: &mut Vec<Op>);
 }

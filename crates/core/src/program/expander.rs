@@ -1,4 +1,4 @@
-//! Collectives of a program as operations: what the player asks for.
+//! Expansion of the collectives of a program into operations, for the player.
 
 use std::sync::Arc;
 
@@ -11,23 +11,24 @@ use crate::units::{Bandwidth, Time};
 
 /// Turns collectives into operations by the algorithms of `[collectives]`.
 ///
-/// Of an alltoallv a rank knows what it sends, not what it receives: all blocks are sent, also empty ones. The size of
-/// an element is not known either: vectors are split every 8 bytes where that comes out even, else 4, else anywhere.
-/// Operators are taken to commute.
+/// In an alltoallv a rank knows the sizes it sends, but not those it receives: all blocks are sent, even
+/// empty ones. The size of an element is unknown as well: vectors are split at multiples of 8 bytes if that
+/// is even, else of 4 bytes, else anywhere. Operators are assumed to commute.
 #[derive(Debug)]
 pub struct Expander {
     spec: CollectivesSpec,
-    /// Block sizes that ranks share, as sums: by the sizes' address, which a program does not change.
+    /// Prefix sums of block sizes that ranks share, by the address of the sizes, which a program does not
+    /// change.
     sums: Mutex<FxHashMap<(usize, usize), Arc<Blocks>>>,
 }
 
 impl Expander {
-    /// By these algorithms; [`CollectivesSpec::check`] has found nothing wrong with them.
+    /// Creates an expander with these algorithms, which [`CollectivesSpec::check`] has accepted.
     pub fn new(spec: CollectivesSpec) -> Self {
         Self { spec, sums: Mutex::default() }
     }
 
-    /// The call that a rank makes.
+    /// Returns the call that a rank makes.
     fn call(&self, collective: &Collective, group: &Communicator) -> Call {
         let (operation, sizes) = (operation(collective), self.sizes(collective));
         let call = Call { sizes, ..Call::equal(operation, group.size(), 0).rooted(collective.root) };
@@ -44,7 +45,7 @@ impl Expander {
                 let key = (counts.as_ptr() as usize, counts.len());
                 let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
                 let known = sums.entry(key).or_insert_with(|| Arc::new(Blocks::new(counts)));
-                // Another program's sizes may have stood at this address.
+                // The sizes of another program may have been at this address before.
                 if !known.are(counts) {
                     *known = Arc::new(Blocks::new(counts));
                 }
@@ -54,7 +55,7 @@ impl Expander {
     }
 }
 
-/// Which operation of MPI a collective is.
+/// Returns the MPI operation of a collective.
 pub fn operation(collective: &Collective) -> Operation {
     let differ = matches!(collective.counts, Counts::Each(_));
     match (collective.call, differ) {
@@ -77,7 +78,7 @@ pub fn operation(collective: &Collective) -> Operation {
     }
 }
 
-/// How long it takes to combine so many bytes.
+/// Returns the time that combining `bytes` takes; `None` if it is free.
 fn combining(bytes: u64, rate: Option<Bandwidth>) -> Option<Time> {
     let rate = rate.map(Bandwidth::bytes_per_second).filter(|&rate| rate > 0.0)?;
     Some(Time::from_seconds(bytes as f64 / rate))

@@ -1,64 +1,64 @@
-//! Programs by rule: schedules on which simulators of this kind are compared.
+//! Generated programs: schedules on which simulators of this kind are compared.
 //!
-//! Each is a text that says what it is, like `pairwise:ranks=64,size=20480B`; keys that are left out have their
+//! Each is described by a text like `pairwise:ranks=64,size=20480B`; keys that are left out have their
 //! default.
 
 use super::{Envelope, GaussianElimination, GraphBuilder, Op, PivotSearch, Program, ProgramBuilder, Swap};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::units::{Bytes, Time};
 
-/// A program by rule.
+/// Generator of a program.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Generator {
-    /// All-to-all in steps: in step s a rank sends to `r + s` and receives from `r - s`, both after those of the step
-    /// before.
+    /// All-to-all in steps: in step s a rank sends to `r + s` and receives from `r - s`, both after those of
+    /// the previous step.
     Pairwise {
         /// Number of ranks.
         ranks: u32,
-        /// Of each message.
+        /// Size of each message.
         size: Bytes,
     },
-    /// All-to-all with everything at once: a send to and a receive from each, in no order.
+    /// All-to-all at once: a send to and a receive from each other rank, in no order.
     Linear {
         /// Number of ranks.
         ranks: u32,
-        /// Of each message.
+        /// Size of each message.
         size: Bytes,
     },
-    /// A dissemination barrier: in step k a rank sends to `r + 2^k` and receives from `r - 2^k`; a send requires the
-    /// receive of the step before.
+    /// A dissemination barrier: in step k a rank sends to `r + 2^k` and receives from `r - 2^k`; a send
+    /// requires the receive of the previous step.
     Dissemination {
         /// Number of ranks.
         ranks: u32,
-        /// Of each message.
+        /// Size of each message.
         size: Bytes,
     },
     /// A broadcast by a binomial tree from rank 0; a rank sends to its farthest child first.
     Broadcast {
         /// Number of ranks.
         ranks: u32,
-        /// Of each message.
+        /// Size of each message.
         size: Bytes,
     },
-    /// A stencil on a torus of `x` times `y` ranks: in each iteration a calculation, then a message to each of four
-    /// neighbours.
+    /// A stencil on a torus of `x` times `y` ranks: in each iteration a calculation, then a message to each
+    /// of the four neighbours.
     Stencil {
-        /// Ranks along the first dimension.
+        /// Number of ranks along the first dimension.
         x: u32,
-        /// Ranks along the second.
+        /// Number of ranks along the second dimension.
         y: u32,
-        /// How often.
+        /// Number of iterations.
         iterations: u32,
-        /// Of each message.
+        /// Size of each message.
         size: Bytes,
-        /// How long a calculation takes.
+        /// Duration of a calculation.
         calc: Time,
     },
     /// Gaussian elimination with partial pivoting on a grid of ranks.
     GaussianElimination(GaussianElimination),
 }
 
-/// Names and their keys with defaults.
+/// Names of the generators, and their keys with defaults.
 const KNOWN: [(&str, &[(&str, &str)]); 6] = [
     ("pairwise", &[("ranks", "64"), ("size", "20480 B")]),
     ("linear", &[("ranks", "64"), ("size", "20480 B")]),
@@ -82,19 +82,19 @@ const KNOWN: [(&str, &[(&str, &str)]); 6] = [
     ),
 ];
 
-/// Most ranks of a generated program.
+/// Largest number of ranks of a generated program.
 const MOST_RANKS: u32 = 1 << 24;
 
-/// Most operations of a generated program.
+/// Largest number of operations of a generated program.
 const MOST_OPERATIONS: u64 = 1 << 31;
 
 impl Generator {
-    /// The names there are.
+    /// Names of the generators.
     pub fn names() -> impl Iterator<Item = &'static str> {
         KNOWN.iter().map(|(name, _)| *name)
     }
 
-    /// All rules with their keys and defaults, a line each, for help texts.
+    /// Lists all generators with their keys and defaults, one a line, for help texts.
     pub fn usage() -> String {
         let line = |(name, keys): &(&str, &[(&str, &str)])| {
             let keys: Vec<String> =
@@ -104,22 +104,22 @@ impl Generator {
         KNOWN.iter().map(line).collect()
     }
 
-    /// Whether a text names a generator rather than a file.
+    /// Returns true if a text names a generator rather than a file.
     pub fn is_meant(text: &str) -> bool {
         let name = text.split(':').next().unwrap_or(text);
         Self::names().any(|known| known == name)
     }
 
-    /// The rule that was most likely meant by a text that names no file: `lineer:ranks=4`.
+    /// Returns the generator most likely meant by a text that names no file: `lineer:ranks=4`.
     pub fn meant(text: &str) -> Option<&'static str> {
         let name = text.split(':').next().unwrap_or(text);
         closest(name, Self::names())
     }
 
-    /// The generator that a text describes.
+    /// Reads a generator from its text.
     ///
     /// # Errors
-    /// An unknown name or key, or a value that is none.
+    /// An unknown name or key, or an invalid value.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let wrong = |message: String| Diagnostic::new("wrong-program", message);
         let (name, settings) = text.split_once(':').unwrap_or((text, ""));
@@ -213,7 +213,7 @@ impl Generator {
         }
     }
 
-    /// Number of operations, about.
+    /// Approximate number of operations.
     fn operations(&self) -> u64 {
         let ranks = u64::from(self.ranks());
         ranks
@@ -226,10 +226,10 @@ impl Generator {
             }
     }
 
-    /// The program. Cost: proportional to its operations.
+    /// Generates the program. Cost: proportional to its operations.
     ///
     /// # Errors
-    /// None that [`Generator::parse`] lets through.
+    /// None for a generator that [`Generator::parse`] accepts.
     pub fn program(&self) -> Result<Program, Vec<Diagnostic>> {
         if let Self::GaussianElimination(spec) = self {
             return spec.program();
@@ -245,7 +245,7 @@ impl Generator {
 
     fn rank(&self, r: u32, graph: &mut GraphBuilder) {
         match *self {
-            // Its ranks are sequences, written together.
+            // Its ranks are sequences, and written all at once.
             Self::GaussianElimination(_) => {}
             Self::Pairwise { ranks, size } => {
                 let mut before: Option<(u32, u32)> = None;

@@ -1,9 +1,10 @@
-//! Who waits for whom among the operations of a rank.
+//! Dependencies among the operations of a rank.
 
-/// Who waits for whom among the operations of a rank, from those that are waited for.
+/// Dependencies among the operations of a rank, stored by the operation that is required.
 ///
-/// One list of words: where the followers of each operation begin in it, and one more such entry; then all followers.
-/// Words have 16 bits where everything fits, which halves what a schedule of many ranks takes.
+/// The graph is one list of words: the position at which the followers of each operation begin, one more such
+/// entry, and then all followers. Words have 16 bits if everything fits, which halves the memory of a
+/// schedule of many ranks.
 #[derive(Clone, Debug)]
 pub struct Graph(Words);
 
@@ -18,13 +19,13 @@ enum Words {
 pub struct Follower {
     /// The operation that waits.
     pub op: u32,
-    /// Whether it waits for the start only (`irequires`).
+    /// True if it waits for the start only (`irequires`).
     pub for_start: bool,
 }
 
-/// The bit of an edge that says that only the start is waited for.
+/// Bit of an edge that is set if the follower waits for the start only.
 pub(super) const FOR_START: u32 = 1 << 31;
-/// The same in a narrow word.
+/// [`FOR_START`] in a narrow word.
 const NARROW_START: u16 = 1 << 15;
 
 /// The followers of one operation.
@@ -62,8 +63,8 @@ impl Iterator for Followers<'_> {
 impl ExactSizeIterator for Followers<'_> {}
 
 impl Graph {
-    /// Of so many operations; edges are (required, follower with [`FOR_START`]), those of one operation in the order in
-    /// which they are kept.
+    /// Creates a graph of `ops` operations. Edges are (required, follower with [`FOR_START`]); the edges of
+    /// one operation keep their order.
     pub(super) fn new(ops: usize, edges: &[(u32, u32)]) -> Self {
         let all = ops + 1 + edges.len();
         Self(match ops <= usize::from(NARROW_START) && all <= usize::from(u16::MAX) {
@@ -78,13 +79,13 @@ impl Graph {
         })
     }
 
-    /// The order of a sequence of so many operations, as a graph.
+    /// Returns the order of a sequence of `ops` operations, as a graph.
     pub fn chain(ops: usize) -> Self {
         let edges: Vec<(u32, u32)> = (1..ops.max(1) as u32).map(|op| (op - 1, op)).collect();
         Self::new(ops, &edges)
     }
 
-    /// Those that wait for operation `op`, in the order in which the input names them.
+    /// Returns the operations that wait for operation `op`, in the order in which the input names them.
     #[inline]
     pub fn followers(&self, op: u32) -> Followers<'_> {
         let op = op as usize;
@@ -96,7 +97,7 @@ impl Graph {
 
     /// Number of operations.
     pub fn ops(&self) -> usize {
-        // The first list begins behind an entry for each and one more.
+        // The first list begins after one entry for each operation and one more.
         let first = match &self.0 {
             Words::Narrow(words) => usize::from(words[0]),
             Words::Wide(words) => words[0] as usize,
@@ -104,14 +105,14 @@ impl Graph {
         first - 1
     }
 
-    /// For how many others each operation waits.
+    /// Returns the number of operations that each operation waits for.
     pub fn required(&self) -> Vec<u32> {
         let mut required = vec![0; self.ops()];
         self.all().for_each(|follower| required[follower.op as usize] += 1);
         required
     }
 
-    /// All edges, by the operation that is waited for.
+    /// Returns all edges, by the operation that is required.
     pub fn all(&self) -> Followers<'_> {
         let first = self.ops() + 1;
         match &self.0 {
@@ -125,7 +126,7 @@ impl Graph {
         self.all().len()
     }
 
-    /// Memory that it takes \[B\].
+    /// Memory of the graph \[B\].
     pub fn bytes(&self) -> usize {
         match &self.0 {
             Words::Narrow(words) => 2 * words.len(),
@@ -133,13 +134,14 @@ impl Graph {
         }
     }
 
-    /// Whether every operation stands behind all that it requires: then none requires itself.
+    /// Returns true if every operation comes after all that it requires: then there are no cycles.
     pub(super) fn is_in_order(&self) -> bool {
         (0..self.ops() as u32).all(|op| self.followers(op).all(|follower| follower.op > op))
     }
 }
 
-/// Where the edges of each operation begin, and edges sorted by it, those of one in their order: a counting sort.
+/// Sorts edges by their required operation and puts the begin of each operation's list in front: a stable
+/// counting sort.
 fn sorted<W: Copy + Default>(
     ops: usize,
     edges: &[(u32, u32)],
@@ -156,7 +158,7 @@ fn sorted<W: Copy + Default>(
     for &(required, _) in edges {
         next(&mut words, required as usize);
     }
-    // From the number of each to where its list begins.
+    // Turns the counts into the begin of each list.
     let mut begin = ops + 1;
     for entry in &mut words[..=ops] {
         let count = at(*entry);
@@ -167,7 +169,7 @@ fn sorted<W: Copy + Default>(
         let found = next(&mut words, required as usize);
         words[found] = word(follower);
     }
-    // Each is now where the next list begins.
+    // Each entry is now the begin of the next list.
     words.copy_within(0..ops, 1);
     words[0] = place(ops + 1);
     words.into_boxed_slice()

@@ -1,21 +1,22 @@
-//! The [mailboxes](super::matching) of many ranks, small where little waits.
+//! The [mailboxes](super::matching) of many ranks, small as long as few messages wait.
 //!
-//! Of nearly all ranks a few receives and messages wait at a time. They are lists in one pool that are searched from
-//! the front, as the standard describes it; a rank whose list gets longer than a few has a hashed [`Mailbox`] from then
-//! on. Which message a receive takes is the same either way.
+//! At nearly all ranks only a few receives and messages wait at a time. They are kept in lists in one pool
+//! and searched from the front, as the standard describes it. A rank whose list exceeds a few entries has a
+//! hashed [`Mailbox`] from then on. Both ways a receive takes the same message.
 
 use super::matching::Mailbox;
 use super::{ANY_SOURCE, ANY_TAG, Envelope};
 use crate::ids::RankId;
 
-/// The end of a list.
+/// End of a list.
 const NIL: u32 = u32::MAX;
-/// In the place of the first: the rank has a hashed mailbox, whose number is in the place of the last.
+/// Marks a rank with a hashed mailbox when it is in the place of `first`; `last` is then the mailbox's
+/// number.
 const HASHED: u32 = u32::MAX - 1;
-/// So many receives, or messages, of a rank are searched one by one.
+/// Largest number of waiting receives, or messages, of a rank that are searched one by one.
 const FEW: u8 = 8;
 
-/// A receive or a message that waits.
+/// A waiting receive or message.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     envelope: Envelope,
@@ -23,10 +24,10 @@ struct Node {
     next: u32,
 }
 
-/// What waits at a rank, in the order in which it came.
+/// Receives and messages that wait at a rank, in their order of arrival.
 #[derive(Clone, Copy, Debug)]
 struct Lists {
-    /// The first and the last of receives, and of messages.
+    /// First and last node of the receives, and of the messages.
     ends: [(u32, u32); 2],
     lengths: [u8; 2],
 }
@@ -34,7 +35,7 @@ struct Lists {
 const RECEIVES: usize = 0;
 const MESSAGES: usize = 1;
 
-/// What ranks wait for, and what waits for them.
+/// Mailboxes of all ranks: posted receives, and messages that have arrived.
 #[derive(Clone, Debug)]
 pub struct Mailboxes {
     ranks: Vec<Lists>,
@@ -43,7 +44,7 @@ pub struct Mailboxes {
     hashed: Vec<Mailbox>,
 }
 
-/// Whether a receive takes a message.
+/// Returns true if a receive can take a message.
 #[inline]
 fn fits(receive: Envelope, message: Envelope) -> bool {
     receive.comm == message.comm
@@ -52,13 +53,14 @@ fn fits(receive: Envelope, message: Envelope) -> bool {
 }
 
 impl Mailboxes {
-    /// Of so many ranks, all empty.
+    /// Creates empty mailboxes for `ranks` ranks.
     pub fn new(ranks: usize) -> Self {
         let empty = Lists { ends: [(NIL, NIL); 2], lengths: [0; 2] };
         Self { ranks: vec![empty; ranks], nodes: Vec::new(), free: NIL, hashed: Vec::new() }
     }
 
-    /// A receive of a rank is posted: the message it takes, if one that fits has arrived; otherwise it is kept.
+    /// Posts a receive of a rank. Returns the message it takes if one that fits has arrived; otherwise keeps
+    /// the receive.
     #[inline]
     pub fn post(&mut self, rank: RankId, from: Envelope, receive: u32) -> Option<u32> {
         match self.take(rank, MESSAGES, |message| fits(from, message)) {
@@ -71,7 +73,8 @@ impl Mailboxes {
         }
     }
 
-    /// A message arrives: the receive that takes it, if one that fits has been posted; otherwise it is kept.
+    /// Delivers a message to a rank. Returns the receive that takes it if one that fits is posted; otherwise
+    /// keeps the message.
     #[inline]
     pub fn arrive(&mut self, rank: RankId, from: Envelope, message: u32) -> Option<u32> {
         match self.take(rank, RECEIVES, |receive| fits(receive, from)) {
@@ -84,13 +87,14 @@ impl Mailboxes {
         }
     }
 
-    /// Number of messages that nobody has asked for.
+    /// Number of messages that no receive has taken.
     pub fn unexpected(&self) -> u64 {
         let few: u64 = self.ranks.iter().map(|lists| u64::from(lists.lengths[MESSAGES])).sum();
         few + self.hashed.iter().map(|mailbox| mailbox.unexpected() as u64).sum::<u64>()
     }
 
-    /// Takes the first of a list that fits; of a rank with a hashed mailbox, that.
+    /// Takes the first entry of a list that fits. For a rank with a hashed mailbox, returns the mailbox
+    /// instead.
     #[inline]
     fn take(
         &mut self,
@@ -124,7 +128,7 @@ impl Mailboxes {
         Ok(None)
     }
 
-    /// Appends to a list; whether it was short enough.
+    /// Appends to a list. Returns false if the list is too long already.
     #[inline]
     fn keep(&mut self, rank: RankId, which: usize, envelope: Envelope, number: u32) -> bool {
         let lists = &mut self.ranks[rank.0 as usize];
@@ -153,14 +157,14 @@ impl Mailboxes {
         true
     }
 
-    /// Gives a rank a hashed mailbox, with all that waits there.
+    /// Replaces the lists of a rank by a hashed mailbox with the same content.
     fn hash(&mut self, rank: RankId) -> &mut Mailbox {
         let mut mailbox = Mailbox::default();
         for which in [RECEIVES, MESSAGES] {
             let mut at = self.ranks[rank.0 as usize].ends[which].0;
             while at != NIL {
                 let Node { envelope, number, next } = self.nodes[at as usize];
-                // None of them takes another: that would have happened when it came.
+                // No entry takes another one: that would have happened when it arrived.
                 match which {
                     RECEIVES => mailbox.post(envelope, number),
                     _ => mailbox.arrive(envelope, number),
@@ -184,7 +188,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Long enough for lists to be given up for hashed mailboxes in some of the cases.
+        /// Some cases are long enough to replace the lists by hashed mailboxes.
         #[test]
         fn lists_take_what_hashing_takes(
             steps in prop::collection::vec((any::<bool>(), 0_u32..2, 0_u32..4, 0_u32..4, 0_u32..2), 0..200),

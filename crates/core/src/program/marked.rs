@@ -1,4 +1,4 @@
-//! The regions that a program marks: their names, where they lie, and borders that belong to no other.
+//! The regions that a program marks: their names, their positions, and borders without a counterpart.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::{Program, RankProgram};
 use crate::diagnostic::{Diagnostic, closest};
 
 impl RankProgram {
-    /// Positions of operations that lie within a region: from the first to before the second, ascending.
+    /// Returns the ranges of operations that lie within a region, ascending; each range excludes its end.
     pub fn within(&self, region: u32) -> Vec<(u32, u32)> {
         let mut open = Open::default();
         let (mut found, mut from) = (Vec::new(), 0);
@@ -24,8 +24,8 @@ impl RankProgram {
         found
     }
 
-    /// Calls of a recorded run that lie within a region: numbers from 0 of the first and of the one behind the last,
-    /// ascending.
+    /// Returns the ranges of calls of the recorded run that lie within a region, ascending. Calls are
+    /// numbered from 0; each range excludes its end.
     pub fn calls_within(&self, region: u32) -> Vec<(u64, u64)> {
         let mut open = Open::default();
         let (mut found, mut from) = (Vec::new(), 0);
@@ -45,15 +45,15 @@ impl RankProgram {
 }
 
 impl Program {
-    /// Whether any region is marked.
+    /// Returns true if any region is marked.
     pub fn has_regions(&self) -> bool {
         !self.regions.is_empty()
     }
 
-    /// The number of a region.
+    /// Returns the number of a region.
     ///
     /// # Errors
-    /// There is none of this name: those that there are.
+    /// No region has this name; the message lists the existing ones.
     pub fn region(&self, name: &str) -> Result<u32, Diagnostic> {
         if let Some(number) = self.regions.iter().position(|region| &**region == name) {
             return Ok(number as u32);
@@ -66,7 +66,7 @@ impl Program {
         })
     }
 
-    /// The regions that there are, in a sentence.
+    /// Lists the existing regions in a sentence.
     fn listed_regions(&self) -> String {
         const MOST: usize = 20;
         let names: Vec<String> = self.regions.iter().take(MOST).map(|name| format!("`{name}`")).collect();
@@ -79,7 +79,7 @@ impl Program {
         }
     }
 
-    /// Borders that belong to no other: a sentence for each region that has any.
+    /// Reports borders without a counterpart: a sentence for each region that has any.
     pub fn stray_borders(&self) -> Vec<String> {
         let mut ends = vec![(0_u64, u32::MAX); self.regions.len()];
         let mut begins = vec![(0_u64, u32::MAX); self.regions.len()];
@@ -118,7 +118,7 @@ impl Program {
         said
     }
 
-    /// The number of a region with this name, which is made if there is none.
+    /// Returns the number of the region with this name, and adds the region if it does not exist.
     pub fn new_region(&mut self, name: &str) -> u32 {
         let known = self.regions.iter().position(|region| &**region == name);
         known.unwrap_or_else(|| {

@@ -1,22 +1,24 @@
-//! Which message a receive takes: by communicator, source and tag, in order.
+//! Matching of messages and receives: by communicator, source and tag, in order.
 //!
-//! A [`Mailbox`] is one rank's. A message that arrives takes the oldest posted receive that fits it; a receive that is
-//! posted takes the oldest message that has arrived and fits. So messages between two ranks that fit the same receives
-//! are taken in the order in which they arrived, as MPI has it. Receives and messages are numbers to the mailbox.
+//! A [`Mailbox`] belongs to one rank. An arriving message takes the oldest posted receive that fits it; a
+//! newly posted receive takes the oldest arrived message that fits. So messages between two ranks that fit
+//! the same receives are taken in order of arrival, as MPI requires. The mailbox knows receives and messages
+//! only by their numbers.
 //!
-//! Posted receives are hashed by what they ask for: (communicator, source, tag), where source and tag may be wildcards.
-//! A message looks in at most four places, for each combination of wildcards, and takes the oldest of what it finds.
-//! Messages nobody has asked for are hashed by what they are, and by each combination of wildcards that the rank has
-//! ever used. Every step takes constant time, whatever waits.
+//! Posted receives are hashed by their envelope: (communicator, source, tag), in which source and tag may be
+//! wildcards. A message looks in at most four places, one for each combination of wildcards, and takes the
+//! oldest receive found there. Unexpected messages are hashed by their envelope, and by each combination of
+//! wildcards that the rank has ever used. Every step takes constant time, however many receives and messages
+//! wait.
 
 use rustc_hash::FxHashMap;
 
 use super::{ANY_SOURCE, ANY_TAG, Envelope};
 
-/// No node: the end of a list.
+/// End of a list: no node.
 const NIL: u32 = u32::MAX;
 
-/// The ends of a list of nodes.
+/// First and last node of a list.
 #[derive(Clone, Copy, Debug)]
 struct List {
     head: u32,
@@ -27,29 +29,29 @@ struct List {
 #[derive(Clone, Copy, Debug)]
 struct Receive {
     number: u32,
-    /// Its place in the order of posting.
+    /// Position in the order of posting.
     age: u32,
     next: u32,
 }
 
-/// A message that nobody has asked for yet.
+/// An unexpected message: no receive has asked for it yet.
 #[derive(Clone, Copy, Debug)]
 struct Unexpected {
     number: u32,
-    /// Its place in the order of arrival.
+    /// Position in the order of arrival.
     age: u32,
     from: Envelope,
-    /// Neighbours in the lists of the four combinations of wildcards, where these are kept.
+    /// Neighbours in the lists of the four combinations of wildcards, as far as these lists are kept.
     links: [(u32, u32); 4],
 }
 
-/// What a rank waits for, and what waits for it.
+/// Mailbox of a rank: posted receives, and unexpected messages.
 #[derive(Clone, Debug, Default)]
 pub struct Mailbox {
     posted: FxHashMap<Envelope, List>,
     receives: Vec<Receive>,
     free_receives: Vec<u32>,
-    /// Posted receives by combination of wildcards.
+    /// Number of posted receives by combination of wildcards.
     count: [u32; 4],
     waiting: FxHashMap<Envelope, List>,
     messages: Vec<Unexpected>,
@@ -59,12 +61,12 @@ pub struct Mailbox {
     age: u32,
 }
 
-/// Combinations of wildcards: bit 0 for any source, bit 1 for any tag.
+/// Returns the combination of wildcards: bit 0 for any source, bit 1 for any tag.
 fn combination(envelope: Envelope) -> usize {
     usize::from(envelope.peer == ANY_SOURCE) | usize::from(envelope.tag == ANY_TAG) << 1
 }
 
-/// What a receive with this combination of wildcards asks for, to take a message like this.
+/// Returns the envelope of a receive that has this combination of wildcards and fits the message.
 fn widened(mut envelope: Envelope, combination: usize) -> Envelope {
     if combination & 1 != 0 {
         envelope.peer = ANY_SOURCE;
@@ -76,7 +78,8 @@ fn widened(mut envelope: Envelope, combination: usize) -> Envelope {
 }
 
 impl Mailbox {
-    /// A receive is posted: the message it takes, if one that fits has arrived; otherwise it is kept.
+    /// Posts a receive. Returns the message it takes if one that fits has arrived; otherwise keeps the
+    /// receive.
     pub fn post(&mut self, from: Envelope, receive: u32) -> Option<u32> {
         if let Some(node) = self.find(from) {
             return Some(self.take(node));
@@ -96,9 +99,10 @@ impl Mailbox {
         None
     }
 
-    /// A message arrives: the receive that takes it, if one that fits has been posted; otherwise it is kept.
+    /// Delivers a message. Returns the receive that takes it if one that fits is posted; otherwise keeps the
+    /// message.
     pub fn arrive(&mut self, from: Envelope, message: u32) -> Option<u32> {
-        // The oldest of the first receives of the four lists.
+        // Choose the oldest of the first receives of the four lists.
         let mut oldest: Option<(u32, usize)> = None;
         for combination in 0..4 {
             if self.count[combination] > 0
@@ -119,22 +123,22 @@ impl Mailbox {
         }
     }
 
-    /// The message that a receive would take, without taking it.
+    /// Returns the message that a receive would take, without taking it.
     pub fn peek(&mut self, from: Envelope) -> Option<u32> {
         self.find(from).map(|node| self.messages[node as usize].number)
     }
 
-    /// Number of receives that have been posted and wait.
+    /// Number of posted receives that wait.
     pub fn posted(&self) -> usize {
         self.receives.len() - self.free_receives.len()
     }
 
-    /// Number of messages that nobody has asked for.
+    /// Number of unexpected messages.
     pub fn unexpected(&self) -> usize {
         self.messages.len() - self.free_messages.len()
     }
 
-    /// The messages that nobody has asked for, by number, with what they are.
+    /// Returns the unexpected messages: their numbers and envelopes.
     pub fn waiting(&self) -> Vec<(u32, Envelope)> {
         let mut free = vec![false; self.messages.len()];
         self.free_messages.iter().for_each(|&at| free[at as usize] = true);
@@ -143,7 +147,7 @@ impl Mailbox {
     }
 
     fn next_age(&mut self) -> u32 {
-        // 2^32 receives and messages of one rank later the order of those still waiting might be wrong.
+        // After 2^32 receives and messages of one rank, the order of those still waiting may be wrong.
         self.age = self.age.wrapping_add(1);
         self.age
     }
@@ -164,7 +168,7 @@ impl Mailbox {
         number
     }
 
-    /// The oldest message that a receive could take.
+    /// Returns the oldest message that a receive could take.
     fn find(&mut self, from: Envelope) -> Option<u32> {
         let combination = combination(from);
         if combination != 0 && self.used & 1 << combination == 0 {
@@ -185,7 +189,7 @@ impl Mailbox {
         }
     }
 
-    /// Keeps a message.
+    /// Keeps an unexpected message.
     fn keep(&mut self, from: Envelope, message: u32) {
         let node = Unexpected { number: message, age: self.next_age(), from, links: [(NIL, NIL); 4] };
         let at = slot(&mut self.messages, &mut self.free_messages, node);
@@ -236,7 +240,7 @@ impl Mailbox {
     }
 }
 
-/// Puts a node where one is free.
+/// Puts a node into a free slot.
 fn slot<T>(nodes: &mut Vec<T>, free: &mut Vec<u32>, node: T) -> u32 {
     match free.pop() {
         Some(at) => {
@@ -293,7 +297,7 @@ mod tests {
         assert_eq!(mailbox.arrive(Envelope { comm: 1, ..from(0, 0) }, 1), Some(10));
     }
 
-    /// The same as plain lists searched from the front, as the standard describes it.
+    /// Reference: plain lists searched from the front, as the standard describes it.
     #[derive(Default)]
     struct Plain {
         posted: Vec<(Envelope, u32)>,

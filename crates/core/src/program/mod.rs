@@ -1,15 +1,15 @@
-//! Programs: what each rank computes, sends, receives and waits for.
+//! Programs: the operations of each rank, which computes, sends, receives and waits.
 //!
-//! A [`Program`] is what every reader of traces gives and what the player runs. Of each rank it has a list of
-//! [operations](Op), in one of two [orders](Order):
+//! Every reader of traces returns a [`Program`], and the player runs one. A program has a list of
+//! [operations](Op) for each rank, in one of two [orders](Order):
 //!
-//! * **sequence**: one after the other, as a process calls MPI. Non-blocking operations go on in the background until a
-//!   wait names them by their position in the list. A process of several [`Threads`] has one list for all of them.
+//! * **sequence**: one after the other, as a process calls MPI. Non-blocking operations continue in the background until
+//!   a wait names them by their position in the list. A process of several [`Threads`] has one list for all of them.
 //! * **graph**: an operation starts when those it requires are done (`requires`) or have started (`irequires`), as in
 //!   GOAL schedules. There are no waits: to require an operation is to wait for it.
 //!
-//! Peers are ranks of the world everywhere; a communicator only keeps messages apart, and says who takes part in a
-//! collective. A program is put together by a [`ProgramBuilder`] and does not change afterwards.
+//! Peers are always ranks of the world; a communicator only keeps messages apart, and defines the ranks of a
+//! collective. A program is built by a [`ProgramBuilder`] and does not change afterwards.
 //!
 //! ```
 //! # use hayase_core as hayase;
@@ -48,7 +48,8 @@ pub mod regions;
 pub mod start_up;
 mod threads;
 
-/// How collectives are done: [`collective`](crate::collective), and what turns those of a program into operations.
+/// Algorithms of collectives ([`collective`](crate::collective)), and the expansion of a program's
+/// collectives into operations.
 pub mod collectives {
     pub use super::expander::{Expander, operation};
     pub use crate::collective::*;
@@ -71,89 +72,90 @@ use crate::ids::{IdVec, RankId};
 use crate::program::caveats::Caveats;
 use crate::units::Time;
 
-/// What a receive takes that left open from whom, or with what tag, where it is known what came in the recorded run.
+/// Messages that wildcard receives take, if the recorded run tells which message came.
 #[spec(Copy, Eq, Default, Named)]
 pub enum Wildcards {
-    /// What came then. Who did what in the recorded run stays as it was, whatever the network.
+    /// The message that came in the recorded run. The assignment of work to ranks stays as recorded, whatever
+    /// the network.
     #[default]
     Recorded,
-    /// What comes first.
+    /// The message that arrives first.
     Arrival,
 }
 
 impl Wildcards {
-    /// Whether it is the default.
+    /// Returns true for the default.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What each rank does.
+/// Program: the operations of each rank.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     ranks: IdVec<RankId, RankProgram>,
-    /// Communicators; the first is that of all ranks.
+    /// Communicators; the first one has all ranks.
     pub communicators: Vec<Communicator>,
-    /// Collectives that operations name; ranks that call the same thing share one.
+    /// Collectives that operations name; ranks that make the same call share one.
     pub collectives: Vec<Collective>,
     /// Places in the source code where operations are called; [`RankProgram::sites`] names them.
     pub sites: Vec<Arc<str>>,
-    /// Names of regions; [`Mark::region`] is a number of one.
+    /// Names of regions; [`Mark::region`] is an index.
     pub regions: Vec<Arc<str>>,
-    /// By region, what it was in the run that was recorded; empty where there is none.
+    /// Statistics of each region in the recorded run; empty if unknown.
     pub recorded: Vec<RecordedRegion>,
-    /// The files it was read from; [`RankProgram::file`] names one.
+    /// Files that the program was read from; [`RankProgram::file`] is an index.
     pub files: Vec<Arc<str>>,
-    /// What places count: `"line"`, `"event"`, `"byte"`.
+    /// Unit that places count: `"line"`, `"event"`, `"byte"`.
     pub place_unit: &'static str,
-    /// What is wrong with the recording that it was made of.
+    /// Known defects of the recording.
     pub caveats: Caveats,
 }
 
-/// What one rank does.
+/// Operations of one rank, and data about them.
 #[derive(Clone, Debug, Default)]
 pub struct RankProgram {
-    /// Its operations.
+    /// Operations of the rank.
     pub ops: Vec<Op>,
-    /// In which order they run.
+    /// Order in which the operations run.
     pub order: Order,
-    /// Which thread executes which of them, where a sequence has several.
+    /// Thread of each operation, if a sequence has several threads.
     pub threads: Threads,
-    /// Requests that waits for several name, list after list: positions in `ops`.
+    /// Requests of waits for several, list after list: positions in `ops`.
     pub lists: Vec<u32>,
-    /// Where in the input each operation stands, from 1; empty where that is not known, and where they are `numbered`.
+    /// Place of each operation in the input, from 1; empty if unknown, or if `numbered` is set.
     pub places: Vec<u32>,
-    /// Where each operation is called from: its number in [`Program::sites`] plus one, 0 where that is not known; empty
-    /// where it is known of none.
+    /// Call site of each operation: its number in [`Program::sites`] plus one, or 0 if unknown; empty if all
+    /// are unknown.
     pub sites: Vec<u32>,
     /// Borders of regions, ascending.
     pub marks: Vec<Mark>,
-    /// The file it was read from: its number in [`Program::files`].
+    /// File that the rank was read from: its number in [`Program::files`].
     pub file: u32,
-    /// The operation at position i stands at place i + 1 of the input: nothing needs to be kept of that.
+    /// Set if the operation at position i is at place i + 1 of the input: then `places` is not needed.
     pub numbered: bool,
-    /// When the rank ended in the run that was recorded, from its start.
+    /// Time at which the rank ended in the recorded run, counted from its start.
     pub measured: Option<Time>,
 }
 
-/// In which order operations run.
+/// Order in which operations run.
 #[derive(Clone, Debug, Default)]
 pub enum Order {
     /// One after the other.
     #[default]
     Sequence,
-    /// When those they require are done or have started.
+    /// Each when the operations that it requires are done or have started.
     Graph(Graph),
 }
 
 impl RankProgram {
-    /// The requests that a wait for several names.
+    /// Returns the requests of a wait for several.
     #[inline]
     pub fn list(&self, first: u32, count: u32) -> &[u32] {
         &self.lists[first as usize..][..count as usize]
     }
 
-    /// Where in the input an operation stands, from 1.
+    /// Returns the place of an operation in the input, from 1.
     #[inline]
     pub fn place(&self, at: usize) -> Option<u32> {
         match self.numbered {
@@ -162,7 +164,8 @@ impl RankProgram {
         }
     }
 
-    /// The same; of an operation that was added behind all others, where the last of those stands.
+    /// Returns the place of an operation in the input; for one added after all others, the place of the last
+    /// of those.
     pub fn place_or_last(&self, at: usize) -> Option<u32> {
         self.place(at).or_else(|| match self.numbered {
             true => Some(self.ops.len() as u32),
@@ -170,7 +173,7 @@ impl RankProgram {
         })
     }
 
-    /// The graph, where that is its order.
+    /// Returns the graph if the order is one.
     #[inline]
     pub fn graph(&self) -> Option<&Graph> {
         match &self.order {
@@ -181,7 +184,7 @@ impl RankProgram {
 }
 
 impl Program {
-    /// The same, made of recordings of which this is wrong.
+    /// Returns the program with these caveats about its recording.
     #[must_use]
     pub fn with_caveats(mut self, caveats: Caveats) -> Self {
         self.caveats = caveats;
@@ -193,18 +196,18 @@ impl Program {
         self.ranks.len() as u32
     }
 
-    /// What one rank does.
+    /// Operations of one rank.
     #[inline]
     pub fn rank(&self, rank: RankId) -> &RankProgram {
         &self.ranks[rank]
     }
 
-    /// What one rank does, to be changed: whoever does that sees to it that everything it names is there.
+    /// Operations of one rank, mutably. The caller ensures that everything they name exists.
     pub fn rank_mut(&mut self, rank: RankId) -> &mut RankProgram {
         &mut self.ranks[rank]
     }
 
-    /// All ranks with what they do, ascending.
+    /// All ranks with their operations, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (RankId, &RankProgram)> {
         self.ranks.iter_ids()
     }
@@ -214,7 +217,7 @@ impl Program {
         self.ranks.iter().map(|rank| rank.ops.len() as u64).sum()
     }
 
-    /// Number of messages that the point-to-point operations send (those of collectives come on top).
+    /// Number of messages that the point-to-point operations send; messages of collectives are not counted.
     pub fn messages(&self) -> u64 {
         let sends = |rank: &RankProgram| {
             rank.ops.iter().filter(|op| matches!(op.kind, OpKind::Send | OpKind::Isend)).count() as u64
@@ -222,13 +225,13 @@ impl Program {
         self.ranks.iter().map(sends).sum()
     }
 
-    /// Number of receives that the program left open, of which it is known what came ([`Op::is_pinned`]).
+    /// Number of wildcard receives that are pinned to the message of the recorded run ([`Op::is_pinned`]).
     pub fn pinned(&self) -> u64 {
         let pinned = |op: &&Op| op.is_pinned() && matches!(op.kind, OpKind::Recv | OpKind::Irecv);
         self.ranks.iter().map(|rank| rank.ops.iter().filter(pinned).count() as u64).sum()
     }
 
-    /// As the program was written: receives that left open from whom or with what tag take whatever comes first.
+    /// Returns the program as it was written: its wildcard receives take the message that arrives first.
     #[must_use]
     pub fn unpinned(&self) -> Self {
         let mut program = self.clone();
@@ -238,7 +241,7 @@ impl Program {
         program
     }
 
-    /// Whether an operation is one of all ranks, which none is done with before all have come to it.
+    /// Returns true if an operation is a collective of all ranks that none leaves before all have arrived.
     pub fn waits_for_all(&self, op: &Op) -> bool {
         let Action::Collective(number) = op.action() else { return false };
         let Some(collective) = self.collectives.get(number as usize) else { return false };
@@ -253,34 +256,34 @@ impl Program {
         self.ranks.iter().map(|rank| rank.ops.iter().filter(|op| op.kind.is_collective()).count() as u64).sum()
     }
 
-    /// Whether any collective operation goes on in the background.
+    /// Returns true if any collective operation runs in the background.
     pub fn has_background_collectives(&self) -> bool {
         self.ranks.iter().any(|rank| rank.ops.iter().any(|op| op.kind == OpKind::Icollective))
     }
 
-    /// Whether any rank does several things at once: its order is a graph, or it has several threads.
+    /// Returns true if any rank does several things at once: its order is a graph, or it has several threads.
     pub fn has_graphs(&self) -> bool {
         self.ranks.iter().any(|rank| rank.graph().is_some()) || self.has_threads()
     }
 
-    /// Whether any rank has several threads.
+    /// Returns true if any rank has several threads.
     pub fn has_threads(&self) -> bool {
         self.ranks.iter().any(|rank| !rank.threads.is_empty())
     }
 
-    /// The largest number of processors and of network interfaces that a rank uses.
+    /// Largest numbers of processors and of network interfaces that a rank uses.
     pub fn lanes(&self) -> (u32, u32) {
         let ops = self.ranks.iter().flat_map(|rank| &rank.ops);
         let (cpu, nic) = ops.fold((0, 0), |(cpu, nic), op| (op.cpu.max(cpu), op.nic.max(nic)));
         (u32::from(cpu) + 1, u32::from(nic) + 1)
     }
 
-    /// When the last rank ended in the run that was recorded, where all ranks say it.
+    /// Time at which the last rank ended in the recorded run, if it is known for all ranks.
     pub fn measured(&self) -> Option<Time> {
         self.ranks.iter().map(|rank| rank.measured).try_fold(Time::ZERO, |last, end| Some(last.max(end?)))
     }
 
-    /// Where in the input an operation stands: `bt.goal, line 12`; what is known of it.
+    /// Describes the place of an operation in the input: `bt.goal, line 12`. Unknown parts are left out.
     pub fn place(&self, rank: RankId, op: u32) -> Option<String> {
         let program = self.ranks.get(rank)?;
         let file = self.files.get(program.file as usize).map(|file| file.to_string());
@@ -292,13 +295,13 @@ impl Program {
         }
     }
 
-    /// Where in the source code an operation is called: `cg.f:1023`.
+    /// Returns the place in the source code where an operation is called: `cg.f:1023`.
     pub fn site(&self, rank: RankId, op: u32) -> Option<&Arc<str>> {
         let number = *self.ranks.get(rank)?.sites.get(op as usize)?;
         self.sites.get(number.checked_sub(1)? as usize)
     }
 
-    /// An operation in words: `recv of 100 B from rank 3, tag 5`.
+    /// Describes an operation in words: `recv of 100 B from rank 3, tag 5`.
     pub fn describe(&self, rank: RankId, op: &Op) -> String {
         let tag = |tag: u32| if tag == ANY_TAG { "any tag".to_owned() } else { format!("tag {tag}") };
         let comm = |comm: u32| if comm == 0 { String::new() } else { format!(", communicator {comm}") };

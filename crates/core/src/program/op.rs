@@ -1,24 +1,24 @@
-//! One operation of a rank, in 24 bytes, and the same as an enum for those who read it.
+//! One operation of a rank: compact in 24 bytes, and as an enum for those who read it.
 
 use crate::ids::RankId;
 use crate::units::Time;
 
-/// Any source: the peer of a receive that takes a message from whoever sends one.
+/// Any source: the peer of a receive that takes messages from all ranks.
 pub const ANY_SOURCE: u32 = u32::MAX;
-/// Any tag: the tag of a receive that takes a message of any tag.
+/// Any tag: the tag of a receive that takes messages of all tags.
 pub const ANY_TAG: u32 = u32::MAX;
 
-/// What an operation is.
+/// Kind of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Named)]
 #[repr(u8)]
 pub enum OpKind {
-    /// Computes for a while.
+    /// Computes for some time.
     Calc,
-    /// Sends, and goes on when the buffer may be used again.
+    /// Sends, and returns when the buffer may be used again.
     Send,
     /// Starts a send.
     Isend,
-    /// Receives, and goes on when the message is there.
+    /// Receives, and returns when the message has arrived.
     Recv,
     /// Starts a receive.
     Irecv,
@@ -30,47 +30,47 @@ pub enum OpKind {
     Waitany,
     /// Waits until at least one request of a list is complete, and completes all that are.
     Waitsome,
-    /// Asks whether a request is complete.
+    /// Tests if a request is complete.
     Test,
-    /// Waits until a message that could be received is there, without receiving it.
+    /// Waits until a matching message has arrived, without receiving it.
     Probe,
-    /// A collective operation.
+    /// Runs a collective operation.
     Collective,
     /// Starts a collective operation.
     Icollective,
 }
 
 impl OpKind {
-    /// Whether it is a collective operation, here or from here on.
+    /// Returns true for a collective operation, blocking or not.
     pub fn is_collective(self) -> bool {
         matches!(self, Self::Collective | Self::Icollective)
     }
 
-    /// Whether it starts something that another operation waits for.
+    /// Returns true if it starts something that another operation waits for.
     pub fn is_nonblocking(self) -> bool {
         matches!(self, Self::Isend | Self::Irecv | Self::Icollective)
     }
 }
 
-/// One operation of a rank, as it is kept: 24 bytes, so that three million of them fit in 72 MB.
+/// One operation of a rank in its compact form: 24 bytes, so that three million of them fit in 72 MB.
 ///
-/// What `peer`, `tag`, `arg` and `size` mean depends on the kind; [`Op::action`] says it.
+/// The meaning of `peer`, `tag`, `arg` and `size` depends on the kind; see [`Op::action`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Op {
-    /// What it is.
+    /// Kind of the operation.
     pub kind: OpKind,
     /// Marks: [`Op::WITHIN_CALL`], [`Op::OPEN_SOURCE`], [`Op::OPEN_TAG`].
     pub marks: u8,
-    /// The processor of the rank that does it (in a graph; 0 elsewhere).
+    /// Processor of the rank that executes it (in a graph; else 0).
     pub cpu: u8,
-    /// The network interface of the rank that does it (in a graph; 0 elsewhere).
+    /// Network interface of the rank that executes it (in a graph; else 0).
     pub nic: u8,
-    /// The other side, as a rank of the world; [`ANY_SOURCE`].
+    /// Peer, as a rank of the world, or [`ANY_SOURCE`].
     pub peer: u32,
-    /// The tag; [`ANY_TAG`].
+    /// Tag, or [`ANY_TAG`].
     pub tag: u32,
-    /// Messages: the communicator. Waits and tests of one request: the operation that started it. Of several: where
-    /// their list starts. Collectives, also those that only start: which one.
+    /// Messages: the communicator. Waits and tests of one request: the operation that started it. Waits for
+    /// several: the start of their list. Collectives, blocking or not: the number of the collective.
     pub arg: u32,
     /// Messages: bytes. Calculations: bits of the duration in picoseconds. Lists: their length.
     pub size: u64,
@@ -78,132 +78,132 @@ pub struct Op {
 
 const _: () = assert!(size_of::<Op>() == 24);
 
-/// An operation, spelled out.
+/// An operation with named fields.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Action {
     /// Computes.
     Calc(Time),
-    /// Sends; the flag is set where another operation waits for its end.
+    /// Sends a message.
     Send {
-        /// Whether it only starts here.
+        /// True if the send only starts here and another operation waits for its end.
         nonblocking: bool,
-        /// Where the message goes.
+        /// Receiver, tag and communicator.
         to: Envelope,
-        /// How large it is \[B\].
+        /// Size of the message \[B\].
         bytes: u64,
     },
-    /// Receives; the flag is set where another operation waits for its end.
+    /// Receives a message.
     Recv {
-        /// Whether it only starts here.
+        /// True if the receive only starts here and another operation waits for its end.
         nonblocking: bool,
-        /// Which messages it takes.
+        /// Messages that the receive takes.
         from: Envelope,
-        /// How large it says they are \[B\]; the message itself decides.
+        /// Expected size \[B\]; the size of the message itself decides.
         bytes: u64,
     },
-    /// Looks for a message.
+    /// Waits until a matching message has arrived.
     Probe(Envelope),
     /// Waits for a request: the position of the operation that started it.
     Wait(u32),
-    /// Asks for a request: the position of the operation that started it.
+    /// Tests a request: the position of the operation that started it.
     Test(u32),
-    /// Waits for several: `first .. first + count` of the rank's [lists](super::RankProgram::list).
+    /// Waits for several requests: `first .. first + count` of the rank's [lists](super::RankProgram::list).
     WaitList {
-        /// All, any or some.
+        /// Kind of the wait: for all, any or some.
         kind: OpKind,
-        /// Where the list starts.
+        /// Start of the list.
         first: u32,
-        /// How long it is.
+        /// Length of the list.
         count: u32,
     },
-    /// A collective: its number in [`Program::collectives`](super::Program::collectives).
+    /// Runs a collective: its number in [`Program::collectives`](super::Program::collectives).
     Collective(u32),
-    /// The same, which only starts here; another operation waits for its end.
+    /// Starts a collective; another operation waits for its end.
     Icollective(u32),
 }
 
-/// Who, with what tag, in which communicator.
+/// Peer, tag and communicator of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Envelope {
-    /// The other side as a rank of the world; [`ANY_SOURCE`].
+    /// Peer, as a rank of the world, or [`ANY_SOURCE`].
     pub peer: u32,
-    /// The tag; [`ANY_TAG`].
+    /// Tag, or [`ANY_TAG`].
     pub tag: u32,
-    /// The communicator: its number in [`Program::communicators`](super::Program::communicators).
+    /// Communicator: its number in [`Program::communicators`](super::Program::communicators).
     pub comm: u32,
 }
 
 impl Envelope {
-    /// In the communicator of all ranks.
+    /// Creates an envelope in the communicator of all ranks.
     pub fn world(peer: u32, tag: u32) -> Self {
         Self { peer, tag, comm: 0 }
     }
 
-    /// The other side, if it is a certain one.
+    /// Returns the peer, unless it is a wildcard.
     pub fn rank(self) -> Option<RankId> {
         (self.peer != ANY_SOURCE).then_some(RankId(self.peer))
     }
 }
 
 impl Op {
-    /// The operation is part of a call that is charged for elsewhere: posting it costs nothing (the two halves of a
-    /// sendrecv: its receive is posted and waited for, and only the receive itself costs).
+    /// Set if the operation is part of a call that is charged elsewhere, so that posting it costs nothing. In
+    /// a sendrecv the posting of the receive and the wait are free, and only the receive itself costs.
     pub const WITHIN_CALL: u8 = 1;
-    /// The program left open from whom: `peer` is who it was in the run that was recorded.
+    /// Set if the program left the source open: `peer` is the source in the recorded run.
     pub const OPEN_SOURCE: u8 = 2;
-    /// The program left the tag open: `tag` is what came in the run that was recorded.
+    /// Set if the program left the tag open: `tag` is the tag in the recorded run.
     pub const OPEN_TAG: u8 = 4;
 
     const fn new(kind: OpKind) -> Self {
         Self { kind, marks: 0, cpu: 0, nic: 0, peer: 0, tag: 0, arg: 0, size: 0 }
     }
 
-    /// Computes for a while.
+    /// Creates a calculation of this duration.
     pub fn calc(duration: Time) -> Self {
         Self { size: duration.ps().to_bits(), ..Self::new(OpKind::Calc) }
     }
 
-    /// Sends.
+    /// Creates a blocking send.
     pub fn send(to: Envelope, bytes: u64) -> Self {
         Self::message(OpKind::Send, to, bytes)
     }
 
-    /// Starts a send.
+    /// Creates a non-blocking send.
     pub fn isend(to: Envelope, bytes: u64) -> Self {
         Self::message(OpKind::Isend, to, bytes)
     }
 
-    /// Receives.
+    /// Creates a blocking receive.
     pub fn recv(from: Envelope, bytes: u64) -> Self {
         Self::message(OpKind::Recv, from, bytes)
     }
 
-    /// Starts a receive.
+    /// Creates a non-blocking receive.
     pub fn irecv(from: Envelope, bytes: u64) -> Self {
         Self::message(OpKind::Irecv, from, bytes)
     }
 
-    /// Looks for a message.
+    /// Creates a probe.
     pub fn probe(from: Envelope) -> Self {
         Self::message(OpKind::Probe, from, 0)
     }
 
-    /// Waits for what operation `started` of the rank started.
+    /// Creates a wait for the request that operation `started` of the rank started.
     pub fn wait(started: u32) -> Self {
         Self { arg: started, ..Self::new(OpKind::Wait) }
     }
 
-    /// Asks for what operation `started` of the rank started.
+    /// Creates a test of the request that operation `started` of the rank started.
     pub fn test(started: u32) -> Self {
         Self { arg: started, ..Self::new(OpKind::Test) }
     }
 
-    /// A collective: its number in the program's list.
+    /// Creates a collective from its number in the program's list.
     pub fn collective(number: u32) -> Self {
         Self { arg: number, ..Self::new(OpKind::Collective) }
     }
 
-    /// Starts a collective: its number in the program's list.
+    /// Creates a non-blocking collective from its number in the program's list.
     pub fn icollective(number: u32) -> Self {
         Self { arg: number, ..Self::new(OpKind::Icollective) }
     }
@@ -216,27 +216,27 @@ impl Op {
         Self { peer: envelope.peer, tag: envelope.tag, arg: envelope.comm, size: bytes, ..Self::new(kind) }
     }
 
-    /// The same with these marks.
+    /// Returns the operation with these marks added.
     #[must_use]
     pub fn marked(mut self, marks: u8) -> Self {
         self.marks |= marks;
         self
     }
 
-    /// The same on this processor and interface of the rank.
+    /// Returns the operation on this processor and interface of the rank.
     #[must_use]
     pub fn on(mut self, cpu: u8, nic: u8) -> Self {
         (self.cpu, self.nic) = (cpu, nic);
         self
     }
 
-    /// Whether the program left anything of it open, and it is known what came.
+    /// Returns true if the program left the source or the tag open and the recorded run fills it in.
     #[inline]
     pub fn is_pinned(&self) -> bool {
         self.marks & (Self::OPEN_SOURCE | Self::OPEN_TAG) != 0
     }
 
-    /// As the program wrote it: what it left open is open again.
+    /// Returns the operation as the program wrote it, with source and tag open again.
     #[must_use]
     pub fn unpinned(mut self) -> Self {
         if self.marks & Self::OPEN_SOURCE != 0 {
@@ -249,26 +249,26 @@ impl Op {
         self
     }
 
-    /// Whether posting it is charged for elsewhere.
+    /// Returns true if posting it is charged elsewhere.
     #[inline]
     pub fn is_within_call(&self) -> bool {
         self.marks & Self::WITHIN_CALL != 0
     }
 
-    /// The duration of a calculation.
+    /// Duration of a calculation.
     #[inline]
     pub fn duration(&self) -> Time {
         debug_assert_eq!(self.kind, OpKind::Calc);
         Time::from_ps(f64::from_bits(self.size))
     }
 
-    /// Who, with what tag, where: of a send, receive or probe.
+    /// Returns the envelope of a send, receive or probe.
     #[inline]
     pub fn envelope(&self) -> Envelope {
         Envelope { peer: self.peer, tag: self.tag, comm: self.arg }
     }
 
-    /// The operation, spelled out.
+    /// Returns the operation with named fields.
     pub fn action(&self) -> Action {
         match self.kind {
             OpKind::Calc => Action::Calc(self.duration()),

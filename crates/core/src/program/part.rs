@@ -1,4 +1,4 @@
-//! The part of a program that is looked at: a region by its name, by two places of the source, or what comes after
+//! The part of a program that is evaluated: a region by its name, by two places of the source, or all after
 //! start-up.
 
 use std::fmt;
@@ -10,27 +10,27 @@ use super::start_up::{AFTER, StartUp};
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
 
-/// Which part of a program is looked at; all of it where nothing is said.
+/// Part of a program that is evaluated; by default all of it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Part {
-    /// The region of this name.
+    /// Name of a region.
     pub region: Option<String>,
-    /// The place of the calls with which it begins.
+    /// Call sites at which the part begins.
     pub from: Option<SourceLine>,
-    /// The place of the calls with which it ends.
+    /// Call sites at which the part ends.
     pub to: Option<SourceLine>,
-    /// How much of the start is left out.
+    /// Start of the program that is left out.
     pub skip_start: Option<Skip>,
 }
 
-/// How much of the start of a program is left out.
+/// Start of a program that is left out.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Skip {
-    /// As far as start-up goes.
+    /// Start-up as detected from the calls.
     Found,
-    /// So many calls of each rank.
+    /// This number of calls of each rank.
     Calls(u64),
-    /// So long after each rank's start.
+    /// This time after each rank's start.
     Time(Time),
 }
 
@@ -58,13 +58,13 @@ impl fmt::Display for Skip {
 }
 
 impl Part {
-    /// The two places, where it is told by places.
+    /// Returns the two places if the part is given by places.
     pub fn between(&self) -> Option<Between> {
         let (from, to) = (self.from.clone(), self.to.clone());
         (from.is_some() || to.is_some()).then_some(Between { from, to })
     }
 
-    /// The name of the region that it is; `None` for the whole program.
+    /// Returns the name of the part's region; `None` for the whole program.
     pub fn name(&self) -> Option<String> {
         match (&self.region, self.between(), self.skip_start) {
             (Some(region), ..) => Some(region.clone()),
@@ -74,7 +74,7 @@ impl Part {
         }
     }
 
-    /// Marks it in a program that was read from a trace, where it is told by calls: what was found to be start-up, if
+    /// Marks the part in a program read from a trace, if it is given by calls. Returns the start-up found if
     /// that is left out.
     pub fn mark_by_calls(&self, program: &mut Program) -> Option<StartUp> {
         match self.skip_start {
@@ -84,10 +84,10 @@ impl Part {
         }
     }
 
-    /// Marks it in a program that comes from elsewhere.
+    /// Marks the part in a program that is not read from a trace.
     ///
     /// # Errors
-    /// It is told by places or times that the program does not have.
+    /// The part is given by places or times that the program does not have.
     pub fn mark(&self, program: &mut Program) -> Result<Option<StartUp>, Diagnostic> {
         if let Some(between) = self.between() {
             between.mark(program, &self.name().unwrap_or_default())?;

@@ -1,4 +1,4 @@
-//! Long messages in pieces.
+//! Splitting of long messages into pieces.
 
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -9,23 +9,24 @@ use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::units::Bytes;
 
-/// Memory that an operation takes while messages are cut, with its place and its site \[B\].
+/// Memory of an operation while messages are split, with its place and its call site \[B\].
 const PER_OPERATION: u64 = 64;
 
-/// The pieces of a message \[B\], none longer than `most` (at least 1); a message without bytes is one piece.
+/// Returns the sizes of the pieces of a message \[B\], none longer than `most` (at least 1); an empty message
+/// is one piece.
 pub fn pieces(bytes: u64, most: u64) -> impl Iterator<Item = u64> {
     (0..bytes.div_ceil(most).max(1)).map(move |piece| most.min(bytes - piece * most))
 }
 
 impl Program {
-    /// Sends messages longer than `most` in pieces of that size, one after another, and receives them so: what a
-    /// program does that cuts its messages itself. Messages of collective operations stay whole.
+    /// Splits messages longer than `most` into pieces of that size, sent and received one after another, as a
+    /// program does that splits its messages itself. Messages of collective operations stay whole.
     ///
-    /// The n-th receive of an envelope takes the n-th message sent with it, in as many pieces.
+    /// The n-th receive of an envelope takes the n-th message sent with it, in the same number of pieces.
     ///
     /// # Errors
-    /// Pieces of no bytes; a schedule; more pieces than fit in memory; a message in pieces that is taken by a receive
-    /// which leaves open what it takes, or waited for by a wait for any of several.
+    /// A piece size of 0; a program with graphs; more pieces than fit in memory. A message in pieces that a
+    /// wildcard receive takes, or that a wait for any of several waits for.
     pub fn send_in_pieces(&mut self, most: Bytes, wildcards: Wildcards) -> Result<(), Diagnostic> {
         let wrong = |message: String| Err(Diagnostic::new("no-pieces", message));
         if most.0 == 0 {
@@ -34,7 +35,7 @@ impl Program {
         if self.has_graphs() {
             return wrong("operations of a schedule cannot be cut into pieces; only sequences of calls can".to_owned());
         }
-        // By envelope and receiver, the messages in the order of sending.
+        // Messages by envelope and receiver, in the order of sending.
         let mut sent: FxHashMap<(Envelope, u32), VecDeque<u64>> = FxHashMap::default();
         let mut gets_long = vec![false; self.ranks() as usize];
         let mut operations = self.operations();
@@ -58,7 +59,7 @@ impl Program {
                         let op = if wildcards == Wildcards::Arrival { op.unpinned() } else { *op };
                         let from = op.envelope();
                         let is_open = from.peer == ANY_SOURCE || from.tag == ANY_TAG;
-                        // (One that no message is sent to waits for ever, in whatever pieces.)
+                        // (A receive that no message is sent to waits forever, whatever its pieces.)
                         if is_open {
                             None
                         } else {
@@ -84,11 +85,11 @@ impl Program {
         Ok(())
     }
 
-    /// Cuts what one rank sends and receives into pieces, given how long each message is; the operation that cannot be
-    /// cut, if there is one.
+    /// Splits the messages of one rank, given the size of each. Returns the operation that cannot be split,
+    /// if there is one.
     fn cut(&mut self, rank: RankId, bytes: &[u64], most: u64) -> Option<u32> {
         let of = self.rank_mut(rank);
-        // By old operation, the first of its new ones.
+        // First new operation of each old one.
         let mut first = Vec::with_capacity(of.ops.len() + 1);
         let (mut ops, mut lists, mut places, mut sites) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (at, op) in of.ops.iter().enumerate() {
@@ -99,7 +100,7 @@ impl Program {
                     ops.extend(pieces(bytes[at], most).map(|size| Op { size, ..*op }));
                 }
                 OpKind::Wait => ops.extend(pieces_of(op.arg).map(|arg| Op { arg, ..*op })),
-                // The last piece comes last.
+                // The last piece arrives last.
                 OpKind::Test => ops.extend(pieces_of(op.arg).last().map(|arg| Op { arg, ..*op })),
                 OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => {
                     let from = lists.len();

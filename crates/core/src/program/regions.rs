@@ -1,52 +1,52 @@
-//! Regions: parts of a program that its author told apart, by their borders among the operations of each rank.
+//! Regions: parts of a program that its author marked, by their borders among the operations of each rank.
 //!
-//! A border takes no time and changes nothing: it stands beside the operations, before the one of its position. So a
-//! program with borders plays as one without.
+//! A border takes no time and changes nothing: it is kept beside the operations, before the one at its
+//! position. So a program with borders plays like one without.
 
 use crate::ids::RankId;
 use crate::units::Time;
 
-/// A border of a region in the operations of a rank.
+/// A border of a region among the operations of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Mark {
-    /// The operation before which it stands; their number at the end.
+    /// Position of the operation after the border; the number of operations at the end.
     pub at: u32,
-    /// Which region: its number in [`Program::regions`](super::Program::regions).
+    /// Region: its number in [`Program::regions`](super::Program::regions).
     pub region: u32,
-    /// Whether it begins here; else it ends.
+    /// True if the region begins here, false if it ends.
     pub begins: bool,
-    /// Where it was marked, as of an operation: a number of [`Program::sites`](super::Program::sites) plus one; 0: not
-    /// known.
+    /// Call site of the border: a number in [`Program::sites`](super::Program::sites) plus one, or 0 if
+    /// unknown.
     pub site: u32,
-    /// Where in the input the call behind it stands, as of an operation.
+    /// Place in the input of the call after the border.
     pub place: u32,
 }
 
-/// The borders of one rank, taken in their order: what begins while it has begun is a part of what began, and what ends
-/// without having begun is nothing.
+/// Open regions of one rank, which takes its borders in order. A region that begins while it is open is part
+/// of the same execution, and an end without a begin is ignored.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Open {
-    /// By region, how many beginnings have no end yet.
+    /// Number of begins without an end, by region.
     depths: Vec<u32>,
-    /// Those that are open, in the order in which they began.
+    /// Open regions, in the order in which they began.
     open: Vec<u32>,
 }
 
-/// What a border is, given those before it.
+/// Effect of a border, given those before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Border {
     /// An execution begins.
     Begins,
     /// An execution ends.
     Ends,
-    /// It lies within an execution of the same region.
+    /// The border lies within an execution of the same region.
     Inner,
-    /// An end without a beginning.
+    /// The region ends without a begin.
     Stray,
 }
 
 impl Open {
-    /// Nothing is open, of so many regions.
+    /// Creates the state for `regions` regions, none of them open.
     pub fn new(regions: usize) -> Self {
         Self { depths: vec![0; regions], open: Vec::new() }
     }
@@ -78,32 +78,33 @@ impl Open {
         }
     }
 
-    /// The regions that are open, in the order in which they began.
+    /// Open regions, in the order in which they began.
     pub fn regions(&self) -> &[u32] {
         &self.open
     }
 }
 
-/// Executions of regions on all ranks, and from when to when each was.
+/// Executions of regions on all ranks, with the begin and the end of each.
 ///
-/// The n-th executions of a region on all ranks are one: it goes from the first begin to the last end.
+/// The n-th executions of a region on all ranks are one execution: it lasts from the first begin to the last
+/// end.
 #[derive(Clone, Debug, Default)]
 pub struct Executions {
     ranks: Vec<OfRank>,
-    /// By region and number: the first begin, the last end.
+    /// First begin and last end of each execution, by region and number.
     spans: Vec<Vec<(Time, Time)>>,
 }
 
-/// What a rank has executed.
+/// Executions on one rank.
 #[derive(Clone, Debug, Default)]
 struct OfRank {
     open: Open,
-    /// By region, how many executions have begun.
+    /// Number of executions that have begun, by region.
     begun: Vec<u32>,
 }
 
 impl Executions {
-    /// A rank comes to a border. Those of one rank come in order.
+    /// Takes a border of a rank. The borders of one rank come in order.
     pub fn border(&mut self, rank: RankId, region: u32, begins: bool, time: Time) -> Border {
         let at = rank.0 as usize;
         if self.ranks.len() <= at {
@@ -139,7 +140,7 @@ impl Executions {
         *last = (*last).max(time);
     }
 
-    /// A rank ends, and all that is open on it.
+    /// Ends a rank, and all regions that are open on it.
     pub fn end(&mut self, rank: RankId, time: Time) {
         let at = rank.0 as usize;
         let Some(of) = self.ranks.get_mut(at) else { return };
@@ -148,45 +149,45 @@ impl Executions {
         }
     }
 
-    /// The regions that are open on a rank.
+    /// Regions that are open on a rank.
     #[inline]
     pub fn open(&self, rank: RankId) -> &[u32] {
         self.ranks.get(rank.0 as usize).map_or(&[], |of| of.open.regions())
     }
 
-    /// From when to when each execution of a region was.
+    /// Begin and end of each execution of a region.
     pub fn spans(&self, region: u32) -> &[(Time, Time)] {
         self.spans.get(region as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The time of all executions of a region, added up.
+    /// Total time of all executions of a region.
     pub fn time(&self, region: u32) -> Time {
         self.spans(region).iter().map(|&(first, last)| last - first).sum()
     }
 
-    /// How many ranks have executed a region.
+    /// Number of ranks that have executed a region.
     pub fn ranks(&self, region: u32) -> u32 {
         let has = |of: &&OfRank| of.begun.get(region as usize).is_some_and(|&begun| begun > 0);
         self.ranks.iter().filter(has).count() as u32
     }
 }
 
-/// A region in the run that was recorded.
+/// Statistics of a region in the recorded run.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RecordedRegion {
-    /// How often it was executed, on the rank that did so most.
+    /// Largest number of executions on any rank.
     pub executions: u64,
-    /// How many ranks executed it.
+    /// Number of ranks that executed the region.
     pub ranks: u32,
-    /// From the first begin to the last end of each execution, added up; where times are real.
+    /// Total time of all executions, each from the first begin to the last end; `None` if times are not real.
     pub time: Option<Time>,
-    /// Computation within it, of all ranks.
+    /// Computation within the region, over all ranks.
     pub computation: Time,
-    /// Time within its calls, of all ranks.
+    /// Time within the region's calls, over all ranks.
     pub in_calls: Time,
-    /// Calls within it, of all ranks.
+    /// Number of calls within the region, over all ranks.
     pub calls: u64,
-    /// Their bytes, each as of a call in `docs/formats.md` \[B\].
+    /// Bytes of these calls, counted as in `docs/formats.md` \[B\].
     pub bytes: u64,
 }
 
@@ -203,7 +204,7 @@ mod tests {
             (1, true, 2.0),
             (0, false, 5.0),
             (1, false, 9.0),
-            // The second one on rank 0 begins before the first one of rank 1 has ended.
+            // The second execution on rank 0 begins before the first one on rank 1 has ended.
             (0, true, 6.0),
             (0, false, 8.0),
             (1, true, 10.0),

@@ -1,9 +1,10 @@
-//! Start-up: what a program does once, before what it does again and again.
+//! Start-up: the part of a program that runs once, before the part that repeats.
 //!
-//! **Where it ends.** The calls of a rank are divided into ten parts of as many calls each. A call site is of the
-//! program's *main part* if calls are made from it in at least five of the ten; where no site is called so much
-//! throughout, those with the most parts are. Start-up ends with the rank's first call from such a site. A site that
-//! distributes options is called in the first part alone, one that reads commands in the first and the last.
+//! **End of start-up.** The calls of a rank are divided into ten parts with the same number of calls. A call
+//! site belongs to the program's *main part* if calls are made from it in at least five of the ten parts. If
+//! no site reaches five, the sites with the most parts are taken. Start-up ends with the rank's first call
+//! from a site of the main part. For example, a site that distributes options is called in the first part
+//! alone, one that reads commands in the first and the last.
 
 use rustc_hash::FxHashMap;
 
@@ -11,28 +12,29 @@ use super::{Mark, OpKind, Program, RankProgram};
 use crate::base::Arrange;
 use crate::ids::RankId;
 
-/// Into how many parts the calls of a rank are divided.
+/// Number of parts into which the calls of a rank are divided.
 const PARTS: u64 = 10;
-/// In how many of them a site of the main part is called.
+/// Number of parts in which a site of the main part is called.
 const MANY: u32 = 5;
 
-/// The region behind it.
+/// Name of the region after start-up.
 pub const AFTER: &str = "after start-up";
 
-/// What start-up was found to be.
+/// Start-up that was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StartUp {
-    /// Calls of the rank that has fewest and of the one that has most.
+    /// Smallest and largest number of start-up calls of any rank.
     pub calls: (u64, u64),
-    /// Calls of all ranks, and how many all ranks make in all.
+    /// Start-up calls of all ranks, and all calls of all ranks.
     pub of: (u64, u64),
-    /// Where rank 0 makes the first call behind it: a number of [`Program::sites`] plus one; 0: not known.
+    /// Call site of rank 0's first call after start-up: a number in [`Program::sites`] plus one, or 0 if
+    /// unknown.
     pub until: u32,
 }
 
 impl Program {
-    /// Marks what comes after start-up as a region; `calls`: so many calls of each rank are start-up, whatever they
-    /// are.
+    /// Marks everything after start-up as a region. If `calls` is given, start-up is that number of calls of
+    /// each rank.
     pub fn mark_after_start_up(&mut self, calls: Option<u64>) -> StartUp {
         let region = self.new_region(AFTER);
         let mut found = StartUp { calls: (u64::MAX, 0), ..StartUp::default() };
@@ -41,7 +43,7 @@ impl Program {
             let skipped = calls.unwrap_or_else(|| start_up(of));
             let all = calls_of(of).count() as u64;
             let skipped = skipped.min(all);
-            // The computation before the first call behind start-up belongs to that call.
+            // The computation before the first call after start-up belongs to that call.
             let before = skipped.checked_sub(1).and_then(|last| calls_of(of).nth(last as usize));
             let at = before.map_or(0, |(at, _)| end_of_call(of, at));
             if rank.0 == 0 {
@@ -59,7 +61,7 @@ impl Program {
     }
 }
 
-/// The first operation of each call with its call site.
+/// Returns the first operation of each call with its call site.
 fn calls_of(rank: &RankProgram) -> impl Iterator<Item = (usize, u32)> + '_ {
     let ops = rank.ops.iter().enumerate();
     // The two halves of a sendrecv and their wait are one call: that of the send between them.
@@ -67,13 +69,13 @@ fn calls_of(rank: &RankProgram) -> impl Iterator<Item = (usize, u32)> + '_ {
     calls.map(|(at, _)| (at, rank.sites.get(at).copied().unwrap_or(0)))
 }
 
-/// The position behind all operations of a call.
+/// Returns the position after the last operation of a call.
 fn end_of_call(rank: &RankProgram, at: usize) -> usize {
     let is_half = rank.ops.get(at + 1).is_some_and(|op| op.kind == OpKind::Wait && op.is_within_call());
     at + if is_half { 2 } else { 1 }
 }
 
-/// How many calls of a rank come before its main part.
+/// Returns the number of calls of a rank before its main part.
 fn start_up(rank: &RankProgram) -> u64 {
     let all = calls_of(rank).count() as u64;
     let mut parts: FxHashMap<u32, u16> = FxHashMap::default();
@@ -92,7 +94,8 @@ mod tests {
     use crate::program::{Envelope, Op, ProgramBuilder};
     use crate::units::Time;
 
-    /// A rank that calls from these sites, in this order; how many calls are start-up, and where the main part begins.
+    /// Builds a rank that calls from these sites in this order; returns its start-up and the range of its
+    /// main part.
     fn found(sites: &[u32]) -> (StartUp, Vec<(u32, u32)>) {
         let mut program = ProgramBuilder::new(1);
         for site in 1..=sites.iter().copied().max().unwrap_or(0) {
@@ -119,7 +122,8 @@ mod tests {
         sites.push(2);
         let (start_up, within) = found(&sites);
         assert_eq!((start_up.calls, start_up.of, start_up.until), ((9, 9), (9, 90), 3));
-        // From behind the last call of start-up to the end: the computation before the first of the loop is in it.
+        // From after the last call of start-up to the end: the computation before the loop's first call is
+        // included.
         assert_eq!(within, [(18, 180)]);
     }
 

@@ -1,28 +1,29 @@
-//! Threads of a rank: which of them executes an operation, and what it waits for of the others.
+//! Threads of a rank: which thread executes an operation, and the operations of other threads that it waits
+//! for.
 
 use crate::units::Time;
 
-/// Threads of a rank whose operations are a sequence: each executes its own of them, one after the other, beside the
-/// others. Empty where there is one.
+/// Threads of a rank whose operations are a sequence: each executes its own operations one after the other,
+/// in parallel with the other threads. Empty if there is one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
-    /// By operation, the thread that executes it.
+    /// Thread of each operation.
     of: Vec<u16>,
     count: u32,
-    /// Ascending by the operation that waits.
+    /// Requirements, ascending by the operation that waits.
     after: Vec<After>,
-    /// Operations that others wait for, ascending.
+    /// Operations that are waited for, ascending.
     required: Vec<u32>,
 }
 
-/// An operation waits for one of another thread.
+/// A requirement: an operation waits for one of another thread.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct After {
     /// Operation that waits.
     pub op: u32,
-    /// Least time from the end of `on` to its begin.
+    /// Least time from the end of `on` to the begin of `op`.
     pub lag: Time,
-    /// Operation that is waited for, which stands before it; [`After::START`]: the start of the rank.
+    /// Operation that is waited for, at an earlier position; [`After::START`]: the start of the rank.
     pub on: u32,
 }
 
@@ -32,10 +33,10 @@ impl After {
 }
 
 impl Threads {
-    /// Most threads of a rank.
+    /// Largest number of threads of a rank.
     pub const MOST: u32 = 256;
 
-    /// True where there is one thread.
+    /// Returns true if there is one thread.
     pub fn is_empty(&self) -> bool {
         self.of.is_empty()
     }
@@ -50,26 +51,26 @@ impl Threads {
         self.of.get(op as usize).copied().unwrap_or(0).into()
     }
 
-    /// Returns the next operation of a thread, from this one on.
+    /// Returns the next operation of a thread, beginning at position `from`.
     pub fn next_of(&self, thread: u32, from: u32) -> u32 {
         let rest = self.of.get(from as usize..).unwrap_or_default();
         let skipped = rest.iter().position(|&of| u32::from(of) == thread).unwrap_or(rest.len());
         from + skipped as u32
     }
 
-    /// Returns what an operation waits for of other threads.
+    /// Returns the requirements of an operation on other threads.
     pub fn after(&self, op: u32) -> &[After] {
         let begin = self.after.partition_point(|after| after.op < op);
         let count = self.after[begin..].partition_point(|after| after.op == op);
         &self.after[begin..begin + count]
     }
 
-    /// True where an operation of another thread waits for this one.
+    /// Returns true if an operation of another thread waits for this one.
     pub fn is_required(&self, op: u32) -> bool {
         self.required.binary_search(&op).is_ok()
     }
 
-    /// Adds the operation at this position, behind all so far, to a thread.
+    /// Assigns the operation at this position, after all earlier ones, to a thread.
     #[inline]
     pub(super) fn push(&mut self, at: usize, thread: u32) {
         if thread != 0 || !self.of.is_empty() {
@@ -79,12 +80,12 @@ impl Threads {
         }
     }
 
-    /// Returns what operations wait for, to be added to.
+    /// Returns the requirements, to be extended.
     pub(super) fn edges(&mut self) -> &mut Vec<After> {
         &mut self.after
     }
 
-    /// Completes the threads of a rank of this number of operations.
+    /// Completes the threads of a rank with `ops` operations.
     pub(super) fn finish(&mut self, ops: usize) {
         if self.of.is_empty() {
             return;

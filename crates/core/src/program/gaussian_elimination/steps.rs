@@ -1,4 +1,4 @@
-//! The steps of the elimination, written to the ranks that take part.
+//! The steps of the elimination, appended to the ranks that take part.
 
 use super::{ELEMENT, GaussianElimination, PivotSearch, Swap};
 use crate::diagnostic::Diagnostic;
@@ -6,10 +6,10 @@ use crate::program::{Envelope, Op, Program, ProgramBuilder, SequenceBuilder, pie
 use crate::rng::Mix;
 use crate::units::Time;
 
-/// Bytes of a value and its place, as `MPI_DOUBLE_INT` has them.
+/// Size of a value and its position, as in `MPI_DOUBLE_INT` \[B\].
 const LARGEST_AND_WHERE: u64 = 16;
 
-/// What a message is for: its tag.
+/// Purpose of a message: its tag.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
     Candidate = 1,
@@ -22,10 +22,10 @@ enum Purpose {
 }
 
 impl GaussianElimination {
-    /// The program. Cost: proportional to its operations.
+    /// Builds the program. Cost: proportional to its operations.
     ///
     /// # Errors
-    /// What [`GaussianElimination::mistake`] says.
+    /// The parameters have a mistake ([`GaussianElimination::mistake`]).
     pub fn program(&self) -> Result<Program, Vec<Diagnostic>> {
         if let Some(mistake) = self.mistake() {
             return Err(vec![Diagnostic::new("wrong-program", mistake)]);
@@ -39,16 +39,16 @@ impl GaussianElimination {
     }
 }
 
-/// Writes the program, step by step of the algorithm; what a rank does is appended to it.
+/// Writer of the program: goes through the steps of the algorithm and appends to each rank its operations.
 struct Writer<'a> {
     spec: &'a GaussianElimination,
-    /// Q.
+    /// Side of the process grid, Q.
     side: u32,
     pivots: Mix,
     ranks: Vec<SequenceBuilder>,
 }
 
-/// What is updated.
+/// Part of the matrix that is updated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Part {
     NextPanel,
@@ -61,7 +61,7 @@ impl<'a> Writer<'a> {
         Self { spec, side: spec.ranks.isqrt(), pivots: Mix::new(spec.seed, "pivots"), ranks }
     }
 
-    /// What each rank does.
+    /// Writes the operations of all ranks.
     fn write(mut self) -> Vec<SequenceBuilder> {
         self.factor_all();
         if self.spec.solve {
@@ -101,47 +101,48 @@ impl<'a> Writer<'a> {
         row * self.side + column
     }
 
-    /// Ranks of a process column, from that of a row on.
+    /// Returns the ranks of a process column, beginning at `row`.
     fn column_from(&self, row: u32, column: u32) -> Vec<u32> {
         (0..self.side).map(|ahead| self.rank((row + ahead) % self.side, column)).collect()
     }
 
-    /// Ranks of a process row, from that of a column on.
+    /// Returns the ranks of a process row, beginning at `column`.
     fn row_from(&self, row: u32, column: u32) -> Vec<u32> {
         (0..self.side).map(|ahead| self.rank(row, (column + ahead) % self.side)).collect()
     }
 
-    /// The process row that has this row of the matrix once it was swapped.
+    /// Returns the process row that has this row of the matrix after the swap.
     fn diagonal(&self, number: u32) -> u32 {
         number % self.side
     }
 
-    /// The process row that has the pivot of this column: where the largest element is in a random matrix.
+    /// Returns the process row that has the pivot of this column: at random, as the largest element of a
+    /// random matrix.
     fn pivot(&self, number: u32) -> u32 {
         (self.pivots.one(number.into()) % u64::from(self.side)) as u32
     }
 
-    /// Columns of this panel.
+    /// Number of columns of a panel.
     fn width(&self, panel: u32) -> u32 {
         (self.spec.block).min(self.spec.n - panel * self.spec.block)
     }
 
-    /// Rows (and columns) of each rank that are left before this panel.
+    /// Number of rows (and columns) of each rank that are left before this panel.
     fn left(&self, panel: u32) -> f64 {
         f64::from((self.spec.n).saturating_sub(panel * self.spec.block)) / f64::from(self.side)
     }
 
-    /// Columns of each rank that are left before this panel, and rows, rounded down.
+    /// Number of rows (and columns) of each rank that are left before this panel, rounded down.
     fn whole_left(&self, panel: u32) -> u64 {
         u64::from(self.spec.n.saturating_sub(panel * self.spec.block) / self.side)
     }
 
-    /// A rank's part of a panel \[B\].
+    /// Size of a rank's part of a panel \[B\].
     fn panel_bytes(&self, panel: u32) -> u64 {
         ELEMENT * u64::from(self.width(panel)) * self.whole_left(panel).saturating_sub(1)
     }
 
-    /// A rank's part of the pivot rows \[B\].
+    /// Size of a rank's part of the pivot rows \[B\].
     fn pivot_row_bytes(&self, panel: u32) -> u64 {
         ELEMENT * u64::from(self.width(panel)) * self.whole_left(panel + 1)
     }
@@ -153,7 +154,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A message, in pieces if it is long; none if it is empty.
+    /// Appends a message, in pieces if it is long; an empty message is left out.
     fn message(&mut self, from: u32, to: u32, bytes: u64, purpose: Purpose) {
         let most = self.spec.fragment.map_or(u64::MAX, |size| size.0);
         for piece in pieces(bytes, most).filter(|&piece| piece > 0) {
@@ -162,7 +163,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// From the first of these ranks to all, by a binomial tree, the farthest first.
+    /// Sends from the first of these ranks to all by a binomial tree, to the farthest first.
     fn spread(&mut self, ranks: &[u32], bytes: u64, purpose: Purpose) {
         let mut distance = ranks.len().next_power_of_two() / 2;
         while distance > 0 {
@@ -173,7 +174,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// From all of these ranks to the first, by a binomial tree, the nearest first.
+    /// Sends from all of these ranks to the first by a binomial tree, from the nearest first.
     fn collect(&mut self, ranks: &[u32], bytes: u64, purpose: Purpose) {
         let mut distance = 1;
         while distance < ranks.len() {
@@ -188,7 +189,7 @@ impl<'a> Writer<'a> {
         let column = panel % self.side;
         let (width, left) = (self.width(panel), self.left(panel));
         for within in 0..width {
-            // Search, scaling, and the update of the panel's columns to the right.
+            // The pivot search, the scaling, and the update of the panel's columns to the right.
             let operations = left * (1.0 + 2.0 * f64::from(width - within));
             (0..self.side).for_each(|row| self.compute(self.rank(row, column), operations));
             let number = panel * self.spec.block + within;
@@ -279,7 +280,7 @@ impl<'a> Writer<'a> {
         self.compute(sums[0], 2.0);
         let to = self.column_from(row, column);
         self.spread(&to, ELEMENT, Purpose::Unknown);
-        // Rows above are dealt out cyclically.
+        // Rows above are distributed cyclically.
         for rank in to {
             self.compute(rank, 2.0 * f64::from(unknown / self.side));
         }

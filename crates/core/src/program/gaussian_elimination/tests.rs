@@ -7,7 +7,7 @@ fn spec(n: u32) -> GaussianElimination {
     GaussianElimination { n, flops: 1e6, ..Default::default() }
 }
 
-/// Sizes of what each rank sends.
+/// Returns the sizes of the messages that each rank sends.
 fn sizes(program: &Program) -> Vec<Vec<u64>> {
     let sends = |op: &Op| (op.kind == OpKind::Send).then_some(op.size);
     program.iter().map(|(_, rank)| rank.ops.iter().filter_map(sends).collect()).collect()
@@ -51,7 +51,7 @@ fn every_message_has_its_receive_and_pieces_add_up() {
     assert_eq!(bytes[0], bytes[1]);
 }
 
-/// 2/3 n^3 operations, and lower orders.
+/// The program computes 2/3 n^3 operations, and lower orders.
 #[test]
 fn as_much_is_computed_as_elimination_takes() {
     for look_ahead in [true, false] {
@@ -95,8 +95,8 @@ fn what_makes_no_program_is_told() {
     }
 }
 
-/// "22.5 MB a processor" and "1438 sends and receives" of 16,383 bytes: the panels and the pivot rows of a 4 x 4 grid,
-/// and nothing else.
+/// "22.5 MB a processor" and "1438 sends and receives" of 16,383 bytes: these are exactly the panels and the
+/// pivot rows of a 4 x 4 grid.
 #[test]
 fn what_is_above_s_makes_as_many_pieces_as_published() {
     let sizes = sizes(&spec(4096).program().unwrap());
@@ -111,7 +111,7 @@ fn with(search: PivotSearch, swap: Swap, solve: bool) -> GaussianElimination {
     GaussianElimination { search, swap, solve, ..spec(64) }
 }
 
-/// By purpose: number of messages, and their bytes.
+/// Returns the number of messages and their bytes, by purpose.
 fn by_purpose(spec: &GaussianElimination) -> BTreeMap<u32, (u64, u64)> {
     let mut found: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (_, rank) in spec.program().unwrap().iter() {
@@ -133,8 +133,8 @@ fn a_column_and_an_unknown_take_as_many_messages_as_their_trees_have() {
         let all = by_purpose(&with(PivotSearch::Allreduce, swap, true));
         let exchanged = all[&4].0 / 4;
         assert_eq!(all[&1], (n * others, n * others * 16));
-        // The place to all, the pivot's row to all, the diagonal's where it is on another rank; in each of 4 columns
-        // two rows swap.
+        // The position to all, the pivot's row to all, and the diagonal's row if it is on another rank; in
+        // each of 4 columns two rows swap.
         assert_eq!(all[&2].0, n * 2 * others + exchanged / 2);
         assert_eq!((all[&6], all[&7]), ((n * others, n * others * 8), (n * others, n * others * 8)));
         let gathered = by_purpose(&with(PivotSearch::Gather, swap, false));
@@ -153,9 +153,9 @@ fn what_is_left_of_rows_is_half_of_them_on_average() {
     assert!((half - 0.5).abs() < 0.15, "{half}");
 }
 
-/// Where messages cost L + 2 o and nothing is computed: the next unknown's row is the farthest from this one's in its
-/// tree, ceil(log2 Q) messages away at most; sums are there by then, and cost o each; the ranks in between send on to
-/// the others first, o each.
+/// Messages cost L + 2 o, and computation is free. The row of the next unknown is the farthest from this
+/// one's in its tree, at most ceil(log2 Q) messages away. Sums have arrived by then and cost o each; ranks in
+/// between first send on to others, for o each.
 #[test]
 fn back_substitution_is_hidden_by_nothing() {
     use crate::player::{Observers, Play, Player};
