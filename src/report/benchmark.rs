@@ -1,83 +1,83 @@
-//! Benchmarks: what a simulated message costs on this machine, as plain data.
+//! Benchmarks: the cost of a simulated message on this machine, as plain data.
 
 use crate::base::Arrange;
 use serde::{Deserialize, Serialize};
 
-/// The version of the form of [`Benchmark`] in JSON.
+/// Version of the JSON format of [`Benchmark`].
 pub const SCHEMA: &str = "hayase-benchmark-1";
 
-/// What messages of several loads cost on one machine; nothing of it is the same on another.
+/// Cost of messages for several loads on one machine. No figure carries over to another machine.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Benchmark {
     /// [`SCHEMA`].
     pub schema: &'static str,
-    /// Where it was measured.
+    /// Machine and program that were measured.
     pub machine: Machine,
-    /// How often each load was run.
+    /// Number of runs of each load.
     pub repeats: u32,
-    /// Threads that a run was allowed.
+    /// Number of threads that a run may use.
     pub threads: u32,
-    /// Whether every run that was wanted has been made.
+    /// True if all requested runs were made.
     pub complete: bool,
-    /// In the order in which loads are listed.
+    /// Rows, in the order in which loads are listed.
     pub rows: Vec<BenchmarkRow>,
-    /// How costs grow with the number of nodes, for each kind of load that was measured at three sizes or more.
+    /// Growth of the cost with the number of nodes, for each kind of load measured at three sizes or more.
     pub growth: Vec<Growth>,
 }
 
-/// The machine and the program that figures are of.
+/// Machine and program that were measured.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Machine {
-    /// The processor, as it calls itself.
+    /// Processor, by the name it gives itself.
     pub cpu: String,
-    /// Cores that this process may use.
+    /// Number of cores that this process may use.
     pub cores: u32,
     /// Operating system and architecture.
     pub system: String,
-    /// The compiler that built this program.
+    /// Compiler that built this program.
     pub compiler: String,
-    /// `optimised`, or `with debug assertions`: then the figures say nothing.
+    /// `optimised`, or `with debug assertions`, in which case the figures mean nothing.
     pub build: String,
-    /// The version of this program.
+    /// Version of this program.
     pub version: String,
 }
 
-/// What one run of a load gave.
+/// Measurement of one run of a load.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measurement {
-    /// Nodes of the fabric.
+    /// Number of nodes of the fabric.
     pub nodes: u32,
-    /// Messages delivered while it was measured.
+    /// Number of messages delivered during the measurement.
     pub messages: u64,
-    /// Processor time of all threads \[ns\]; wall time where the system does not tell.
+    /// Processor time of all threads \[ns\]; wall time if the system does not report it.
     pub cpu_ns: f64,
-    /// Time on the wall \[ns\].
+    /// Wall time \[ns\].
     pub wall_ns: f64,
-    /// Peak memory of the process \[B\], where the system tells.
+    /// Peak memory of the process \[B\], if the system reports it.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// A load, and what its messages cost.
+/// Load with the cost of its messages.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct BenchmarkRow {
-    /// The load.
+    /// Name of the load.
     pub load: String,
-    /// Nodes of its fabric.
+    /// Number of nodes of its fabric.
     pub nodes: u32,
-    /// Messages that were measured in each run.
+    /// Number of messages measured in each run.
     pub messages: u64,
-    /// Processor time of a message \[ns\], over the repeats.
+    /// Processor time per message \[ns\], over the repeats.
     pub cpu_ns: Spread,
-    /// Wall time of a message \[ns\], over the repeats.
+    /// Wall time per message \[ns\], over the repeats.
     pub wall_ns: Spread,
-    /// Messages in a second of wall time, from the median.
+    /// Messages per second of wall time, from the median.
     pub messages_per_s: f64,
-    /// Largest peak memory of a process that runs this load alone \[B\], where the system tells.
+    /// Largest peak memory of a process that runs this load alone \[B\], if the system reports it.
     pub peak_rss_bytes: Option<u64>,
 }
 
 impl BenchmarkRow {
-    /// Of several runs of one load; nothing of none.
+    /// Summarizes several runs of one load; returns `None` if there are no runs.
     pub fn new(load: &str, runs: &[Measurement]) -> Option<Self> {
         let first = runs.first()?;
         let each = |time: fn(&Measurement) -> f64| runs.iter().map(|run| time(run) / run.messages as f64).collect();
@@ -94,21 +94,21 @@ impl BenchmarkRow {
     }
 }
 
-/// A figure that was measured several times.
+/// Figure that was measured several times.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Spread {
-    /// The middle one; of an even number the mean of the two in the middle.
+    /// Median; of an even number of values, the mean of the two in the middle.
     pub median: f64,
-    /// The least.
+    /// Smallest value.
     pub min: f64,
-    /// The largest.
+    /// Largest value.
     pub max: f64,
-    /// All, in the order in which they were measured.
+    /// All values, in the order in which they were measured.
     pub all: Vec<f64>,
 }
 
 impl Spread {
-    /// Of these values; not a number where there are none.
+    /// Summarizes values; the figures are NaN if there are no values.
     pub fn new(all: Vec<f64>) -> Self {
         let mut sorted = all.clone();
         sorted.arrange_by(f64::total_cmp);
@@ -118,21 +118,22 @@ impl Spread {
         Self { median, min: at(0), max: at(sorted.len().wrapping_sub(1)), all }
     }
 
-    /// `(max - min) / median`.
+    /// Returns `(max - min) / median`.
     pub fn relative(&self) -> f64 {
         (self.max - self.min) / self.median
     }
 }
 
-/// How the cost of a message grows with the number of nodes N: as `N^exponent`, by least squares of the logarithms.
+/// Growth of the cost of a message with the number of nodes N: `N^exponent`, by least squares of the
+/// logarithms.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Growth {
-    /// What the loads have in common: `fat-tree, random/max-min`.
+    /// Common part of the names of the loads: `fat-tree, random/max-min`.
     pub loads: String,
-    /// The fewest and the most nodes.
+    /// Smallest and largest number of nodes.
     pub nodes: (u32, u32),
-    /// Of the median processor time of a message. An all-to-all has N(N-1) messages, so it grows as N to the power of
-    /// this and two.
+    /// Exponent of the median processor time per message. An all-to-all has N(N-1) messages, so its cost
+    /// grows as N to the power of this exponent plus two.
     pub exponent: f64,
 }
 

@@ -1,8 +1,8 @@
-//! What jobs came to in the runs of one row of a comparison.
+//! Results of jobs in the runs of one row of a comparison.
 
 use super::{JobReport, Sample};
 
-/// What the rows of a comparison are ranked by, smallest first.
+/// Figure by which the rows of a comparison are ranked, smallest first.
 #[report(Copy, Eq, Default)]
 pub enum RankBy {
     /// The mean makespan.
@@ -18,40 +18,40 @@ impl RankBy {
     }
 }
 
-/// A job in the runs of a row.
+/// Job, summarized over the runs of a row.
 #[report]
 pub struct ComparedJob {
-    /// Its name.
+    /// Name of the job.
     pub name: String,
-    /// Its ranks.
+    /// Number of ranks of the job.
     pub ranks: u32,
-    /// From its beginning to its end, mean over the seeds of the mean over its repetitions \[s\]; nothing of a
-    /// background.
+    /// Time from the start of the job to its end \[s\]: mean over its repetitions, then over the seeds.
+    /// Absent for a background job.
     pub makespan_s: Option<f64>,
-    /// The same with nobody else on the fabric, done once \[s\].
+    /// Time of one repetition with no other job on the fabric \[s\].
     pub alone_s: Option<f64>,
     /// `makespan / alone`, mean over the seeds.
     pub slowdown: Option<f64>,
-    /// Its sample standard deviation over several seeds.
+    /// Sample standard deviation of the slowdown over several seeds.
     pub slowdown_sd: Option<f64>,
 }
 
-/// The largest slowdown of a job.
+/// Largest slowdown of any job.
 #[report]
 pub struct WorstSlowdown {
-    /// Mean over the seeds of the largest slowdown of a job.
+    /// Mean over the seeds of the largest slowdown of any job.
     pub mean: f64,
-    /// Its sample standard deviation over several seeds; 0 for one.
+    /// Sample standard deviation over several seeds; 0 for one seed.
     pub sd: f64,
-    /// The job with the largest mean slowdown.
+    /// Job with the largest mean slowdown.
     pub job: String,
-    /// By seed.
+    /// Largest slowdown of each seed.
     #[serde(skip)]
     pub by_seed: Vec<f64>,
 }
 
 impl ComparedJob {
-    /// Each job over runs that have the same jobs.
+    /// Summarizes each job over runs of the same jobs.
     pub fn over(runs: &[&[JobReport]]) -> Vec<Self> {
         let Some(first) = runs.first() else { return Vec::new() };
         let of = |(index, job): (usize, &JobReport)| {
@@ -74,12 +74,12 @@ impl ComparedJob {
 }
 
 impl WorstSlowdown {
-    /// The largest of each run; nothing where a run has none.
+    /// Returns the largest slowdown over the runs; `None` if some run has no slowdown.
     pub fn over(runs: &[&[JobReport]], jobs: &[ComparedJob]) -> Option<Self> {
         let of_run = |jobs: &&[JobReport]| jobs.iter().filter_map(|job| job.slowdown).reduce(f64::max);
         let by_seed: Vec<f64> = runs.iter().map(of_run).collect::<Option<_>>()?;
         let known = jobs.iter().filter_map(|job| Some((job.slowdown?, job)));
-        // Of equals, the first.
+        // Among equal jobs, the first.
         let (_, worst) = known.reduce(|worst, job| if job.0 > worst.0 { job } else { worst })?;
         let Sample { mean, sd, .. } = Sample::of(&by_seed)?;
         Some(Self { mean, sd, job: worst.name.clone(), by_seed })

@@ -7,24 +7,24 @@ use super::{Bounds, ComparedJob, Estimated, KnownAccuracy, RankBy, Sample, SeedS
 use crate::base::Arrange;
 use crate::faults::part;
 
-/// The version of the form of [`Comparison`] in JSON.
+/// Version of the JSON format of [`Comparison`].
 pub const SCHEMA: &str = "hayase-comparison-1";
 
-/// Runs that differ in what is compared, over the same seeds.
+/// Runs that differ in the compared choices, over the same seeds.
 #[report]
 pub struct Comparison {
     /// [`SCHEMA`].
     pub schema: &'static str,
-    /// The command or file behind it, for the title of tables and pictures.
+    /// Command or file behind the comparison, for the title of tables and pictures.
     pub title: String,
-    /// What rows are ranked by, where it is not the makespan.
+    /// Figure by which rows are ranked; absent if it is the makespan.
     #[serde(skip_serializing_if = "RankBy::is_makespan")]
     pub ranked_by: RankBy,
-    /// Best first within each job; jobs in the order in which they were named.
+    /// Rows, best first within each job. Jobs are in the order in which they were named.
     pub rows: Vec<ComparisonRow>,
-    /// Whether all runs were made; else rows, or seeds of rows, are missing.
+    /// True if all runs were made; otherwise rows, or seeds of rows, are missing.
     pub complete: bool,
-    /// Runs that were not made.
+    /// Number of runs that were not made.
     #[serde(skip_serializing_if = "super::is_zero")]
     pub missing_runs: u64,
 }
@@ -32,89 +32,93 @@ pub struct Comparison {
 /// One point of a comparison: a pattern under one choice of everything else.
 #[report(Default)]
 pub struct ComparisonRow {
-    /// The topology as named.
+    /// Topology, as named by the user.
     pub topology: String,
-    /// The placement.
+    /// Placement.
     pub placement: String,
-    /// The sharing policy; empty where messages are no flows.
+    /// Sharing policy; empty if messages are not flows.
     pub sharing: String,
-    /// The transport: `flow`, `packet:oq` ...
+    /// Transport: `flow`, `packet:oq` ...
     pub transport: String,
-    /// The routing rule.
+    /// Routing rule.
     pub routing: String,
-    /// The injection rule.
+    /// Injection rule.
     pub injection: String,
-    /// The machine as named, or the node model; empty where nodes cost nothing.
+    /// Machine as named by the user, or the node model; empty if nodes cost nothing.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub machine: String,
-    /// The values of the keys that are varied.
+    /// Values of the varied keys.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub varied: BTreeMap<String, String>,
-    /// The pattern or program as named.
+    /// Pattern or program, as named by the user.
     pub pattern: String,
-    /// What fails, where that is compared: a part of the cables, or a name.
+    /// Faults, if they are compared: a part of the cables, or a name.
     pub faults: Option<String>,
-    /// How many times as long it takes as with nothing failed, where that is compared.
+    /// Slowdown against runs without faults, if faults are compared.
     pub slowdown: Option<Slowdown>,
-    /// Seeds with which messages had no way: their runs have no makespan.
+    /// Number of seeds whose faults leave messages without a route. Their runs have no makespan.
     #[serde(skip_serializing_if = "super::is_zero")]
     pub cut_off: u64,
-    /// What is done: `all-to-all of 20 KB among 54 ranks`, or what no name tells, `57,240,000 B among 54 ranks`. Rows
-    /// of one job are ranked, those of different jobs cannot be.
+    /// Work that is done: `all-to-all of 20 KB among 54 ranks`, or, if it has no name, `57,240,000 B among 54
+    /// ranks`. Rows of the same job are ranked; rows of different jobs cannot be.
     pub job: String,
     /// Makespans over the seeds.
     pub makespan: SeedStatistics,
-    /// Where estimates were asked for: that of the mean, with its interval, or why there is none.
+    /// Estimate of the mean makespan with its interval, or the reason why there is none; present if estimates
+    /// were asked for.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub estimated: Option<Estimated>,
-    /// Where several jobs share the fabric: what each came to.
+    /// Results of each job, if several jobs share the fabric.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<ComparedJob>,
-    /// And the largest slowdown of one.
+    /// Largest slowdown of any job, if several jobs share the fabric.
     pub worst_slowdown: Option<WorstSlowdown>,
-    /// Messages of one run.
+    /// Number of messages of one run.
     pub messages: u64,
-    /// Bytes of one run \[B\].
+    /// Bytes sent in one run \[B\].
     pub bytes: u64,
     /// Lower bounds of the makespan, averaged over the seeds.
     pub bounds: Bounds,
     /// `mean makespan / largest bound`.
     pub ratio_to_bound: f64,
-    /// `mean makespan / smallest mean makespan of the job`, or the same of the figure that rows are ranked by.
+    /// `mean makespan / smallest mean makespan of the job`, or the same ratio of the figure by which rows are
+    /// ranked.
     pub ratio_to_best: f64,
-    /// Place among the rows of the job by the mean of that figure, from 1; equal means share a place.
+    /// Rank among the rows of the job by the mean of that figure, from 1. Equal means share a rank.
     pub place: u32,
-    /// Whether it is not the best, but cannot be told from it: 0 lies within the 95 % interval of the difference of the
-    /// two means.
+    /// True if the row is not the best but cannot be told from it: 0 lies within the 95 % interval of the
+    /// difference of the two means.
     pub tied: bool,
-    /// Run time of one run, averaged over the seeds \[s\]; differs from machine to machine.
+    /// Run time of one run, averaged over the seeds \[s\]. It differs from machine to machine.
     pub wall_s: f64,
-    /// Packets that crossed a link in the first run, each link counted, where messages are packets.
+    /// Packet hops of the first run, if messages are packets: each link that a packet crosses counts once.
     pub packet_hops: Option<u64>,
-    /// What a map of errors says of such runs, of patterns that are flows.
+    /// Accuracy to expect of such runs, from a map of errors; for patterns whose messages are flows.
     pub accuracy: Option<Box<KnownAccuracy>>,
     /// Combined fingerprint of the runs.
     pub fingerprint: String,
 }
 
-/// The key under which [`ComparisonRow::varied`] has what fails.
+/// Key of the faults in [`ComparisonRow::varied`].
 pub const FAULTS: &str = "faults";
 
-/// How many times as long runs take in which something failed.
+/// Slowdown of runs with faults against runs without.
 #[report(Copy)]
 pub struct Slowdown {
-    /// Mean over the seeds of `makespan / makespan with nothing failed`, both with the same seed.
+    /// Mean over the seeds of `makespan / makespan without faults`, both with the same seed.
     pub mean: f64,
-    /// Lower end of the 95 % interval of the mean, `mean - t s / sqrt(n)` with the t of Student; the mean of one seed.
+    /// Lower end of the 95 % interval of the mean, `mean - t s / sqrt(n)` with Student's t; the mean if there
+    /// is one seed.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub high: f64,
-    /// Seeds.
+    /// Number of seeds.
     pub seeds: u64,
 }
 
 impl Slowdown {
-    /// That of runs against runs in which nothing failed; `None` without a seed that both have.
+    /// Computes the slowdown of runs against runs without faults; returns `None` if they have no seed in
+    /// common.
     fn of(runs: &SeedStatistics, healthy: &SeedStatistics) -> Option<Self> {
         let pairs = runs.beside(healthy).filter(|(_, healthy)| *healthy > 0.0);
         let ratios = Sample::of(&pairs.map(|(time, healthy)| time / healthy).collect::<Vec<_>>())?;
@@ -124,7 +128,8 @@ impl Slowdown {
 }
 
 impl CostOverSeeds {
-    /// That of these makespans; of those where nobody is slow there is one where nothing in them is random.
+    /// Computes the cost from the makespans with and without slow processors. `without` has a single makespan
+    /// if nothing in these runs is random.
     pub fn new(with: &SeedStatistics, without: &SeedStatistics) -> Option<Self> {
         let costs = Sample::of(&with.beside(without).map(|(with, without)| with - without).collect::<Vec<_>>())?;
         let [low_s, high_s] = costs.interval();
@@ -139,7 +144,7 @@ impl CostOverSeeds {
     }
 }
 
-/// Rows with how much slower they are than the row that differs in nothing but that nothing failed.
+/// Adds to each row its slowdown against the row that differs from it only in having no faults.
 fn with_slowdowns(mut rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
     let is_healthy = |row: &ComparisonRow| row.faults.as_deref().and_then(part) == Some(Ok(0.0));
     let others = |row: &ComparisonRow| -> Vec<String> {
@@ -155,20 +160,20 @@ fn with_slowdowns(mut rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
     rows
 }
 
-/// What may differ between rows; the keys that are varied come behind these.
+/// Choices in which rows may differ. The varied keys come after these.
 pub const CHOICES: [&str; 8] =
     ["topology", "placement", "transport", "sharing", "routing", "injection", "pattern", "machine"];
 
-/// The position of the pattern in [`CHOICES`].
+/// Position of the pattern in [`CHOICES`].
 pub const PATTERN: usize = 6;
 
 impl ComparisonRow {
-    /// What may differ between it and others: [`CHOICES`], and the keys that are varied.
+    /// Returns the names of the choices in which rows may differ: [`CHOICES`], and the varied keys.
     pub fn names(&self) -> Vec<&str> {
         CHOICES.into_iter().chain(self.varied.keys().map(String::as_str)).collect()
     }
 
-    /// What was chosen, in the order of [`ComparisonRow::names`].
+    /// Returns the choices of this row, in the order of [`ComparisonRow::names`].
     pub fn choices(&self) -> Vec<&str> {
         let fixed: [&String; 8] = [
             &self.topology,
@@ -183,14 +188,15 @@ impl ComparisonRow {
         fixed.into_iter().chain(self.varied.values()).map(String::as_str).collect()
     }
 
-    /// All choices but the pattern, each with its name: what the rows of a block of a chart share.
+    /// Returns all choices except the pattern, each with its name: what the rows of a block of a chart have
+    /// in common.
     pub fn block(&self) -> Vec<(&str, &str)> {
         let mut all: Vec<(&str, &str)> = self.names().into_iter().zip(self.choices()).collect();
         all.remove(PATTERN);
         all
     }
 
-    /// The figure by which rows are ranked, over the seeds; of a row without jobs its makespan.
+    /// Returns the figure by which rows are ranked, over the seeds; of a row without jobs, its makespan.
     fn figure(&self, by: RankBy) -> SeedStatistics {
         match (by, &self.worst_slowdown) {
             (RankBy::Slowdown, Some(worst)) => SeedStatistics::new(self.makespan.seeds.clone(), worst.by_seed.clone()),
@@ -198,35 +204,36 @@ impl ComparisonRow {
         }
     }
 
-    /// Whether it is the best of its job, alone or with others.
+    /// Returns true if the row is the best of its job, alone or sharing the rank.
     pub fn is_best(&self) -> bool {
         self.place == 1
     }
 }
 
 impl Comparison {
-    /// The comparison of these rows, which are ranked here: those of a job together, by their means.
+    /// Builds a comparison from rows, and ranks the rows of each job by their means.
     pub fn new(title: &str, rows: Vec<ComparisonRow>, missing_runs: u64) -> Self {
         let ranked_by = RankBy::default();
         let (rows, complete) = (ranked(with_slowdowns(with_the_same_keys(rows)), ranked_by), missing_runs == 0);
         Self { schema: SCHEMA, title: title.to_owned(), ranked_by, rows, complete, missing_runs }
     }
 
-    /// The same, ranked by another figure.
+    /// Ranks the rows by another figure.
     #[must_use]
     pub fn ranked_by(self, ranked_by: RankBy) -> Self {
         Self { rows: ranked(self.rows, ranked_by), ranked_by, ..self }
     }
 
-    /// The rows of each job.
+    /// Returns the rows of each job.
     pub fn jobs(&self) -> impl Iterator<Item = &[ComparisonRow]> {
         self.rows.chunk_by(|a, b| a.job == b.job)
     }
 }
 
-/// The choices, by their positions in [`ComparisonRow::names`], in which rows differ; that messages of some are no
-/// flows and have no sharing policy is no difference of policies, and neither is that each topology has the routing
-/// that is usual for it.
+/// Returns the choices in which rows differ, as positions in [`ComparisonRow::names`].
+///
+/// A row without a sharing policy, because its messages are not flows, does not make the policies differ.
+/// Neither do topologies that each have their usual routing make the routings differ.
 pub fn varying(rows: &[ComparisonRow]) -> Vec<usize> {
     let follows =
         |row: &ComparisonRow| rows.iter().all(|other| other.topology != row.topology || other.routing == row.routing);
@@ -240,7 +247,7 @@ pub fn varying(rows: &[ComparisonRow]) -> Vec<usize> {
     (0..count).filter(|&choice| !(by_topology && CHOICES.get(choice) == Some(&"routing"))).filter(differs).collect()
 }
 
-/// Rows that all have the keys that are varied of any, with an empty value where a row knows nothing of one.
+/// Gives every row all varied keys of any row, with an empty value for a key that the row lacks.
 fn with_the_same_keys(mut rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
     let keys: BTreeSet<String> = rows.iter().flat_map(|row| row.varied.keys().cloned()).collect();
     for row in &mut rows {
@@ -251,7 +258,7 @@ fn with_the_same_keys(mut rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
     rows
 }
 
-/// Rows in order, best first in each job; jobs stay in the order in which they came.
+/// Sorts rows, best first within each job; jobs stay in the order of their first rows.
 fn ranked(rows: Vec<ComparisonRow>, by: RankBy) -> Vec<ComparisonRow> {
     let mut jobs: Vec<Vec<ComparisonRow>> = Vec::new();
     for row in rows {
@@ -261,7 +268,7 @@ fn ranked(rows: Vec<ComparisonRow>, by: RankBy) -> Vec<ComparisonRow> {
         }
     }
     for job in &mut jobs {
-        // Stable: of equals, the one named first.
+        // Stable: among equal rows, the one named first.
         job.arrange_by(|a, b| a.figure(by).mean_s.total_cmp(&b.figure(by).mean_s));
         let best = job[0].figure(by);
         let mut before = (best.mean_s, 1);
@@ -280,26 +287,29 @@ fn ranked(rows: Vec<ComparisonRow>, by: RankBy) -> Vec<ComparisonRow> {
 }
 
 impl SeedStatistics {
-    /// Whether two means cannot be told apart: 0 lies within the 95 % interval of their difference, `d +- t s /
-    /// sqrt(n)` with the t of Student for n - 1 degrees of freedom.
+    /// Returns true if two means cannot be told apart: 0 lies within the 95 % interval of their difference,
+    /// `d +- t s / sqrt(n)` with Student's t for n - 1 degrees of freedom.
     ///
-    /// Over the same seeds d is the mean of the differences seed by seed and s their standard deviation (a seed that is
-    /// hard for one may be hard for both); where one of the two is not random, s is that of the other. Without two runs
-    /// of anything only equal means are alike, or estimates whose intervals meet: their halves are added in squares.
+    /// Over the same seeds, d is the mean of the differences of each seed and s their standard deviation,
+    /// because a seed that is hard for one may be hard for both. If one of the two is not random, s is the
+    /// standard deviation of the other. Without two runs of either, only equal means are alike, or estimates
+    /// whose intervals meet: the half-widths are added in squares.
     ///
-    /// Source: any text book, as Box, Hunter, Hunter: Statistics for Experimenters, chapter 3 (paired comparison).
+    /// Source: any text book, as Box, Hunter, Hunter: Statistics for Experimenters, chapter 3 (paired
+    /// comparison).
     pub fn is_like(&self, other: &Self) -> bool {
         let (several, other) = if self.makespans_s.len() == 1 { (other, self) } else { (self, other) };
         let differences: Vec<f64> = several.beside(other).map(|(time, other)| time - other).collect();
         let of = Sample::of(&differences).unwrap_or_default();
-        // A rounding of the last digits is no difference, though it may be the same one for every seed.
+        // A difference by rounding does not count, even if it is the same for every seed.
         let rounding = 1e-12 * self.mean_s.abs().max(other.mean_s.abs());
-        // What is estimated is known within its own interval, beside what seeds tell.
+        // The interval of an estimate adds to the spread over seeds.
         let squares = [of.half(), self.half_s(), other.half_s()].map(|half| half * half);
         of.mean.abs() <= rounding.max(squares.iter().sum::<f64>().sqrt())
     }
 
-    /// Makespans with those of another that have the same seeds; one alone is that of all, as nothing in it is random.
+    /// Pairs makespans that have the same seed. A single makespan is paired with all of the other, because
+    /// nothing in it is random.
     fn beside(&self, other: &Self) -> impl Iterator<Item = (f64, f64)> {
         self.seeds.iter().zip(&self.makespans_s).filter_map(|(seed, time)| {
             let of_seed = match &other.makespans_s[..] {
@@ -326,10 +336,10 @@ mod tests {
         assert!(!over(&[10.9, 11.0, 11.1]).is_like(&over(&[10.0, 10.0, 10.0])));
         // Hard seeds are hard for both: the differences are 0.1 each.
         assert!(!over(&[10.1, 20.1, 30.1]).is_like(&over(&[10.0, 20.0, 30.0])));
-        // One is not random.
+        // One of the two is not random.
         assert!(over(&[9.0, 11.0]).is_like(&over(&[10.5])) && over(&[10.5]).is_like(&over(&[9.0, 11.0])));
         assert!(!over(&[10.0]).is_like(&over(&[10.001])) && over(&[10.0]).is_like(&over(&[10.0])));
-        // Seeds that only one of them has say nothing: without the first, the two are the same.
+        // Seeds that only one of them has do not count: without the first, the two are the same.
         let some = SeedStatistics::new(vec![2, 3], vec![11.0, 12.0]);
         assert!(some.is_like(&over(&[1000.0, 11.0, 12.0])));
     }
@@ -340,7 +350,7 @@ mod tests {
         let slowdown = Slowdown::of(&over(&[2.0, 6.0, 12.0]), &over(&[1.0, 2.0, 3.0])).unwrap();
         assert_eq!((slowdown.mean, slowdown.seeds), (3.0, 3));
         assert!((slowdown.high - 5.484).abs() < 1e-3 && (slowdown.low - 0.516).abs() < 1e-3);
-        // Nothing in the healthy run is random; and only seeds that both have count.
+        // Nothing in the healthy run is random, and only seeds that both have count.
         assert_eq!(Slowdown::of(&over(&[3.0, 3.0]), &over(&[1.5])).unwrap().low, 2.0);
         let some = SeedStatistics::new(vec![7, 2], vec![5.0, 4.0]);
         assert_eq!(Slowdown::of(&some, &over(&[1.0, 2.0, 3.0])).map(|slowdown| slowdown.mean), Some(2.0));

@@ -2,53 +2,54 @@
 
 use serde::{Serialize, Serializer};
 
-/// A makespan that is estimated from the beginning of a run.
+/// Makespan estimated from the beginning of a run.
 #[report(Copy)]
 pub struct Estimate {
-    /// The makespan \[s\].
+    /// Estimated makespan \[s\].
     pub makespan_s: f64,
-    /// The low end of its interval \[s\].
+    /// Lower end of its interval \[s\].
     pub low_s: f64,
-    /// The high end \[s\].
+    /// Upper end of its interval \[s\].
     pub high_s: f64,
-    /// How sure the interval is to hold the makespan of the full run: 0.95.
+    /// Probability that the interval holds the makespan of the full run: 0.95.
     pub confidence: f64,
-    /// The part of all messages that was simulated.
+    /// Fraction of all messages that was simulated.
     pub simulated_part: f64,
-    /// Half of the interval over the makespan, as it was asked for.
+    /// Requested accuracy: half of the interval over the makespan.
     pub asked: f64,
 }
 
 impl Estimate {
-    /// Half of its interval \[s\].
+    /// Returns half of the interval \[s\].
     pub fn half_s(&self) -> f64 {
         (self.high_s - self.low_s) / 2.0
     }
 
-    /// Half of its interval, over the makespan.
+    /// Returns half of the interval over the makespan.
     pub fn error(&self) -> f64 {
         if self.makespan_s > 0.0 { self.half_s() / self.makespan_s } else { 0.0 }
     }
 
-    /// Whether the interval came out wider than asked for, as an end that takes longer than most makes it.
+    /// Returns true if the interval is wider than asked for, for example because the end of the run takes
+    /// longer than usual.
     pub fn is_wider(&self) -> bool {
         self.error() > self.asked
     }
 }
 
-/// What became of an estimate that was asked for.
+/// Result of a request for an estimate.
 ///
 /// Written as `estimate`: the estimate, or `null` with `estimate_reason`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Estimated {
-    /// The makespan is one.
+    /// The makespan is an estimate.
     By(Estimate),
-    /// All was simulated, for this reason: the makespan is exact.
+    /// The whole run was simulated, for this reason: the makespan is exact.
     Full(String),
 }
 
 impl Estimated {
-    /// The estimate, where there is one.
+    /// Returns the estimate, if there is one.
     pub fn estimate(&self) -> Option<&Estimate> {
         match self {
             Self::By(estimate) => Some(estimate),
@@ -67,13 +68,13 @@ impl Serialize for Estimated {
     }
 }
 
-/// The keys of an [`Estimated`].
+/// Keys under which an [`Estimated`] is written.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Written<'a> {
-    /// The makespan with its interval, where it is an estimate.
+    /// Makespan with its interval, if it is an estimate.
     estimate: Option<&'a Estimate>,
-    /// Why there is none, where all was simulated.
+    /// Reason why there is no estimate, if the whole run was simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     estimate_reason: Option<&'a str>,
 }

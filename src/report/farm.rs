@@ -1,107 +1,107 @@
-//! What is predicted of a master/slave program, as plain data.
+//! Predictions of a master/slave program, as plain data.
 
 use serde::Serialize;
 
 use super::{Head, Meta, SeedStatistics};
 
-/// The version of [`FarmReport`].
+/// Version of the JSON format of [`FarmReport`].
 pub const FARM_SCHEMA: &str = "hayase-master-slave-1";
 
-/// Predictions for some numbers of workers, or ways of giving out tasks.
+/// Predictions for several numbers of workers, or several rules for giving out tasks.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FarmReport {
-    /// What every report begins with.
+    /// Head of the report.
     #[serde(flatten)]
     pub head: Head,
-    /// Where the tasks come from, for people.
+    /// Source of the tasks, for people.
     pub tasks: String,
-    /// The network and the way tasks are given out, for people.
+    /// Network and rule for giving out tasks, for people.
     pub setting: String,
-    /// How many tasks.
+    /// Number of tasks.
     pub task_count: u64,
-    /// Their times, summed \[s\].
+    /// Sum of the task times \[s\].
     pub work_s: f64,
-    /// The longest of them \[s\].
+    /// Longest task time \[s\].
     pub longest_task_s: f64,
-    /// What is varied beside the number of workers (`granularity`).
+    /// Parameter that is varied besides the number of workers (`granularity`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub varied: Option<String>,
-    /// One for each combination, workers ascending within each value of what is varied.
+    /// One prediction for each combination; workers ascend within each value of the varied parameter.
     pub predictions: Vec<Prediction>,
-    /// The smallest number of workers from which on more of them gain less than 1 %; nothing where the largest number
-    /// still gains, or only one was tried. Of what is varied, for the first value.
+    /// Smallest number of workers from which on more workers gain less than 1 %. Absent if the largest number
+    /// still gains, or if only one was tried. If a parameter is varied, this is for its first value.
     pub saturation_workers: Option<u32>,
-    /// The smallest number of workers tried from which on the (busiest) master is busy for 99 % of the predicted time
-    /// or more; nothing where it is not. Of what is varied, for the first value.
+    /// Smallest number of workers tried from which on the (busiest) master is busy for 99 % of the predicted
+    /// time or more. Absent if there is none. If a parameter is varied, this is for its first value.
     pub master_busy_workers: Option<u32>,
-    /// An estimate: the number of equal workers that keep the master busy, in the mean and without start and end;
-    /// nothing where that is not known in closed form.
+    /// Estimated number of equal workers that keep the master busy, on average and without start and end.
+    /// Absent if there is no closed form.
     pub master_bound_workers: Option<u32>,
-    /// Whether all combinations were run.
+    /// True if all combinations were run.
     pub complete: bool,
-    /// What may differ from machine to machine.
+    /// Figures that may differ from machine to machine.
     pub meta: Meta,
 }
 
-/// One prediction.
+/// Prediction for one combination.
 #[report]
 pub struct Prediction {
-    /// The value of what is varied.
+    /// Value of the varied parameter.
     pub value: Option<String>,
     /// Number of workers.
     pub workers: u32,
-    /// Workers and masters.
+    /// Number of workers and masters.
     pub processors: u32,
-    /// The predicted time \[s\].
+    /// Predicted time \[s\].
     pub time_s: f64,
     /// Total work over the speed of all workers, relative to the predicted time.
     pub efficiency: f64,
-    /// How long the master (the busiest, with several) is busy, relative to the predicted time.
+    /// Part of the predicted time in which the master (with several, the busiest) is busy.
     pub master_utilisation: f64,
-    /// How long workers compute, relative to the predicted time: all, the least and the most used.
+    /// Part of the predicted time in which workers compute: mean, least and most used.
     pub worker_utilisation: Utilisation,
     /// Results that wait at the master, on average over time and at most.
     pub waiting: Waiting,
-    /// By how much the worker that is done last is done later than the mean, relative to the predicted time.
+    /// Delay of the last worker to finish against the mean, relative to the predicted time.
     pub imbalance: f64,
-    /// From the moment the last task was given out to the end \[s\].
+    /// Time from the moment the last task was given out to the end \[s\].
     pub tail_s: f64,
-    /// Messages with tasks that were sent.
+    /// Number of task messages sent.
     pub messages: u64,
-    /// Of these, sent again since their worker was lost.
+    /// Number of task messages that were sent again because their worker was lost.
     pub repeated: u64,
-    /// Time that lost workers had computed for nothing \[s\].
+    /// Computation of lost workers that was wasted \[s\].
     pub wasted_s: f64,
-    /// Tasks that are not done, since all workers were lost.
+    /// Number of tasks that were not done because all workers were lost.
     pub undone: u32,
     /// Lower bounds of the predicted time.
     pub bounds: FarmBounds,
-    /// The largest of them \[s\].
+    /// Largest lower bound \[s\].
     pub bound_s: f64,
-    /// The predicted times over several seeds, if they were asked for; everything else is of the first.
+    /// Predicted times over several seeds, if asked for; everything else is of the first seed.
     pub seeds: Option<SeedStatistics>,
-    /// Over when everybody did how much: equal fingerprints are equal results, to the last bit.
+    /// Hash of the time and amount of all work: equal fingerprints mean equal results, to the last bit.
     pub fingerprint: String,
 }
 
-/// Mean, least and most.
+/// Mean, smallest and largest utilisation.
 #[report(Copy)]
 pub struct Utilisation {
-    /// Of all.
+    /// Mean over all workers.
     pub mean: f64,
-    /// Of the one with the least.
+    /// Utilisation of the least used worker.
     pub min: f64,
-    /// Of the one with the most.
+    /// Utilisation of the most used worker.
     pub max: f64,
 }
 
-/// Results that wait.
+/// Number of results that wait.
 #[report(Copy)]
 pub struct Waiting {
-    /// On average over time.
+    /// Average over time.
     pub mean: f64,
-    /// At most.
+    /// Maximum.
     pub max: u32,
 }
 
@@ -111,19 +111,19 @@ pub struct Waiting {
 pub struct FarmBounds {
     /// Total work over the speed of all workers.
     pub work_s: f64,
-    /// The same with what the messages cost the workers.
+    /// The same, with the workers' cost of messages.
     pub exchange_s: f64,
     /// The longest message on the fastest worker.
     pub longest_s: f64,
-    /// What the master spends on messages.
+    /// Time that the master spends on messages.
     pub master_s: f64,
-    /// What goes over the links of the master's node, over what they carry; `null` without a fabric, where workers are
-    /// on that node, and with several masters.
+    /// Bytes over the links of the master's node, divided by their capacity; `null` without a fabric, with
+    /// workers on that node, and with several masters.
     pub network_s: Option<f64>,
 }
 
 impl FarmBounds {
-    /// Each with what it is a limit by.
+    /// Returns each bound with the name of its resource.
     fn all(&self) -> [(f64, &'static str); 5] {
         [
             (self.work_s, "workers"),
@@ -134,25 +134,26 @@ impl FarmBounds {
         ]
     }
 
-    /// The largest \[s\].
+    /// Returns the largest bound \[s\].
     pub fn largest(&self) -> f64 {
         self.all().into_iter().fold(0.0, |largest, (bound, _)| largest.max(bound))
     }
 
-    /// Which of them is the largest, in words.
+    /// Returns the name of the largest bound.
     pub fn limit(&self) -> &'static str {
         self.all().into_iter().fold((f64::NEG_INFINITY, ""), |a, b| if b.0 > a.0 { b } else { a }).1
     }
 }
 
-/// The smallest number of workers from which on more of them gain less than 1 %, in a series of (workers, time) with
-/// the workers ascending; nothing where that is the last.
+/// Returns the smallest number of workers from which on more workers gain less than 1 %.
+///
+/// `series` has (workers, time) with the workers ascending. Returns `None` if that number is the last.
 pub fn saturation(series: &[(u32, f64)]) -> Option<u32> {
     let (_, rest) = series.split_last()?;
     let mut best = series.last()?.1;
     let mut from = None;
     for &(workers, time) in rest.iter().rev() {
-        // Once a smaller number does as well as all larger ones, look whether a still smaller one does.
+        // Walks to smaller numbers while they do as well as all larger ones.
         if time <= 1.01 * best {
             from = Some(workers);
         }
@@ -161,49 +162,51 @@ pub fn saturation(series: &[(u32, f64)]) -> Option<u32> {
     from
 }
 
-/// The part of the predicted time from which on a master is said to be busy all the time.
+/// Part of the predicted time from which on a master counts as always busy.
 pub const BUSY: f64 = 0.99;
 
-/// The smallest number of workers from which on the master is busy, in a series of (workers, part of the time it is
-/// busy) with the workers ascending.
+/// Returns the smallest number of workers from which on the master is always busy.
+///
+/// `series` has (workers, part of the time that the master is busy) with the workers ascending.
 pub fn master_busy(series: &[(u32, f64)]) -> Option<u32> {
     series.iter().rev().take_while(|(_, busy)| *busy >= BUSY).last().map(|(workers, _)| *workers)
 }
 
-/// How sure a prediction is, and which tasks to execute next.
+/// Accuracy of a prediction, and the tasks to execute next.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanReport {
-    /// The version of this form.
+    /// Version of this JSON format.
     pub schema: &'static str,
-    /// The grid of all tasks.
+    /// Grid of all tasks.
     pub grid: String,
-    /// How many there are.
+    /// Number of tasks.
     pub task_count: u64,
-    /// How many were executed.
+    /// Number of executed tasks.
     pub executed: u64,
-    /// The accuracy asked for, relative.
+    /// Requested accuracy, relative.
     pub accuracy: f64,
-    /// The estimated work of all tasks \[s\]; nothing before any was executed.
+    /// Estimated work of all tasks \[s\]; absent before any task was executed.
     pub work_s: Option<f64>,
-    /// Rate at which the intervals hold what they are of: 0.95.
+    /// Probability that an interval holds its value: 0.95.
     pub rate: f64,
-    /// Half the width of its interval, relative; nothing where it is not known yet.
+    /// Half the width of the interval of the work, relative; absent while unknown.
     pub half_width: Option<f64>,
-    /// Executed tasks that the accuracy is expected to need in all, at most; nothing before any was executed.
+    /// Expected number of executed tasks that the accuracy needs at most, in all; absent before any task was
+    /// executed.
     pub needed: Option<u64>,
     /// Predicted times with their intervals.
     pub predictions: Vec<IntervalPrediction>,
-    /// Coordinates of the tasks to execute next; none when the prediction is as sure as asked for.
+    /// Coordinates of the tasks to execute next; empty if the prediction is as accurate as asked for.
     pub next: Vec<Vec<i64>>,
 }
 
-/// A predicted time with its interval.
+/// Predicted time with its interval.
 #[report(Copy)]
 pub struct IntervalPrediction {
     /// Number of workers.
     pub workers: u32,
-    /// The predicted time \[s\].
+    /// Predicted time \[s\].
     pub time_s: f64,
     /// Lower end of its interval \[s\].
     pub least_s: f64,
@@ -218,12 +221,12 @@ mod tests {
     #[test]
     fn saturation_is_where_more_workers_gain_nothing() {
         assert_eq!(saturation(&[(8, 10.0), (16, 5.0), (24, 4.0), (32, 4.0), (40, 4.01)]), Some(24));
-        // The last one still gains: not saturated.
+        // The last number still gains: not saturated.
         assert_eq!(saturation(&[(8, 10.0), (16, 5.0)]), None);
         assert_eq!(saturation(&[(8, 10.0)]), None);
-        // Getting worse is no gain either.
+        // A longer time is not a gain either.
         assert_eq!(saturation(&[(8, 10.0), (16, 5.0), (24, 6.0), (32, 7.0)]), Some(16));
-        // A better one further on counts: a plateau before it is none.
+        // A plateau does not count if a larger number is better.
         assert_eq!(saturation(&[(8, 5.0), (16, 5.0), (24, 4.0), (32, 4.0)]), Some(24));
     }
 

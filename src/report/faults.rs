@@ -1,4 +1,4 @@
-//! What failed, as plain data.
+//! Faults of a run, as plain data.
 
 use crate::engine::Mishaps;
 use crate::fabric::Fabric;
@@ -6,51 +6,51 @@ use crate::faults::Faults;
 use crate::ids::{LinkId, NodeId};
 use crate::network::Network;
 
-/// Names at most.
+/// Largest number of parts that are named.
 const NAMED: usize = 1000;
 
-/// So many parts, and what they are called.
+/// Number of parts and their names.
 #[report(Eq, Default)]
 pub struct Parts {
-    /// How many.
+    /// Number of parts.
     pub count: u64,
-    /// Their names; of more than 1000, the first.
+    /// Names of the parts; only the first 1000 if there are more.
     pub names: Vec<String>,
 }
 
-/// What failed, and what became of messages for it.
+/// Faults of a run, and their effect on messages.
 #[report(Eq, Default)]
 pub struct FaultsReport {
-    /// Links that have failed at the start, those of switches among them; a cable is two.
+    /// Links that have failed at the start, including those of failed switches. A cable is two links.
     pub failed_links: Parts,
     /// Switches that have failed at the start.
     pub failed_switches: Parts,
-    /// Links that carry another bandwidth at the start than they were built for.
+    /// Links whose bandwidth at the start differs from the one they were built for.
     pub degraded_links: Parts,
-    /// Whether anything fails or comes back later.
+    /// True if anything fails or is repaired later.
     pub events: bool,
-    /// Pairs of nodes between which no way is left at the start, each direction counted; not told where links have no
-    /// ends and nodes are too many.
+    /// Number of ordered pairs of nodes without a route at the start. Absent if links have no ends and there
+    /// are too many nodes.
     pub pairs_cut_off: Option<u64>,
-    /// The first of them.
+    /// The first of these pairs.
     pub cut_off: Vec<String>,
-    /// Messages that were sent again, or later, because a link of theirs had failed.
+    /// Number of messages that were sent again, or later, because one of their links had failed.
     pub resent: u64,
-    /// Messages that were lost.
+    /// Number of messages that were lost.
     pub lost: u64,
-    /// Messages that never found a way.
+    /// Number of messages that never found a route.
     pub stranded: u64,
-    /// From where to where the first of those that were lost or found no way were to go.
+    /// Source and destination of the first messages that were lost or found no route.
     pub without_way: Vec<String>,
 }
 
 impl FaultsReport {
-    /// What a run on a network says of its faults, if it has any.
+    /// Builds the report of a run on a network; returns `None` if the network has no faults.
     pub(crate) fn of_run(network: &Network, mishaps: Option<&Mishaps>) -> Option<Box<Self>> {
         network.faults.as_ref().map(|faults| Box::new(Self::new(faults, mishaps)))
     }
 
-    /// What failed, and what a run says of it.
+    /// Builds the report from faults and the mishaps of a run.
     pub fn new(faults: &Faults, mishaps: Option<&Mishaps>) -> Self {
         let fabric = faults.whole();
         let link = |&link: &LinkId| fabric.link_name(link);

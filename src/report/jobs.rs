@@ -1,128 +1,129 @@
-//! The report of several jobs on one fabric.
+//! Report of several jobs on one fabric.
 
 use super::{Bounds, Gridlock, Head, Meta};
 
-/// The version of the form of [`JobsReport`] in JSON.
+/// Version of the JSON format of [`JobsReport`].
 pub const JOBS_SCHEMA: &str = "hayase-jobs-1";
 
-/// What came out of several jobs on one fabric.
+/// Results of several jobs on one fabric.
 #[report(Default)]
 pub struct JobsReport {
-    /// What every report begins with; the makespan is when the last job ended that is no background.
+    /// Head of the report. The makespan is the end of the last job that is not a background job.
     #[serde(flatten)]
     pub head: Head,
-    /// The fabric, for people.
+    /// Fabric, for people.
     pub fabric: String,
-    /// The jobs, in their order.
+    /// Jobs, in their order.
     pub jobs: Vec<JobReport>,
-    /// The links that several jobs used, most bytes over capacity first.
+    /// Links that several jobs used, largest bytes over capacity first.
     pub meetings: Vec<Meeting>,
-    /// Who delays whom: each pair of jobs, where that was asked for and the run is complete.
+    /// Delays between each pair of jobs, if asked for and the run is complete.
     pub interference: Option<Vec<Interference>>,
-    /// Lower bounds of the makespan, of the jobs that are no background.
+    /// Lower bounds of the makespan, for the jobs that are not background jobs.
     pub bounds: Bounds,
     /// `makespan / largest bound`.
     pub ratio_to_bound: f64,
-    /// Which channels wait for each other, where packets block each other for ever.
+    /// Channels that wait for each other, if packets block each other forever.
     pub gridlock: Option<Gridlock>,
-    /// What may differ from machine to machine.
+    /// Figures that may differ from machine to machine.
     pub meta: Meta,
 }
 
-/// What became of a job.
+/// Result of a job.
 #[report(Default)]
 pub struct JobReport {
-    /// Its name.
+    /// Name of the job.
     pub name: String,
-    /// What it does, for people.
+    /// Workload of the job, for people.
     pub workload: String,
-    /// Its ranks.
+    /// Number of ranks of the job.
     pub ranks: u32,
-    /// How it was placed: the rule, a file, or a list of nodes.
+    /// Placement of the job: the rule, a file, or a list of nodes.
     pub placement: String,
-    /// By rank: its node.
+    /// Node of each rank.
     pub nodes: Vec<u32>,
-    /// Whether it goes on as long as others do.
+    /// True if the job runs in the background, as long as other jobs do.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
-    /// When it began for the first time \[s\]; nothing of a job that never began.
+    /// First start of the job \[s\]; absent if it never started.
     #[always]
     pub start_s: Option<f64>,
-    /// When it ended for the last time \[s\]; nothing of a job that never ended.
+    /// Last end of the job \[s\]; absent if it never ended.
     #[always]
     pub end_s: Option<f64>,
-    /// Why it never began, or never ended.
+    /// Reason why the job never started, or never ended.
     pub unfinished: Option<&'static str>,
-    /// How often it was done.
+    /// Number of repetitions.
     pub repetitions: u64,
-    /// From its beginning to its end, on average over its repetitions \[s\]; nothing of a background.
+    /// Time from the start of the job to its end \[s\], averaged over its repetitions. Absent for a
+    /// background job.
     pub makespan_s: Option<f64>,
-    /// The shortest of several repetitions \[s\].
+    /// Shortest of several repetitions \[s\].
     pub min_s: Option<f64>,
-    /// The longest of them \[s\].
+    /// Longest of several repetitions \[s\].
     pub max_s: Option<f64>,
-    /// The same with nobody else on the fabric, done once \[s\]; where that was worked out.
+    /// Time of one repetition with no other job on the fabric \[s\], if it was computed.
     pub alone_s: Option<f64>,
     /// `makespan / alone`.
     pub slowdown: Option<f64>,
-    /// Messages delivered.
+    /// Number of messages delivered.
     pub messages: u64,
-    /// Their bytes \[B\].
+    /// Bytes delivered \[B\].
     pub bytes: u64,
-    /// Time its messages were under way over the time that each would have taken with the network to itself, both
-    /// summed over all messages: by its own messages and by those of others.
+    /// Time that its messages were under way, over the time that each would have taken with the network to
+    /// itself, both summed over all messages. It counts delays by messages of this job and of others.
     pub contention: f64,
-    /// Time that its messages lost to faults, summed over messages \[s\]; where interference was asked for and links
-    /// change while jobs run.
+    /// Time that its messages lost to faults, summed over messages \[s\]. Present if interference was asked
+    /// for and links change while jobs run.
     pub fault_delay_s: Option<f64>,
 }
 
-/// A link that several jobs used, at the same time or not.
+/// Link that several jobs used, at the same time or not.
 #[report]
 pub struct Meeting {
-    /// Its name.
+    /// Name of the link.
     pub link: String,
-    /// Its capacity \[B/s\].
+    /// Capacity of the link \[B/s\].
     pub capacity_bps: f64,
     /// `bytes of all jobs / (capacity * makespan)`.
     pub utilisation: f64,
-    /// What it carried of each job, most first.
+    /// Bytes of each job on the link, most first.
     pub jobs: Vec<Carried>,
 }
 
-/// What the messages of a job lost to those of another, or to those of their own.
+/// Time that the messages of a job lost to those of another job, or to other messages of the same job.
 #[report]
 pub struct Interference {
-    /// The job that lost it.
+    /// Job that was delayed.
     pub victim: String,
-    /// The job to which.
+    /// Job that caused the delay.
     pub culprit: String,
-    /// Summed over the messages of the victim \[s\].
+    /// Delay, summed over the messages of the victim \[s\].
     pub delay_s: f64,
 }
 
-/// What a link carried of a job.
+/// Bytes of one job on a link.
 #[report]
 pub struct Carried {
-    /// The name of the job.
+    /// Name of the job.
     pub job: String,
-    /// \[B\]
+    /// Bytes carried \[B\].
     pub bytes: u64,
 }
 
-/// What a link carried of several jobs.
+/// Load of a link by several jobs.
 #[report]
 pub struct JobsLink {
-    /// Its number.
+    /// Number of the link.
     pub id: u32,
-    /// Its name.
+    /// Name of the link.
     pub name: String,
-    /// Its capacity \[B/s\].
+    /// Capacity of the link \[B/s\].
     pub capacity_bps: f64,
-    /// What it carried \[B\].
+    /// Bytes carried \[B\].
     pub bytes: u64,
     /// `bytes / (capacity * makespan)`.
     pub utilisation: f64,
-    /// What it carried of each job \[B\].
+    /// Bytes carried for each job \[B\].
     pub by_job: Vec<u64>,
 }

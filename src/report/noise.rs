@@ -1,103 +1,104 @@
-//! What slow processors cost, as plain data.
+//! Cost of slow processors, as plain data.
 
-/// What slow processors cost: the run beside the same one in which nobody is slow.
+/// Cost of slow processors: the run compared with the same run without slow processors.
 #[report(Default)]
 pub struct NoiseReport {
-    /// The makespan with the same seed where nobody is slow \[s\].
+    /// Makespan with the same seed without slow processors \[s\].
     pub without_s: f64,
     /// `makespan - without` \[s\].
     pub cost_s: f64,
     /// `makespan / without`; 1 where both are 0.
     pub slowdown: f64,
-    /// The cost over seeds, where there are several.
+    /// Cost over several seeds, if there are several.
     pub seeds: Option<CostOverSeeds>,
-    /// How much longer the ranks' own work took, where that was added up.
+    /// Extra time of the ranks' own work, if it was added up.
     pub slowed: Option<SlowedRanks>,
-    /// How many ranks ended later, by more than some times.
+    /// Number of ranks that ended later, by several thresholds.
     pub delayed: Vec<Delayed>,
-    /// How far the delay travelled: ranks by how many messages they are from the nearest straggler. Empty where all
-    /// ranks are slow, or where messages were too many to be kept.
+    /// Spread of the delay: ranks by their distance in messages from the nearest straggler. Empty if all
+    /// ranks are slow, or if there were too many messages to keep.
     pub by_distance: Vec<Reached>,
-    /// Each rank.
+    /// Delay of each rank.
     pub ranks: Vec<RankDelay>,
 }
 
-/// How much longer the own work of ranks took, on slow processors and under noise.
+/// Extra time of the ranks' own work on slow processors and under noise.
 #[report(Copy, Default)]
 pub struct SlowedRanks {
-    /// Ranks whose work took longer.
+    /// Number of ranks whose work took longer.
     pub ranks: u32,
-    /// On average over all ranks \[s\].
+    /// Mean over all ranks \[s\].
     pub mean_s: f64,
-    /// The most of one rank \[s\].
+    /// Largest extra time of one rank \[s\].
     pub most_s: f64,
-    /// That rank.
+    /// Rank with the largest extra time.
     pub most_rank: u32,
-    /// What of that does not show in the makespan, since it fell into time in which the rank or others would have
-    /// waited anyway: `most - cost`, or 0 \[s\].
+    /// Part of the largest extra time that does not show in the makespan, because it fell into time in which
+    /// ranks would have waited anyway: `most - cost`, or 0 \[s\].
     pub absorbed_s: f64,
 }
 
-/// The cost over seeds: of each seed the makespan less that with the same seed where nobody is slow.
+/// Cost over the seeds: the makespan of each seed less the one with the same seed without slow processors.
 #[report]
 pub struct CostOverSeeds {
-    /// Seeds.
+    /// Number of seeds.
     pub seeds: u64,
-    /// The mean makespan where nobody is slow \[s\].
+    /// Mean makespan without slow processors \[s\].
     pub without_mean_s: f64,
-    /// The mean cost \[s\].
+    /// Mean cost \[s\].
     pub mean_s: f64,
-    /// Lower end of the 95 % interval of the mean, `mean - t s / sqrt(n)` with the t of Student \[s\].
+    /// Lower end of the 95 % interval of the mean, `mean - t s / sqrt(n)` with Student's t \[s\].
     pub low_s: f64,
-    /// Its upper end \[s\].
+    /// Upper end of the interval \[s\].
     pub high_s: f64,
     /// Sample standard deviation of the cost \[s\].
     pub sd_s: f64,
 }
 
-/// How many ranks ended later, by more than a time.
+/// Number of ranks that ended later by more than a threshold.
 #[report(Copy)]
 pub struct Delayed {
-    /// By more than this \[s\].
+    /// Threshold of the delay \[s\].
     pub more_than_s: f64,
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: u32,
 }
 
-/// Ranks that are as many messages from the nearest straggler.
+/// Ranks at the same distance in messages from the nearest straggler.
 #[report(Copy)]
 pub struct Reached {
-    /// The least messages, one after another, by which something gets from a straggler to them; 0 are stragglers.
+    /// Distance: the smallest number of consecutive messages from a straggler to these ranks; 0 for
+    /// stragglers themselves.
     pub messages: u32,
-    /// Links on the route from the nearest straggler, on average; without a fabric nothing.
+    /// Mean number of links on the route from the nearest straggler; absent without a fabric.
     pub hops: Option<f64>,
-    /// How many there are.
+    /// Number of these ranks.
     pub ranks: u32,
-    /// How many of them it reached.
+    /// Number of these ranks that the delay reached.
     pub reached: u32,
-    /// When it reached the first of them \[s\].
+    /// Time at which the delay reached the first of them \[s\].
     pub first_s: Option<f64>,
-    /// By how much later they ended, on average \[s\].
+    /// Mean delay of their ends \[s\].
     pub delay_s: f64,
 }
 
-/// By how much a rank ended later.
+/// Delay of one rank.
 #[report(Copy, Default)]
 pub struct RankDelay {
-    /// Its number.
+    /// Number of the rank.
     pub rank: u32,
-    /// When it ended: its program, or its last message where it is no program \[s\].
+    /// End of its program, or of its last message if it runs no program \[s\].
     pub end_s: f64,
-    /// The same where nobody is slow \[s\].
+    /// The same end without slow processors \[s\].
     pub without_s: f64,
     /// `end - without` \[s\].
     pub delay_s: f64,
-    /// How much longer its own work took \[s\].
+    /// Extra time of its own work \[s\].
     pub slowed_s: Option<f64>,
-    /// When it first sent or got a message later than it would have \[s\].
+    /// Time at which it first sent or received a message late because of slow processors \[s\].
     pub reached_s: Option<f64>,
-    /// The least messages from a straggler to it.
+    /// Smallest number of messages from a straggler to it.
     pub messages: Option<u32>,
-    /// Links on the route from the nearest straggler.
+    /// Number of links on the route from the nearest straggler.
     pub hops: Option<u32>,
 }

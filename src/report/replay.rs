@@ -1,278 +1,280 @@
-//! What came out of a program that was replayed, as plain data.
+//! Results of a replayed program, as plain data.
 
 use super::{Head, Meta};
 use crate::program::caveats::Caveats;
 
-/// The version of the form of [`ReplayReport`] in JSON.
+/// Version of the JSON format of [`ReplayReport`].
 pub const SCHEMA: &str = "hayase-replay-1";
 
-/// What came out of one run of a program.
+/// Result of one run of a program.
 #[report]
 pub struct ReplayReport {
-    /// What every report begins with.
+    /// Head of the report.
     #[serde(flatten)]
     pub head: Head,
-    /// The program: the name of its trace.
+    /// Program, by the name of its trace.
     pub program: String,
-    /// What is wrong with the recordings that it was made of.
+    /// Defects of the recordings that the program was made from.
     #[serde(flatten)]
     pub caveats: Caveats,
-    /// The nodes, for people: `loggps`.
+    /// Node model, for people: `loggps`.
     pub node: String,
-    /// The network, for people.
+    /// Network, for people.
     pub network: String,
-    /// The same in the run that was recorded, where the trace has it \[s\].
+    /// Makespan of the recorded run, if the trace has it \[s\].
     pub measured_s: Option<f64>,
-    /// `makespan_s / measured_s - 1`; of a complete run.
+    /// `makespan_s / measured_s - 1`, for a complete run.
     pub error: Option<f64>,
-    /// The region that was asked for: breakdown, waits, critical path and ranks are of what happens in it.
+    /// Region that was asked for: breakdown, waits, critical path and ranks cover only this region.
     pub region: Option<String>,
-    /// The regions that the program marks, or the one that was asked for.
+    /// Regions that the program marks, or the one that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<RegionReport>,
-    /// Operations of the program.
+    /// Number of operations of the program.
     pub operations: u64,
-    /// Messages that arrived and that nobody asked for.
+    /// Number of messages that arrived and were never received.
     pub unreceived: u64,
-    /// Where the time went, over all ranks.
+    /// Breakdown of the time, over all ranks.
     pub breakdown: Vec<Spread>,
-    /// The longest waits between two ranks, longest first.
+    /// Longest waits between two ranks, longest first.
     pub waits: Vec<Wait>,
-    /// Of receives that left open from whom or with what tag, and of which it is known what came in the recorded run:
-    /// what they took here.
+    /// Matching of receives that leave source or tag open (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`) and whose message
+    /// in the recorded run is known.
     pub open_receives: Option<OpenReceives>,
-    /// What made it last as long as it did; where the run is complete and not too long to be walked back through.
+    /// Critical path of the run; present if the run is complete and not too long to be walked back through.
     pub critical_path: Option<CriticalPath>,
-    /// Ranks that others waited for, those first that most of all waiting goes back to; where that was asked for, the
-    /// run is complete, and not too long to be walked back through.
+    /// Ranks that delayed others, largest caused wait first; present if asked for and the run is complete and
+    /// not too long to be walked back through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<LateRank>,
-    /// What it was put together from, where it is a prediction from data sets.
+    /// Data sets behind the run, if it is a prediction from data sets.
     pub prediction: Option<Prediction>,
-    /// Where the time of each rank went.
+    /// Breakdown of the time of each rank.
     pub ranks: Vec<RankReport>,
-    /// What may differ from machine to machine.
+    /// Figures that may differ from machine to machine.
     pub meta: Meta,
 }
 
-/// A part of the program that its author told apart.
+/// Part of the program that its author marked as a region.
 #[report]
 pub struct RegionReport {
-    /// Its name.
+    /// Name of the region.
     pub name: String,
-    /// How often it was executed, on the rank that did so most.
+    /// Number of executions, on the rank with the most.
     pub executions: u64,
-    /// How many ranks executed it.
+    /// Number of ranks that executed it.
     pub ranks: u32,
-    /// From the first rank's begin to the last one's end of each execution, added up \[s\].
+    /// Time from the first rank's begin to the last one's end, summed over the executions \[s\].
     pub time_s: f64,
-    /// Computation within it: the mean over its ranks \[s\].
+    /// Computation within the region, mean over its ranks \[s\].
     pub computation_s: f64,
-    /// Sending and receiving, the same \[s\].
+    /// Sending and receiving within the region, mean over its ranks \[s\].
     pub communication_s: f64,
-    /// Waiting, the same \[s\].
+    /// Waiting within the region, mean over its ranks \[s\].
     pub waiting_s: f64,
-    /// `time_s` of the run that was recorded, where that is known \[s\].
+    /// `time_s` of the recorded run, if known \[s\].
     pub recorded_s: Option<f64>,
 }
 
 impl ReplayReport {
-    /// The region that was asked for.
+    /// Returns the region that was asked for.
     pub fn chosen(&self) -> Option<&RegionReport> {
         let name = self.region.as_deref()?;
         self.regions.iter().find(|region| region.name == name)
     }
 
-    /// The time that is asked for: of the region, if one is, else of the whole run \[s\].
+    /// Returns the time of the region that was asked for, or of the whole run if none was \[s\].
     pub fn asked_s(&self) -> f64 {
         self.chosen().map_or(self.head.makespan_s, |region| region.time_s)
     }
 }
 
-/// Receives that left open what they take (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`).
+/// Receives that leave open which message they take (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`).
 #[report]
 pub struct OpenReceives {
-    /// What they take: `recorded`, what came in the recorded run, or `arrival`, what comes first.
+    /// Message that they take: `recorded`, the one of the recorded run, or `arrival`, the first to arrive.
     pub take: &'static str,
-    /// How many there are.
+    /// Number of such receives.
     pub receives: u64,
-    /// How many took a message, and the node model says which.
+    /// Number of receives that took a message which the node model identifies.
     pub seen: u64,
-    /// How many of these took one of the rank, with the tag, of the recorded run.
+    /// Number of these that took a message with the source and tag of the recorded run.
     pub as_recorded: u64,
 }
 
-/// Where the time of one rank went \[s\].
+/// Breakdown of the time of one rank \[s\].
 #[report(Copy)]
 pub struct RankReport {
-    /// Which one.
+    /// Number of the rank.
     pub rank: u32,
-    /// When its last operation ended.
+    /// End of its last operation.
     pub end_s: f64,
-    /// It computed.
+    /// Computation.
     pub compute_s: f64,
-    /// It sent: its processor was busy.
+    /// Send overhead: the processor was busy sending.
     pub send_overhead_s: f64,
-    /// It received: its processor was busy.
+    /// Receive overhead: the processor was busy receiving.
     pub recv_overhead_s: f64,
-    /// It waited for receivers.
+    /// Wait for receivers.
     pub send_wait_s: f64,
-    /// It waited for messages.
+    /// Wait for messages.
     pub recv_wait_s: f64,
-    /// It exchanged requests and answers of rendezvous.
+    /// Exchange of requests and answers of rendezvous.
     pub sync_s: f64,
 }
 
-/// One kind of time, over all ranks \[s\].
+/// Time of one kind, over all ranks \[s\].
 #[report]
 pub struct Spread {
-    /// What it was spent on.
+    /// Kind of time.
     pub kind: &'static str,
-    /// The least, and the first rank that has it.
+    /// Smallest time of a rank.
     pub least_s: f64,
-    /// Which.
+    /// First rank with the smallest time.
     pub least_rank: u32,
-    /// The mean.
+    /// Mean time of a rank.
     pub mean_s: f64,
-    /// The most, and the first rank that has it.
+    /// Largest time of a rank.
     pub most_s: f64,
-    /// Which.
+    /// First rank with the largest time.
     pub most_rank: u32,
-    /// Its part of the time of all ranks until each ended.
+    /// Part of the time of all ranks until each ended.
     pub part: f64,
 }
 
-/// The chain of activities and messages from the start to the end of the last rank; its times add up to the makespan.
+/// Chain of activities and messages from the start to the end of the last rank. Its times add up to the
+/// makespan.
 #[report]
 pub struct CriticalPath {
-    /// Its steps.
+    /// Number of steps.
     pub steps: u64,
-    /// How often it goes from one rank to another.
+    /// Number of times the path goes from one rank to another.
     pub changes: u64,
-    /// The time of each kind that is on it.
+    /// Time on the path by kind.
     pub kinds: Vec<PathPart>,
-    /// The ranks with the most time on it, most first.
+    /// Ranks with the most time on the path, most first.
     pub ranks: Vec<PathRank>,
-    /// The operations with the most time on it, most first.
+    /// Operations with the most time on the path, most first.
     pub operations: Vec<PathOperation>,
 }
 
-/// One kind of time on the critical path.
+/// Time of one kind on the critical path.
 #[report]
 pub struct PathPart {
-    /// What it was spent on; `network` is a message under way.
+    /// Kind of time; `network` is a message under way.
     pub kind: &'static str,
-    /// How long \[s\].
+    /// Time on the path \[s\].
     pub time_s: f64,
-    /// Its part of the path.
+    /// Part of the path.
     pub part: f64,
 }
 
-/// One rank's part of the critical path.
+/// Time of one rank on the critical path.
 #[report]
 pub struct PathRank {
-    /// Which one.
+    /// Number of the rank.
     pub rank: u32,
-    /// How long it was on it, messages to it included \[s\].
+    /// Time on the path, including messages to the rank \[s\].
     pub time_s: f64,
-    /// Its part of the path.
+    /// Part of the path.
     pub part: f64,
 }
 
-/// One operation's part of the critical path, of one kind.
+/// Time of one operation on the critical path, for one kind of time.
 #[report]
 pub struct PathOperation {
-    /// Whose.
+    /// Rank of the operation.
     pub rank: u32,
-    /// Its position in the rank's program.
+    /// Position of the operation in the rank's program.
     pub op: u32,
-    /// What it is, in words, where the node model tells receives apart.
+    /// Operation in words, if the node model tells receives apart.
     pub operation: Option<String>,
-    /// What the time was spent on.
+    /// Kind of time.
     pub kind: &'static str,
-    /// How long \[s\].
+    /// Time on the path \[s\].
     pub time_s: f64,
 }
 
-/// How long one rank waited for another, in all.
+/// Total wait of one rank for another.
 #[report]
 pub struct Wait {
-    /// Who waited.
+    /// Rank that waited.
     pub rank: u32,
-    /// For whom.
+    /// Rank that was waited for.
     pub peer: u32,
-    /// For what: `send wait` or `receive wait`.
+    /// Kind of wait: `send wait` or `receive wait`.
     pub kind: &'static str,
-    /// How long \[s\].
+    /// Total wait \[s\].
     pub time_s: f64,
-    /// How often.
+    /// Number of waits.
     pub count: u64,
 }
 
-/// A rank that others waited for, and what goes back to it \[s\]; sums over all ranks that waited.
+/// Rank that others waited for, with the waits that it caused \[s\], summed over all ranks that waited.
 #[report]
 pub struct LateRank {
-    /// Which one.
+    /// Number of the rank.
     pub rank: u32,
-    /// What ranks waited, for it or for others that it held up, that goes back to it.
+    /// Waits that this rank caused, directly or through ranks that it delayed.
     pub caused_s: f64,
-    /// Of that: since it computed longer than those that waited, or started later.
+    /// Part of `caused_s` because it computed longer than the waiting ranks, or started later.
     pub by_computing_s: f64,
-    /// The rest: since it sent longer.
+    /// Rest of `caused_s`: it spent longer on sending.
     pub by_sending_s: f64,
-    /// Whom that delayed, most first; of the first five ranks.
+    /// Ranks that it delayed, most first; only for the first five rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub delays: Vec<Delayed>,
-    /// How long others waited for it.
+    /// Time that others waited for messages of this rank.
     pub waited_for_s: f64,
-    /// Of that: since it computed longer.
+    /// Part of `waited_for_s` because it computed longer.
     pub as_it_computed_s: f64,
-    /// Since it sent longer.
+    /// Part of `waited_for_s` because it sent longer.
     pub as_it_sent_s: f64,
-    /// Since it waited for others itself. The rest its messages were under way.
+    /// Part of `waited_for_s` because it waited itself. In the rest of the time its messages were under way.
     pub as_it_waited_s: f64,
 }
 
-/// A rank that another delayed.
+/// Rank that another rank delayed.
 #[report]
 pub struct Delayed {
-    /// Which one.
+    /// Number of the rank.
     pub rank: u32,
-    /// How long it waited for that \[s\].
+    /// Wait caused by the delaying rank \[s\].
     pub time_s: f64,
 }
 
-/// What a prediction was put together from.
+/// Data sets that a prediction was assembled from.
 #[report]
 pub struct Prediction {
-    /// The program data.
+    /// Program data.
     pub program: String,
-    /// Where the times of blocks are from.
+    /// Sources of the times of blocks.
     pub computation: Vec<PredictionPart>,
-    /// The communication data, where messages take their times from it.
+    /// Communication data, if times of messages come from it.
     pub communication: Option<String>,
-    /// How long the run took that the computation data is of, where it is one run and that is known \[s\].
+    /// Time of the run that the computation data was gathered from, if it is a single run and its time is
+    /// known \[s\].
     pub recorded_s: Option<f64>,
-    /// By what rule waits end: `rules` (each message by itself), `order of arrival` (receives that leave open from
-    /// whom, in order of time), or `simulated`.
+    /// Rule by which waits end: `rules` (each message by itself), `order of arrival` (receives with an open
+    /// source, in order of time), or `simulated`.
     pub waits: &'static str,
-    /// Times of blocks found by the block and rank themselves.
+    /// Number of block times found by block and rank.
     pub direct: u64,
-    /// Found by the block's name, in data of another form of the program.
+    /// Number of block times found by the block's name, in data of another form of the program.
     pub by_name: u64,
-    /// Found by the block's name at other ranks.
+    /// Number of block times found by the block's name at other ranks.
     pub other_ranks: u64,
-    /// Which times of a block are taken: `mean`, `line` or `draw`.
+    /// Time that an execution of a block takes: `mean`, `line` or `draw`.
     pub times: &'static str,
 }
 
-/// Ranks that take the times of their blocks from one place.
+/// Ranks that take the times of their blocks from the same data.
 #[report]
 pub struct PredictionPart {
-    /// Which: `0-7`.
+    /// Ranks: `0-7`.
     pub ranks: String,
-    /// The computation data.
+    /// Computation data.
     pub computation: String,
-    /// What its times are multiplied by.
+    /// Factor by which the times are multiplied.
     pub scale: f64,
 }

@@ -1,20 +1,20 @@
-//! Means of samples, and how sure they are.
+//! Means of samples, and their confidence intervals.
 
 use crate::base::portable::student;
 
-/// Values in short.
+/// Summary of a sample.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Sample {
-    /// How many there are.
+    /// Number of values.
     pub count: usize,
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
-    /// Their sample standard deviation; 0 of one.
+    /// Sample standard deviation; 0 for a single value.
     pub sd: f64,
 }
 
 impl Sample {
-    /// The sample of these values; `None` where there are none.
+    /// Summarizes values; returns `None` if there are no values.
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -23,12 +23,12 @@ impl Sample {
         (!values.is_empty()).then_some(Self { count: values.len(), mean, sd })
     }
 
-    /// Half of the 95 % interval of the mean, `t s / sqrt(n)` with the t of Student; of one value 0.
+    /// Returns half of the 95 % interval of the mean, `t s / sqrt(n)` with Student's t; 0 for a single value.
     pub fn half(&self) -> f64 {
         if self.count > 1 { student(self.count - 1) * self.sd / (self.count as f64).sqrt() } else { 0.0 }
     }
 
-    /// The 95 % interval of the mean.
+    /// Returns the 95 % interval of the mean.
     pub fn interval(&self) -> [f64; 2] {
         [self.mean - self.half(), self.mean + self.half()]
     }

@@ -1,23 +1,23 @@
-//! The JSON schema of reports: from it come their types in other languages.
+//! JSON schema of reports, from which their types in other languages are generated.
 //!
-//! It follows from the types that are written, and is worked out where the library is tested: `schema.json` holds it.
+//! `schema.json` holds the schema. A test compares it with the schema of the types.
 
 use serde_json::Value;
 
-/// The JSON schema of all reports: `$defs` has `Report` (of a pattern), `ReplayReport`, `JobsReport`, `FarmReport`,
-/// `WhatIfReport`, `Comparison`, `Accuracy` and `Throughput`, with all that they are made of.
+/// Returns the JSON schema of all reports: `$defs` has `Report` (of a pattern), `ReplayReport`, `JobsReport`,
+/// `FarmReport`, `WhatIfReport`, `Comparison`, `Accuracy` and `Throughput`, with all types that they contain.
 pub fn schema() -> &'static str {
     include_str!("schema.json")
 }
 
-/// The reports of a run of any work, and the row of a farm, in the schema.
+/// Places in the schema of the reports of a run of any work, and of the row of a farm.
 const OF_RUNS: [&str; 4] =
     ["/$defs/Report", "/$defs/ReplayReport", "/$defs/JobsReport", "/$defs/FarmReport/properties/predictions/items"];
 
-/// Finds a figure by its names with dots between them (`links.0.utilisation`) in the reports of runs.
+/// Finds a figure in the reports of runs by its names with dots between them (`links.0.utilisation`).
 ///
 /// # Errors
-/// The name that none of them has at its place, with the names that are there.
+/// The first name that no report has at its place, with the names that exist there.
 pub fn find(figure: &str) -> Result<(), (String, Vec<String>)> {
     let schema: Value = serde_json::from_str(schema()).unwrap_or_default();
     let mut places = Vec::new();
@@ -29,7 +29,7 @@ pub fn find(figure: &str) -> Result<(), (String, Vec<String>)> {
                 Some(item) => Some(item),
                 None => place["properties"].get(name).or_else(|| place.get("additionalProperties")),
             };
-            // What the schema leaves open may hold anything.
+            // A place without a type in the schema may hold anything.
             let is_open = place.get("type").is_none() && place.get("const").is_none();
             found.or(is_open.then_some(*place)).into_iter().for_each(|found| resolve(&schema, found, &mut inner));
         }
@@ -42,7 +42,7 @@ pub fn find(figure: &str) -> Result<(), (String, Vec<String>)> {
     Ok(())
 }
 
-/// Adds what a place of the schema stands for: the definitions that it refers to.
+/// Adds the definitions that a place of the schema refers to, or the place itself if it refers to none.
 fn resolve<'a>(schema: &'a Value, place: &'a Value, found: &mut Vec<&'a Value>) {
     let referred = place["$ref"].as_str().and_then(|name| schema.pointer(name.strip_prefix('#')?));
     let choices = ["anyOf", "oneOf"].into_iter().find_map(|key| place[key].as_array());

@@ -1,37 +1,39 @@
-//! What it costs that a prediction takes one time for all executions of a block, as plain data.
+//! Effect on a prediction of taking one time for all executions of a block, as plain data.
 
-/// How predictions of one run differ by what is taken as the time of a block; messages take no time in all of them.
+/// Predictions of one run by the time that executions of a block take. Messages take no time in any of them.
 #[report]
 pub struct Variation {
-    /// With every time as it was recorded \[s\].
+    /// Prediction with all times as recorded \[s\].
     pub recorded_s: f64,
-    /// With the mean of each block at each rank \[s\].
+    /// Prediction with the mean of each block at each rank \[s\].
     pub means_s: f64,
-    /// With the line of each block whose times follow one, and means elsewhere \[s\].
+    /// Prediction with a line for each block whose times follow one, and means elsewhere \[s\].
     pub lines_s: f64,
-    /// With lines, and where times vary otherwise with one of their eighths at a time \[s\].
+    /// Prediction with lines, and for other blocks whose times vary with the mean of one eighth of the sorted
+    /// times at a time \[s\].
     pub drawn_s: f64,
-    /// The blocks whose times vary most, most first.
+    /// Blocks whose times vary most, most first.
     pub blocks: Vec<BlockVariation>,
 }
 
 /// One of the blocks whose times vary most.
 #[report]
 pub struct BlockVariation {
-    /// Its number.
+    /// Number of the block.
     pub block: u32,
-    /// The call before.
+    /// MPI call before the block.
     pub from: String,
-    /// The call after.
+    /// MPI call after the block.
     pub to: String,
-    /// How often it ran.
+    /// Number of executions.
     pub executions: u64,
-    /// The mean \[s\].
+    /// Mean time \[s\].
     pub mean_s: f64,
-    /// The standard deviation of its times around the mean of their rank \[s\].
+    /// Standard deviation of the times around the mean of their rank \[s\].
     pub deviation_s: f64,
-    /// Whether they follow a line.
+    /// True if the times follow a line.
     pub line: bool,
-    /// What its mean alone, or its line, changes the prediction with all recorded times by, relative to that.
+    /// Relative change of the prediction with all recorded times if this block alone takes its line or its
+    /// mean.
     pub cost: f64,
 }

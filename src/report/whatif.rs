@@ -1,60 +1,63 @@
-//! How the predicted time of a program depends on what it is played on, as plain data.
+//! Predicted time of a program over parameters of the system, as plain data.
 
 use serde::Serialize;
 
 use super::{Head, Meta, Stopped};
 use crate::program::caveats::Caveats;
 
-/// The version of the form of [`WhatIfReport`] in JSON.
+/// Version of the JSON format of [`WhatIfReport`].
 pub const SCHEMA: &str = "hayase-whatif-1";
 
-/// The predicted time with one parameter changed at a time, and what it cannot fall below.
+/// Predicted times with one parameter changed at a time, and lower limits of the time.
 #[report]
 pub struct WhatIfReport {
-    /// What every report begins with, of the run with nothing changed.
+    /// Head of the report of the unchanged run.
     #[serde(flatten)]
     pub head: Head,
-    /// The program: the name of its trace.
+    /// Program, by the name of its trace.
     pub program: String,
-    /// What is wrong with the recordings that it was made of.
+    /// Defects of the recordings that the program was made from.
     #[serde(flatten)]
     pub caveats: Caveats,
-    /// The nodes, for people: `loggps`.
+    /// Node model, for people: `loggps`.
     pub node: String,
-    /// The network, for people.
+    /// Network, for people.
     pub network: String,
-    /// The region whose times these are, if one was asked for.
+    /// Region whose times are reported, if one was asked for.
     pub region: Option<String>,
-    /// Tasks of a farm that are not done with nothing changed, since all workers were lost.
+    /// Number of tasks of a farm that are not done in the unchanged run because all workers were lost.
     #[serde(skip_serializing_if = "super::is_zero")]
     pub undone: u32,
-    /// The time of the run that was recorded, where the trace has it \[s\].
+    /// Time of the recorded run, if the trace has it \[s\].
     pub measured_s: Option<f64>,
-    /// What other networks could bring at most.
+    /// Times that other networks could reach at best.
     pub limits: Limits,
-    /// Whether every parameter is halved and doubled, the one that matters most first; else values were named.
+    /// True if every parameter is halved and doubled, and parameters are listed by effect, largest first.
+    /// False if the user named values.
     pub tornado: bool,
-    /// What was changed.
+    /// Predicted times over each changed parameter.
     pub varied: Vec<Sensitivity>,
-    /// Whether all of it was run.
+    /// True if all runs were made.
     pub complete: bool,
-    /// What may differ from machine to machine.
+    /// Figures that may differ from machine to machine.
     pub meta: Meta,
 }
 
-/// Times that a better network approaches \[s\]; no number where it is not known, of patterns and farms.
+/// Times that a better network approaches \[s\]; NaN if unknown, as for patterns and farms.
 #[report(Copy, Default)]
 pub struct Limits {
-    /// Messages cost nothing and arrive when they are sent: computation and dependences are left.
+    /// Time if messages cost nothing and arrive when they are sent: only computation and dependences are
+    /// left.
     pub ideal_s: f64,
-    /// Nobody waits: the most that one rank computes, sends and receives in the unchanged run.
+    /// Time if no rank waits: the largest sum of computing, sending and receiving of one rank in the
+    /// unchanged run.
     pub zero_wait_s: f64,
-    /// The most that one rank computes.
+    /// Largest computation of one rank.
     pub compute_s: f64,
 }
 
 impl Limits {
-    /// Each that is known with its name, in the order in which they are shown, and what it says.
+    /// Returns the known limits in the order in which they are shown: name, time and meaning of each.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, f64, &'static str)> {
         let all = [
             ("ideal network", self.ideal_s, "computation and dependences alone: no network can be faster"),
@@ -65,23 +68,23 @@ impl Limits {
     }
 }
 
-/// The predicted time over one parameter.
+/// Predicted times over one parameter.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sensitivity {
-    /// Its name, as typed: `S`, `topology.torus.bandwidth`.
+    /// Name of the parameter, as typed: `S`, `topology.torus.bandwidth`.
     pub parameter: String,
-    /// Its unchanged value, where it has one.
+    /// Unchanged value, if there is one.
     pub base: Option<String>,
-    /// `ln(T2 / T1) / ln(p2 / p1)` between the smallest value p1 and the largest p2: 1 where the time is proportional
-    /// to the parameter, 0 where it does not depend on it; nothing where that is not defined.
+    /// `ln(T2 / T1) / ln(p2 / p1)` between the smallest value p1 and the largest p2. It is 1 if the time is
+    /// proportional to the parameter, 0 if it does not depend on it, and absent if it is not defined.
     pub elasticity: Option<f64>,
-    /// What came out, in the order in which values were named.
+    /// Results, in the order in which values were named.
     pub points: Vec<WhatIfPoint>,
 }
 
 impl Sensitivity {
-    /// The largest time less the smallest, of the points that were played to the end \[s\].
+    /// Returns the largest time less the smallest, of the points that were played to the end \[s\].
     pub fn swing(&self) -> f64 {
         let times = || self.points.iter().filter_map(|point| point.time_s);
         let swing = times().fold(f64::NEG_INFINITY, f64::max) - times().fold(f64::INFINITY, f64::min);
@@ -89,36 +92,38 @@ impl Sensitivity {
     }
 }
 
-/// One value of one parameter.
+/// Result for one value of one parameter.
 #[report(Default)]
 pub struct WhatIfPoint {
-    /// The value.
+    /// Value of the parameter.
     pub value: String,
-    /// The same as a number in base units \[s, B, s/B, B/s, 1\]; nothing where it is a word.
+    /// Value as a number in base units \[s, B, s/B, B/s, 1\]; absent if it is a word.
     #[always]
     pub number: Option<f64>,
-    /// The predicted time \[s\]; nothing where there is none.
+    /// Predicted time \[s\]; absent if there is none.
     #[always]
     pub time_s: Option<f64>,
     /// `time_s` over the unchanged time, less 1.
     #[always]
     pub change: Option<f64>,
-    /// Where the program deadlocks: when and with what it came to a standstill.
+    /// Time and progress at which the program deadlocked, if it did.
     pub stopped: Option<Stopped>,
-    /// Why there is no time: the program deadlocks, or the value does not go with the others.
+    /// Reason why there is no time: the program deadlocks, or the value contradicts other values.
     pub failed: Option<String>,
-    /// What was changed with it, because it would not go with it otherwise.
+    /// Other parameters that were changed together with this one, because the values would contradict
+    /// otherwise.
     pub note: Option<String>,
 }
 
-/// `ln(T2 / T1) / ln(p2 / p1)` between the point with the smallest number and that with the largest.
+/// Returns `ln(T2 / T1) / ln(p2 / p1)` between the point with the smallest number and the one with the
+/// largest.
 #[expect(clippy::disallowed_methods, reason = "of a report, nothing is simulated from it")]
 pub fn elasticity(points: &[WhatIfPoint]) -> Option<f64> {
     let known = || points.iter().filter_map(|point| Some((point.number?, point.time_s?)));
     let least = known().min_by(|a, b| a.0.total_cmp(&b.0))?;
     let most = known().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let defined = least.0 > 0.0 && most.0 > least.0 && least.1 > 0.0 && most.1 > 0.0;
-    // Rounded, so that it is the same whatever the last bit of a logarithm is.
+    // Rounded, so that the last bit of a logarithm does not matter.
     let rounded = |value: f64| (value * 1e9).round() / 1e9;
     defined.then(|| rounded((most.1 / least.1).ln() / (most.0 / least.0).ln()))
 }
