@@ -1,4 +1,4 @@
-//! Farms: a master that gives out tasks to workers, in closed form or over a network.
+//! Farms: a master that deals tasks to workers, in closed form or over a network.
 
 use std::sync::Arc;
 
@@ -20,42 +20,42 @@ use crate::system::System;
 use crate::system::WorkloadSpec;
 use crate::units::Time;
 
-/// A master that gives out tasks to workers in one way.
+/// A master that deals tasks to workers under one policy.
 #[derive(Clone, Debug)]
 pub struct FarmWork {
-    /// The tasks, as they are listed.
+    /// Tasks in the order in which they are listed.
     pub listed: Arc<Tasks>,
-    /// The same in the order in which they are given out.
+    /// Tasks in the order in which they are dealt.
     pub tasks: Arc<Tasks>,
-    /// Where they come from, for people.
+    /// Source of the tasks, as shown to users.
     pub title: String,
-    /// The network and how tasks are given out, for people.
+    /// Network and policy, as shown to users.
     pub setting: String,
-    /// What messages cost; of these only the ends, where there is a network.
+    /// Costs of messages. Over a network only the costs at the ends count.
     pub costs: Costs,
-    /// The workers, and how tasks are given out to them.
+    /// Workers and the policy by which they receive tasks.
     pub point: FarmPoint,
-    /// Whether the master does something else while a message leaves; over a network.
+    /// True if the master continues while a message leaves; applies over a network.
     pub overlapped: bool,
-    /// What a scenario says of it.
+    /// The farm as a scenario describes it.
     pub spec: Option<WorkloadSpec>,
 }
 
-/// What a run of a farm gave.
+/// Outcome of a farm's run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FarmOutcome {
-    /// What is predicted; nothing where it was ended early.
+    /// Predicted times; `None` if the run was ended early.
     pub prediction: Option<Prediction>,
     /// Bytes of all tasks and results \[B\].
     pub bytes: u64,
-    /// How long the run itself took \[s\].
+    /// Wall-clock time of the run itself \[s\].
     pub wall_s: f64,
-    /// Why it was run in full, where an estimate was asked for.
+    /// Reason why the farm was run in full, if an estimate was asked for.
     pub estimated: Option<Estimated>,
 }
 
 impl FarmOutcome {
-    /// The figures that all work has in common.
+    /// Returns the figures that all kinds of work share.
     pub fn summary(&self) -> Summary {
         let row = self.prediction.as_ref();
         let status = match row.map(|row| row.undone) {
@@ -82,7 +82,7 @@ impl FarmOutcome {
 }
 
 impl FarmWork {
-    /// The table of the farm.
+    /// Returns the description of the farm in the scenario.
     pub fn master_slave(&self) -> Option<&MasterSlaveSpec> {
         match &self.spec {
             Some(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec))) => Some(spec),
@@ -90,20 +90,20 @@ impl FarmWork {
         }
     }
 
-    /// The same where messages cost nothing.
+    /// Returns the same farm with messages that cost nothing.
     #[must_use]
     pub fn without_costs(&self) -> Self {
         Self { costs: Costs::default(), ..self.clone() }
     }
 
-    /// Every turn, for a picture.
+    /// Returns every turn of the master, for a picture.
     pub fn turns(&self, system: &System) -> Vec<Turn> {
         let mut turns = Vec::new();
         self.outcome(system, None, None, &mut turns);
         turns
     }
 
-    /// The workers that keep the master busy; not over a network.
+    /// Returns the number of workers that keep the master busy; `None` over a network.
     pub fn master_bound_workers(&self, system: &System) -> Option<u32> {
         const MOST: u32 = 1 << 20;
         if system.network().is_some() || self.listed.is_empty() {
@@ -114,7 +114,8 @@ impl FarmWork {
         Bounds::saturation(&self.listed, factor, &self.costs, &self.point.policy, MOST)
     }
 
-    /// What goes over the links of the master's node, over what they carry: of one master on a node without workers.
+    /// Returns the time that the links of the master's node need for all tasks and results. Returns `None` if
+    /// there are several masters, or a worker on the same node.
     fn network_bound(&self, system: &System) -> Option<Time> {
         let network = system.network().filter(|_| matches!(self.point.policy.masters, Masters::One))?;
         let node = network.placement[RankId(0)];
@@ -126,7 +127,7 @@ impl FarmWork {
         Some(time_over(sent as f64, out).max(time_over(returned as f64, back)))
     }
 
-    /// The workers with the speed of their ranks put into their factors: the highest that each ever has.
+    /// Returns the workers with their factors divided by the highest speed that their rank ever has.
     fn slowed_workers(&self, system: &System) -> Workers {
         let mut workers = self.point.workers.clone();
         if let Some(slow) = system.slow(self.ranks(), &[]).ok().flatten() {
@@ -137,7 +138,7 @@ impl FarmWork {
         workers
     }
 
-    /// Whether nothing is slow but workers, all the time.
+    /// True if only workers are slow, each at a constant speed.
     fn has_constant_speeds(&self, system: &System) -> bool {
         let Some(slow) = system.slow(self.ranks(), &[]).ok().flatten() else { return true };
         let masters = self.point.policy.masters.count();
@@ -145,7 +146,7 @@ impl FarmWork {
         !slow.has_noise() && slow.stragglers().iter().all(is_constant)
     }
 
-    /// Plays it; nothing where it was ended early.
+    /// Plays the farm. Returns `None` if it was ended early.
     fn outcome(
         &self,
         system: &System,
@@ -203,12 +204,12 @@ impl Simulated for FarmWork {
         &self.title
     }
 
-    /// Workers and their masters.
+    /// Number of workers and masters.
     fn ranks(&self) -> u32 {
         self.point.workers.len() as u32 + self.point.policy.masters.count()
     }
 
-    /// One with each task and one with each result, at most.
+    /// Largest number of messages: one with each task and one with each result.
     fn messages(&self) -> u64 {
         2 * self.tasks.len() as u64
     }
@@ -241,7 +242,7 @@ impl Simulated for FarmWork {
     }
 }
 
-/// Tasks in this order.
+/// Returns the tasks in this order.
 pub(crate) fn arranged(listed: &Arc<Tasks>, order: Order) -> Arc<Tasks> {
     match order {
         Order::Listed => Arc::clone(listed),
@@ -249,7 +250,7 @@ pub(crate) fn arranged(listed: &Arc<Tasks>, order: Order) -> Arc<Tasks> {
     }
 }
 
-/// What is said of one outcome.
+/// Returns the row of a report for one outcome.
 fn prediction(point: &FarmPoint, tasks: &Tasks, costs: &Costs, outcome: &Outcome, network: Option<Time>) -> Prediction {
     let work = tasks.work();
     let time_s = outcome.time.seconds();
@@ -275,7 +276,7 @@ fn prediction(point: &FarmPoint, tasks: &Tasks, costs: &Costs, outcome: &Outcome
         workers: workers.len() as u32,
         processors: workers.len() as u32 + point.policy.masters.count(),
         time_s,
-        // Of what was not done there is no efficiency.
+        // An unfinished farm has no efficiency.
         efficiency: match outcome.undone {
             0 => part(Time::from_ps(work.ps() / point.workers.speed())),
             _ => 0.0,

@@ -1,11 +1,12 @@
-//! Progress of several runs of which one is told.
+//! Progress of several runs at the same time, one of them reported.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::engine::{Progress, Watch};
 use crate::workload::joint::Joint;
 
-/// A watch, and how far the run of all jobs is: runs of single jobs beside it say nothing of themselves.
+/// A watch for runs of single jobs. They run beside the run of all jobs and report its progress instead of
+/// their own.
 pub(super) struct Followed<'a> {
     pub watch: &'a dyn Watch,
     pub last: Mutex<Option<Progress>>,
@@ -18,12 +19,12 @@ impl Watch for Followed<'_> {
     }
 }
 
-/// A watch of the run of all jobs.
+/// A watch for the run of all jobs.
 pub(super) struct First<'a>(pub &'a Followed<'a>);
 
 impl Watch for First<'_> {
     fn tick(&self, progress: Progress) -> bool {
-        // How many messages jobs send that have no known end is not known.
+        // The total is unknown if a job has no known end.
         let total = if progress.total < Joint::UNKNOWN { progress.total } else { 0 };
         let progress = Progress { total, ..progress };
         *self.0.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);

@@ -1,4 +1,4 @@
-//! Which job's messages lose how much time to whose.
+//! Interference between jobs: the time that one job's messages lose to those of another.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use crate::report::Interference;
 use crate::system::System;
 use crate::transport::Parties;
 
-/// What rounding leaves of nothing, relative to the times that are subtracted.
+/// Rounding error of a difference that should be 0, relative to the times that are subtracted.
 const ROUNDING: f64 = 1e-12;
 
 impl JobsWork {
-    /// Whether it can be told on this system which job's messages lose how much time to whose.
+    /// Succeeds if the interference between jobs can be measured on this system.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason why it cannot.
     pub fn tells_interference(&self, system: &System) -> Result<(), Diagnostic> {
         let Some(network) = system.network() else { return Ok(()) };
         let Some(why) = network.transport.refuses_parties(&network.sharing) else { return Ok(()) };
@@ -25,16 +25,18 @@ impl JobsWork {
         Err(Diagnostic::new("unknown-interference", message).help(help))
     }
 
-    /// The jobs as parties, each rank in its own.
+    /// Returns the jobs as parties, with each rank in the party of its job.
     pub(super) fn parties(&self, counts_own: bool) -> Arc<Parties> {
         let ranks = (0..).zip(&self.jobs);
         let of = ranks.flat_map(|(number, job)| std::iter::repeat_n(number, job.task.ranks() as usize)).collect();
         Arc::new(Parties { of, count: self.jobs.len() as u32, counts_own })
     }
 
-    /// Returns the matrix, row after row: what is lost to others as the transport has kept it, and to the own job what
-    /// is left of the time that messages were under way longer than alone; with faults that, too, is as kept, and what
-    /// is left by job is the second value.
+    /// Returns the matrix, row after row, and the time lost to faults by job.
+    ///
+    /// The time lost to other jobs is the transport's measurement. The time lost to the own job is the rest
+    /// of the time that messages were under way longer than alone. With faults the own part is measured, too,
+    /// and the rest is the second value.
     pub(super) fn interference(
         &self,
         recorder: &JobsRecorder<'_>,

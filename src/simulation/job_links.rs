@@ -1,4 +1,4 @@
-//! What each link carried of each of several jobs.
+//! Bytes that each link carried for each of several jobs.
 
 use crate::ids::{Id, LinkId};
 use crate::network::Network;
@@ -6,7 +6,7 @@ use crate::record::JobRecord;
 use crate::report::JobsLink;
 use crate::units::Time;
 
-/// All links, by id; their utilisation is that over the makespan.
+/// Returns all links by id. Their utilisation is relative to the makespan.
 pub(super) fn of_jobs(network: &Network, jobs: &[JobRecord], makespan: Time) -> Vec<JobsLink> {
     let fabric = network.most();
     let link = |(id, name): (LinkId, String)| {

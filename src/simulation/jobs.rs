@@ -1,4 +1,4 @@
-//! Several jobs on one fabric: each is work of its own, with its own ranks, beginning and repetitions.
+//! Several jobs on one fabric, each with its own ranks, start and repetitions.
 
 use std::sync::{Arc, Mutex};
 
@@ -38,55 +38,55 @@ use crate::workload::Blocked;
 use crate::workload::background::Background;
 use crate::workload::joint::{Joint, Make, Part, Repeat, Runs};
 
-/// How many of the links on which jobs meet a report holds.
+/// Largest number of links shared by jobs that a report lists.
 const MOST_MEETINGS: usize = 10;
 
-/// Several jobs on one fabric. The ranks of the system are theirs, job by job.
+/// Several jobs on one fabric. The ranks of the system are the ranks of the jobs, job after job.
 #[derive(Clone, Debug)]
 pub struct JobsWork {
     /// The jobs.
     pub jobs: Vec<Job>,
-    /// What they are, for people: `a: all-to-all ...; b: ...`.
+    /// Description of the jobs, as shown to users: `a: all-to-all ...; b: ...`.
     name: String,
 }
 
 /// A job.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Its name.
+    /// Name of the job.
     pub name: String,
-    /// What it does.
+    /// Work that the job does.
     pub task: Task,
-    /// How it was placed, for people.
+    /// Placement of the job, as shown to users.
     pub placement: String,
-    /// When it begins for the first time.
+    /// Time at which the job begins for the first time.
     pub start: Time,
-    /// How often it is done.
+    /// Repetitions of the work.
     pub repeat: Repeat,
-    /// Time between its end and its next beginning.
+    /// Time between the end of one repetition and the beginning of the next.
     pub think: Time,
-    /// What its messages weigh beside those of other jobs: rates on a full link are in proportion to it.
+    /// Weight of the job's messages beside those of other jobs. Rates on a full link are proportional to it.
     pub weight: f64,
-    /// What a scenario says of it, where one does.
+    /// The job as a scenario describes it, if there is one.
     pub written: Option<Value>,
 }
 
-/// What a job does.
+/// Work of one job.
 #[derive(Clone, Debug)]
 pub enum Task {
     /// Messages as a function of rank and number.
     Pattern(Box<PatternWork>),
-    /// What ranks do, call by call.
+    /// Calls of each rank.
     Program(Box<ProgramWork>),
-    /// A master that gives out tasks.
+    /// A master that deals tasks to workers.
     Farm(Box<FarmWork>),
-    /// Messages to random ranks of the job, so many that they are a part of what its host links could carry.
+    /// Background messages to random ranks of the job.
     Load {
         /// Number of ranks.
         ranks: u32,
-        /// That part, from 0 to 1.
+        /// Offered load on each host link, as a part of its capacity from 0 to 1.
         load: f64,
-        /// The size of a message \[B\].
+        /// Size of a message \[B\].
         bytes: u64,
     },
 }
@@ -102,7 +102,7 @@ impl Task {
         }
     }
 
-    /// What a scenario says of its work.
+    /// Returns the work as a scenario describes it.
     pub fn spec(&self) -> Option<&WorkloadSpec> {
         match self {
             Self::Pattern(work) => work.spec(),
@@ -112,7 +112,7 @@ impl Task {
         }
     }
 
-    /// What it is, for people.
+    /// Returns the description of the work that is shown to users.
     fn name(&self) -> String {
         match self {
             Self::Pattern(work) => work.name().to_owned(),
@@ -142,7 +142,7 @@ impl Task {
         }
     }
 
-    /// Whether it can run on this system.
+    /// Succeeds if the work can run on this system.
     fn fits(&self, system: &System) -> Result<(), Diagnostic> {
         match self {
             Self::Pattern(work) => work.fits(system),
@@ -152,8 +152,8 @@ impl Task {
         }
     }
 
-    /// The same with the seed of this system. A pattern has as many ranks as its job, not as many as the fabric has
-    /// nodes.
+    /// Returns the same work with the seed of this system. A pattern has as many ranks as its job, not as
+    /// many as the fabric has nodes.
     fn with_seed_of(
         &self,
         ground: &dyn Ground,
@@ -176,19 +176,19 @@ impl Task {
     }
 }
 
-/// What a run of several jobs gave.
+/// Outcome of a run of several jobs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobsOutcome {
     /// The report.
     pub report: JobsReport,
-    /// Who waits for whom, where a job deadlocked.
+    /// Blocked ranks and what they wait for, if a job deadlocked.
     pub blocked: Vec<Blocked>,
-    /// All links, by id, where they were asked for.
+    /// All links by id, if they were asked for.
     pub links: Vec<JobsLink>,
 }
 
 impl JobsOutcome {
-    /// The figures that all work has in common.
+    /// Returns the figures that all kinds of work share.
     pub fn summary(&self) -> Summary {
         let JobsReport { head, meta, bounds, jobs, gridlock, .. } = &self.report;
         let (blocked, gridlock, jobs) = (self.blocked.clone(), gridlock.clone(), jobs.clone());
@@ -197,18 +197,19 @@ impl JobsOutcome {
 }
 
 impl JobsWork {
-    /// These jobs.
+    /// Creates the work of these jobs.
     pub fn new(jobs: Vec<Job>) -> Self {
         let names = jobs.iter().map(|job| format!("{}: {}", job.name, job.task.name()));
         Self { name: names.collect::<Vec<_>>().join("; "), jobs }
     }
 
-    /// The names of the jobs, each with its number of ranks.
+    /// Returns the names of the jobs, each with its number of ranks.
     pub(crate) fn crews(&self) -> Vec<(&str, u32)> {
         self.jobs.iter().map(|job| (job.name.as_str(), job.task.ranks())).collect()
     }
 
-    /// Whether its end is waited for: that of a background is, where there is nothing else and it has one.
+    /// True if the run lasts until the job's end. A background job counts only if all jobs are background and
+    /// it has an end.
     fn is_waited_for(&self, job: &Job) -> bool {
         let is_background = |job: &Job| job.repeat.is_background();
         !is_background(job) || (self.jobs.iter().all(is_background) && job.repeat != Repeat::Background(None))
@@ -226,7 +227,7 @@ impl Simulated for JobsWork {
             let message = "no job ends: all of them are background, as long as another goes on";
             return Err(Diagnostic::new("endless", message));
         }
-        // Who is slow is said of all ranks, and has been looked at.
+        // Slow ranks are described over all jobs and checked below.
         let plain = system.clone().with_noise(Default::default());
         self.jobs.iter().try_for_each(|job| job.task.fits(&plain))?;
         fits_noise(system, self.ranks(), &self.crews())?;
@@ -297,14 +298,15 @@ impl Simulated for JobsWork {
     }
 }
 
-/// What a job is played from, for as long as the run lasts.
+/// Data borrowed by a running job.
 enum Stage {
-    /// Of a program: the one that is played in its place, and how its collectives are done.
+    /// For a program: its variant that is played in its place, if there is one, and the expander of its
+    /// collectives.
     Program(Box<(Option<Program>, Expander)>),
     Other,
 }
 
-/// Jobs that are played on a system.
+/// Jobs being played on a system.
 #[derive(Clone, Copy)]
 struct Playing<'a> {
     work: &'a JobsWork,
@@ -313,7 +315,7 @@ struct Playing<'a> {
 }
 
 impl Playing<'_> {
-    /// Runs them all, and where that is asked for each by itself.
+    /// Runs all jobs together and, if asked for, each one alone.
     fn run(&self, options: RunOptions<'_>) -> JobsOutcome {
         let start = crate::base::wall_clock::now();
         let RunOptions { mut on_message, watch, alone, interference, link_use, added, .. } = options;
@@ -371,7 +373,7 @@ impl Playing<'_> {
         JobsOutcome { report, blocked, links }
     }
 
-    /// How long a job takes once with nobody else; nothing where it does not end.
+    /// Returns the time that a job takes once with the network to itself; `None` if it does not end.
     fn alone(&self, job: usize, watch: Option<&dyn Watch>) -> Option<Time> {
         let stages = self.stages();
         let mut joint = self.joint(&stages, Some(job), None);
@@ -391,9 +393,9 @@ impl Playing<'_> {
         self.work.jobs.iter().map(stage).collect()
     }
 
-    /// All jobs as one workload, or one of them, once, on its own ranks.
+    /// Returns all jobs as one workload, or only one of them, played once on its own ranks.
     fn joint<'a>(&'a self, stages: &'a [Stage], only: Option<usize>, added: Option<Arc<Added>>) -> Joint<'a> {
-        // Whoever asks has seen that the tables fit.
+        // `fits` has checked the tables of slow ranks.
         let slow = self.system.slow(self.work.ranks(), &self.work.crews()).ok().flatten().map(Arc::new);
         let mut first = 0;
         let part = |(index, (job, stage)): (usize, (&'a Job, &'a Stage))| {
@@ -419,7 +421,7 @@ impl Playing<'_> {
         Joint::new(self.work.jobs.iter().zip(stages).enumerate().map(part).collect())
     }
 
-    /// What makes the workload of a job, each time anew.
+    /// Returns a function that creates the workload of a job for each repetition.
     fn maker<'a>(&'a self, index: usize, stage: &'a Stage, nodes: &'a [NodeId], slowed: Option<Slowed>) -> Make<'a> {
         let job = &self.work.jobs[index];
         let seed = seed_of_job(self.system.seed(), index);
@@ -433,7 +435,7 @@ impl Playing<'_> {
             (Task::Pattern(work), _) => {
                 Box::new(move |begun| {
                     let player = PatternPlayer::new(work.pattern.clone(), work.injection, work.jitter, seed);
-                    // Of a pattern all times but those of its beginning are those of all jobs.
+                    // All times of a pattern are on the clock of all jobs, except its beginning.
                     Box::new(player.slowed(processors(Time::ZERO), begun))
                 })
             }
@@ -451,17 +453,18 @@ impl Playing<'_> {
                 let ranks = workers.len() as u32 + 1;
                 let dealer = Dealer::new(&farm.tasks, policy.chunking, ranks - 1);
                 let o = farm.costs.overhead_among(ranks);
-                // (Nothing is no memory: what is leaked has no bytes.)
+                // Leaks no memory: `()` has no bytes.
                 let log = Box::leak(Box::new(()));
                 let exchange = Exchange::new(dealer, &workers.factors, &farm.costs, o, farm.overlapped, log);
                 Box::new(exchange.slowed(processors(begun)))
             }),
-            // A program has a stage of its own.
+            // Cannot happen: a program has a stage of its own.
             (Task::Program(_), Stage::Other) => Box::new(|_| Box::new(Joint::new(Vec::new()))),
         }
     }
 
-    /// The mean time between two messages of so many bytes that are this part of what a node can send.
+    /// Returns the mean time between two messages of `bytes` bytes that load the node's host link to the part
+    /// `load`.
     fn mean(&self, node: NodeId, load: f64, bytes: u64) -> Option<Time> {
         let bytes_per_s = self.network.capacity_of(node).0.bytes_per_second() * load;
         (bytes_per_s > 0.0).then(|| Bandwidth::from_bytes_per_second(bytes_per_s).time_for(bytes as f64))
@@ -482,7 +485,7 @@ impl Playing<'_> {
             Stop::Done => ends.fold(Time::ZERO, Time::max),
             _ => outcome.makespan,
         };
-        // Of a job whose last messages were lost nothing is blocked, and yet it never ends.
+        // A job whose last messages were lost has no blocked rank, and yet it never ends.
         let endless = (0..jobs.len()).any(|index| waited(&index) && runs[index].count == 0);
         let status = match (&outcome.stop).into() {
             Status::Complete if endless => Status::Deadlocked,
@@ -551,7 +554,7 @@ impl Playing<'_> {
         }
     }
 
-    /// The links that several jobs used and share.
+    /// Returns the links shared by several jobs that carried the most.
     fn meetings(&self, recorder: &JobsRecorder<'_>, makespan: Time) -> Vec<Meeting> {
         let fabric = self.network.most();
         let all = |link: LinkId| recorder.jobs.iter().map(|job| job.links[link]).sum::<u64>();
@@ -584,7 +587,8 @@ impl Playing<'_> {
         links.into_iter().map(meeting).collect()
     }
 
-    /// Lower bounds of the makespan: what a node or a link has to carry of jobs that are waited for.
+    /// Returns lower bounds of the makespan, from the bytes that jobs whose end counts put on each node and
+    /// link.
     fn bounds(&self, recorder: &JobsRecorder<'_>) -> Bounds {
         let fabric = self.network.most();
         let waited: Vec<bool> = self.work.jobs.iter().map(|job| self.work.is_waited_for(job)).collect();
@@ -601,7 +605,7 @@ impl Playing<'_> {
             let jobs = recorder.jobs.iter().zip(&waited).filter(|(_, waited)| **waited);
             seconds(jobs.map(|(job, _)| job.links[link]).sum(), fabric.link(link).capacity)
         };
-        // A link that messages do not share holds none back for the sake of others.
+        // A link that messages do not share bounds nothing.
         let shared = fabric.links().ids().filter(|&link| !fabric.is_own(link));
         Bounds {
             injection_s: Some(recorder.ranks.ids().map(of_rank).fold(0.0, f64::max)),
@@ -612,7 +616,7 @@ impl Playing<'_> {
         }
     }
 
-    /// Ranks that wait, with the job that they belong to: their numbers are those of all ranks.
+    /// Adds the name of its job to each blocked rank, since ranks are numbered over all jobs.
     fn in_words(&self, blocked: Vec<Blocked>, ranks: &[u32]) -> Vec<Blocked> {
         let of = |rank: RankId| {
             let mut first = 0;

@@ -1,4 +1,4 @@
-//! What every link did in a run, worked out link by link when it is asked for.
+//! Use of every link in a run, computed link by link on demand.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,27 +14,27 @@ use crate::report::{Delays, KindDelay, LinkUse};
 use crate::transport::PortUse;
 use crate::units::Time;
 
-/// What all links of a run did, by id.
+/// Use of all links in a run, by id.
 ///
-/// It keeps what was counted, 8 bytes a link and 32 more where times were recorded; a [`LinkUse`] with its name, which
-/// is 200 bytes, is made when it is asked for.
+/// It stores only the counters: 8 bytes per link, and 32 more if times were recorded. A [`LinkUse`] with its
+/// name takes 200 bytes and is made on demand.
 #[derive(Clone)]
 pub struct LinkUses {
-    /// Names, and what has failed at the start.
+    /// Fabric with the names of links and the failures at the start.
     fabric: Arc<Fabric>,
-    /// Capacities: where links change in the run, the most that they have.
+    /// Fabric with the capacities. If links change during the run, it has their largest capacities.
     most: Arc<Fabric>,
-    /// When the last message was delivered.
+    /// Time at which the last message was delivered.
     makespan: Time,
     bytes: IdVec<LinkId, u64>,
     times: Option<LinkTimes>,
     ports: Option<IdVec<LinkId, PortUse>>,
-    /// Time that messages lost \[s\].
+    /// Time that messages lost on each link \[s\].
     delays: Option<IdVec<LinkId, f64>>,
 }
 
 impl Default for LinkUses {
-    /// Of no links.
+    /// Creates the use of no links.
     fn default() -> Self {
         let fabric = Arc::new(FabricBuilder::new("", 0, 0).finish(Irregular));
         let (bytes, most) = (IdVec::new(), Arc::clone(&fabric));
@@ -43,7 +43,7 @@ impl Default for LinkUses {
 }
 
 impl LinkUses {
-    /// What a recorder and the transport have seen of a run on this network; taken out of both.
+    /// Takes the measurements of a run on this network out of the recorder and the outcome.
     pub(super) fn of(network: &Network, recorder: &mut Recorder<'_>, outcome: &mut Outcome) -> Self {
         Self {
             fabric: Arc::clone(&network.fabric),
@@ -61,17 +61,17 @@ impl LinkUses {
         self.bytes.len()
     }
 
-    /// Whether there are no links.
+    /// True if there are no links.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// What one link did; `None` where there is no such link.
+    /// Returns the use of one link; `None` if there is no such link.
     pub fn get(&self, id: LinkId) -> Option<LinkUse> {
         self.bytes.get(id).map(|_| LinkUse { name: self.fabric.link_name(id), ..self.nameless(id) })
     }
 
-    /// What all of them did, by id.
+    /// Iterates over the use of all links, by id.
     pub fn iter(&self) -> impl Iterator<Item = LinkUse> + Clone + '_ {
         // Each vertex is named once.
         let vertices: Vec<String> =
@@ -81,7 +81,7 @@ impl LinkUses {
         ids.map(move |id| LinkUse { name: self.fabric.link_name_of(id, &vertices), ..self.nameless(id) })
     }
 
-    /// What one link did, without its name, which takes longer than all else.
+    /// Returns the use of one link without its name, which costs more than all the rest.
     pub(super) fn nameless(&self, id: LinkId) -> LinkUse {
         let makespan_s = self.makespan.seconds();
         let capacity_bps = self.most.link(id).capacity.bytes_per_second();
@@ -106,8 +106,8 @@ impl LinkUses {
         }
     }
 
-    /// Returns up to `count` links on which messages lost most time, then those that were used most. Of those equally
-    /// used, first those on which messages met.
+    /// Returns up to `count` links, those on which messages lost the most time first, then the most used.
+    /// Among links of equal use, those with the most concurrent flows come first.
     pub(super) fn foremost(&self, count: usize) -> Vec<LinkUse> {
         let order = |a: &LinkUse, b: &LinkUse| {
             let by_delay = b.delay_s.total_cmp(&a.delay_s);
@@ -119,7 +119,7 @@ impl LinkUses {
         let mut most: Vec<LinkUse> = Vec::with_capacity(count + 1);
         for (id, _) in self.bytes.iter_ids().filter(|&(_, &bytes)| bytes > 0) {
             let link = self.nameless(id);
-            // (They come by id, so of equals the earlier is first.)
+            // Links come by id, so the earlier of equal links stays first.
             if most.len() < count || most.last().is_some_and(|last| order(&link, last).is_lt()) {
                 let place = most.partition_point(|other| order(other, &link).is_lt());
                 most.insert(place, link);
@@ -132,7 +132,8 @@ impl LinkUses {
         most
     }
 
-    /// Returns the time that messages lost on links, in all and by kind of link; `None` where it was not measured.
+    /// Returns the time that messages lost on links, in total and by kind of link; `None` if it was not
+    /// measured.
     pub(super) fn delays(&self) -> Option<Delays> {
         let delays = self.delays.as_ref()?;
         let total_s: f64 = delays.iter().sum();
@@ -147,10 +148,10 @@ impl LinkUses {
         Some(Delays { total_s, kinds })
     }
 
-    /// The longest time that any link takes for what it carried, as far as messages share it \[s\].
+    /// Returns the longest time that any shared link needs for its bytes \[s\].
     pub(super) fn busiest_s(&self) -> f64 {
         let time = |(id, &bytes): (LinkId, &u64)| time_over(bytes as f64, self.most.link(id).capacity).seconds();
-        // A link that messages do not share holds none back for the sake of others.
+        // A link that messages do not share bounds nothing.
         self.bytes.iter_ids().filter(|&(id, _)| !self.fabric.is_own(id)).map(time).fold(0.0, f64::max)
     }
 }

@@ -1,9 +1,9 @@
-//! Simulating: work on a system, and what came of it.
+//! Simulation: work on a system, and its outcome.
 //!
-//! [`simulate`] is the only way to an outcome. What runs is [`Work`]: a pattern ([`PatternWork`]), a program
-//! ([`ProgramWork`]), a master with its workers ([`FarmWork`]) or several of these as jobs ([`JobsWork`]); what it runs
-//! on is a [`System`]. Each kind of work says in its own file how it is played and what its report holds; whoever does
-//! not care which it is asks [`Work`].
+//! [`simulate`] is the only way to an outcome. It runs [`Work`] on a [`System`]. Work is a pattern
+//! ([`PatternWork`]), a program ([`ProgramWork`]), a master with its workers ([`FarmWork`]) or several of
+//! these as jobs ([`JobsWork`]). Each kind of work has a file of its own, which says how it is played and
+//! what its report contains. [`Work`] covers all kinds for callers that do not distinguish them.
 
 mod estimate;
 mod farm;
@@ -40,39 +40,39 @@ pub use summary::Summary;
 /// Runs work on a system.
 ///
 /// # Errors
-/// Work that does not fit the system: a pattern without a network, more ranks than have places.
+/// Work that does not fit the system: a pattern without a network, or more ranks than places.
 pub fn simulate<W: Simulated>(system: &System, work: &W, options: RunOptions<'_>) -> Result<W::Outcome, Diagnostic> {
     work.fits(system)?;
     work.play(system, options)
 }
 
-/// Any work.
+/// Work of any kind.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// Messages as a function of rank and number.
     Pattern(Box<PatternWork>),
-    /// What ranks do, call by call.
+    /// Calls of each rank.
     Program(Box<ProgramWork>),
-    /// A master that gives out tasks.
+    /// A master that deals tasks to workers.
     Farm(Box<FarmWork>),
-    /// Several of them at once.
+    /// Several pieces of work at the same time.
     Jobs(Box<JobsWork>),
 }
 
-/// What came of any work.
+/// Outcome of work of any kind.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
-    /// Of a pattern.
+    /// Outcome of a pattern.
     Pattern(Box<PatternOutcome>),
-    /// Of a program.
+    /// Outcome of a program.
     Program(Box<ProgramOutcome>),
-    /// Of a farm.
+    /// Outcome of a farm.
     Farm(Box<FarmOutcome>),
-    /// Of several jobs.
+    /// Outcome of several jobs.
     Jobs(Box<JobsOutcome>),
 }
 
-/// Asks whichever work it is.
+/// Evaluates an expression on whichever kind of work is inside.
 macro_rules! any {
     ($work:expr, $it:ident => $answer:expr) => {
         match $work {
@@ -155,15 +155,17 @@ impl Simulated for Work {
 }
 
 impl Outcome {
-    /// The figures that all work has in common.
+    /// Returns the figures that all kinds of work share.
     pub fn summary(&self) -> Summary {
         Work::summary(self)
     }
 }
 
 impl Work {
-    /// What a run came to; of a program with its time on nodes and a network that cost nothing as its critical path,
-    /// which takes a second run; of jobs with each by itself, which takes one for each.
+    /// Runs the work and returns its figures, as studies show them.
+    ///
+    /// For a program the critical path is its makespan on nodes and a network that cost nothing, which takes a second
+    /// run. Jobs are also run alone, which takes one more run for each.
     ///
     /// # Errors
     /// Work that needs a network on a system without one.

@@ -1,4 +1,4 @@
-//! Patterns: messages as a function of rank and number, played on a network, and the report of that.
+//! Patterns: messages as a function of rank and number, played on a network, and their report.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -32,21 +32,22 @@ use crate::transport::{Channel, ContentionFreeSpec, Gridlock, Metered, Transport
 use crate::units::{Bandwidth, Time};
 use crate::workload::Blocked;
 
-/// How many of the most used links a report holds.
+/// Number of most used links that a report lists.
 const MOST_USED: usize = 10;
 
-/// Messages of a run whose critical path is looked for after it, at most: they are gone through once more, without
-/// contention.
+/// Largest number of messages for which the critical path is computed after the run. It plays all messages
+/// once more, without contention.
 const MOST_ON_PATH: u64 = 10_000_000;
 
-/// The longest run in which the times of links (busy, number of flows) are recorded without being asked for: it costs a
-/// tenth of the run time where messages are played.
+/// Largest number of messages for which the times of links (busy, number of flows) are recorded by default.
+/// Where messages are played, recording costs a tenth of the run time.
 const MESSAGES_WITH_LINK_TIMES: u64 = 2_000_000;
 
-/// Messages of a run of which it is said who is late without being asked for.
+/// Largest number of messages for which late ranks are reported by default.
 const LATE: u64 = 100_000;
 
-/// Lets a run be stopped after its messages have been delivered, while its critical path is looked for.
+/// A watch that lets a run be stopped while its critical path is computed, after all messages have been
+/// delivered.
 struct Whole<'a> {
     watch: &'a dyn Watch,
     messages: u64,
@@ -58,38 +59,38 @@ impl Watch for Whole<'_> {
     }
 }
 
-/// What ranks send.
+/// Messages sent by ranks according to a pattern.
 #[derive(Clone, Debug)]
 pub struct PatternWork {
     /// The messages.
     pub pattern: Arc<dyn Pattern>,
-    /// What it is, for people: `all-to-all simple-spread, 20 KB`.
+    /// Description of the pattern, as shown to users: `all-to-all simple-spread, 20 KB`.
     pub name: String,
-    /// When ranks send them.
+    /// Rule by which ranks inject messages.
     pub injection: Injection,
     /// Largest start offset of a message.
     pub jitter: Time,
-    /// What a scenario says of it; nothing where it was put together in code.
+    /// The pattern as a scenario describes it; `None` if it was built in code.
     pub spec: Option<WorkloadSpec>,
 }
 
-/// What a run of a pattern gave.
+/// Outcome of a run of a pattern.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PatternOutcome {
     /// The report; its links are the most used ones.
     pub report: Report,
     /// All links, by id (busy time and flows are 0 unless they were asked for).
     pub links: LinkUses,
-    /// Who waits for whom, where it deadlocked.
+    /// Blocked ranks and what they wait for, if the run deadlocked.
     pub blocked: Vec<Blocked>,
-    /// What ranks did and the messages between them, where that was asked for and kept.
+    /// Activities of ranks and the messages between them, if they were asked for and kept.
     pub history: Option<History>,
-    /// The steps of the critical path, in order of time; the same.
+    /// Steps of the critical path in order of time, if they were asked for and kept.
     pub path: Option<Vec<PathStep>>,
 }
 
 impl PatternOutcome {
-    /// The figures that all work has in common.
+    /// Returns the figures that all kinds of work share.
     pub fn summary(&self) -> Summary {
         let Report { head, meta, bounds, gridlock, .. } = &self.report;
         let (blocked, gridlock) = (self.blocked.clone(), gridlock.clone());
@@ -98,8 +99,8 @@ impl PatternOutcome {
 }
 
 impl PatternWork {
-    /// What is recorded of a run that nobody asks anything more of: the times of links, and where ranks wait for each
-    /// other or compute who is late, in runs that are short enough for that.
+    /// Returns the options of a run for which nothing else is asked. Runs that are short enough record the
+    /// times of links and, if ranks compute or wait for each other, the late ranks.
     pub fn usual<'a>(&self) -> RunOptions<'a> {
         let (needs, messages) = (self.pattern.needs(), self.pattern.messages());
         let waits = needs.steps || needs.messages || matches!(self.injection, Injection::SendRecv | Injection::Barrier);
@@ -107,12 +108,12 @@ impl PatternWork {
         RunOptions { link_use: messages <= MESSAGES_WITH_LINK_TIMES, late, ..RunOptions::default() }
     }
 
-    /// This pattern, by its own rule of injection.
+    /// Creates the work of this pattern under an injection rule.
     pub fn new(pattern: Arc<dyn Pattern>, name: impl Into<String>, injection: Injection) -> Self {
         Self { pattern, name: name.into(), injection, jitter: Time::ZERO, spec: None }
     }
 
-    /// What was written of the pattern.
+    /// Returns the pattern as a scenario describes it.
     pub fn pattern_spec(&self) -> Option<&PatternSpec> {
         match &self.spec {
             Some(WorkloadSpec::Pattern(spec)) => Some(spec),
@@ -120,19 +121,19 @@ impl PatternWork {
         }
     }
 
-    /// The rates of the messages of the first step, all under way at once; none without a network.
+    /// Returns the rates of the messages of the first step, all under way at once; none without a network.
     ///
-    /// They are those of the transport: alone where messages do not see each other, on terms and in parts where flows
-    /// have these. Packets have no rates; theirs are those of plain flows.
+    /// The first step has the messages that the injection rule releases at once: those of step 0 of each
+    /// rank, the first k under `window=k`, all under `all`. What these messages would wait for is ignored.
     ///
-    /// Those are the messages that the injection rule lets go at once: of each rank those of step 0, the first k under
-    /// `window=k`, all of them under `all`. What they would wait for is left out of account.
+    /// The rates are those of the transport: the full bandwidth where messages do not see each other, with
+    /// weights, limits and parts where flows have them. Packets have no rates, so plain flows stand in for them.
     pub fn rates(&self, system: &System) -> Vec<Rate> {
         system.network().map(|network| rates(&*self.pattern, self.injection, network)).unwrap_or_default()
     }
 
-    /// Plays it for a function that sees each message when it has arrived: no report, bounds or critical path. `None`
-    /// without a network.
+    /// Plays the pattern and calls a function for each message on its arrival, without a report, bounds or
+    /// critical path. Returns `None` without a network.
     pub(crate) fn watched(
         &self,
         system: &System,
@@ -208,7 +209,7 @@ impl Simulated for PatternWork {
     }
 }
 
-/// What was seen of ranks.
+/// Observations of ranks during a run.
 struct Seen<'a> {
     history: History,
     waits: Waits,
@@ -223,7 +224,7 @@ impl<'a> Seen<'a> {
         Self { history, waits: Waits::default(), times: Vec::new(), on_activity, on_transfer }
     }
 
-    /// What a report says of it, with what was kept and the critical path.
+    /// Returns the report on ranks, the history if it was kept, and the critical path.
     fn report(self, pattern: &dyn Pattern) -> (report::RanksReport, Option<History>, Option<Vec<PathStep>>) {
         let Self { history, waits, times, .. } = self;
         let history = (!history.is_full()).then_some(history);
@@ -235,7 +236,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// A pattern that is played on a network.
+/// A pattern being played on a network.
 struct Playing<'a> {
     work: &'a PatternWork,
     system: &'a System,
@@ -243,13 +244,13 @@ struct Playing<'a> {
 }
 
 impl Playing<'_> {
-    /// Runs it.
+    /// Runs the pattern.
     fn run(&self, options: RunOptions<'_>) -> PatternOutcome {
         let start = crate::base::wall_clock::now();
         let RunOptions { link_use, mut on_message, on_activity, on_transfer, late, keep, room, watch, added, .. } =
             options;
         let wants_messages = on_message.is_some();
-        // What is estimated is not played whole, so nobody is late in it.
+        // An estimate does not play the whole pattern, so it has no late ranks.
         let wanted = self.wanted();
         let late = late && !matches!(wanted, Some(Ok(_)));
         let wants_ranks = late || keep || on_activity.is_some() || on_transfer.is_some();
@@ -262,9 +263,9 @@ impl Playing<'_> {
         };
         let bisection = self.network.most().bisection();
         let recorder = |link_times| Recorder::new(&self.network.fabric, &self.network.placement, bisection, link_times);
-        // Messages can be looked at only while they are played, and under a barrier so can links: when each message of
-        // a step leaves them is not known. Even ones all leave at the end. (To count a single step takes as long as to
-        // play it.)
+        // Messages can be observed only while they are played. So can links under a barrier, because counting does not
+        // tell when each message of a step leaves them; messages of even steps all leave at the end. Counting a single
+        // step takes as long as playing it.
         let plays_links = link_use && (self.work.injection == Injection::Barrier || self.work.pattern.steps() < 2);
         let is_played = plays_links || wants_messages || wants_ranks;
         let counted = if is_played { None } else { self.count(|| recorder(link_use), watch) };
@@ -290,8 +291,8 @@ impl Playing<'_> {
                     }
                     (None, _) => self.network.record_pattern(&mut self.player(added), metered, &mut watched, watch),
                 };
-                // Under a barrier only what messages do within a step needs events: the figures are those of the steps
-                // all the same, so that they do not depend on what is asked for.
+                // Under a barrier only the messages within a step need events. The figures are still those of counted
+                // steps, so that they do not depend on the observations asked for.
                 let is_counted = self.work.injection == Injection::Barrier && outcome.stop == Stop::Done;
                 match is_counted.then(|| self.count(|| recorder(false), None)).flatten() {
                     Some((mut counted, outcome)) => {
@@ -303,11 +304,11 @@ impl Playing<'_> {
             }
         };
         let links = LinkUses::of(self.network, &mut recorder, &mut outcome);
-        // (Of an estimate only the bounds of the senders are told.)
+        // An estimate has only the bounds of the senders.
         let is_whole = outcome.stop == Stop::Done && estimated.as_ref().and_then(Estimated::estimate).is_none();
         let has_lost = outcome.mishaps.as_ref().is_some_and(|mishaps| mishaps.lost > 0);
         let path = if is_whole && !has_lost { self.path(&recorder, watch) } else { None };
-        // Added up in another order than the run does it, it may be more in the last bits.
+        // The run adds in another order, so this sum may exceed it in the last bits.
         let path = path.map(|path| path.min(outcome.makespan));
         let bounds = self.bounds(&recorder, bisection, &links, path);
         let meta = Meta::since(start, outcome.events, outcome.facts.packet_hops);
@@ -330,7 +331,7 @@ impl Playing<'_> {
         PatternOutcome { report, links, blocked, history, path: steps }
     }
 
-    /// The same, of which is seen what ranks do.
+    /// Plays the pattern and observes its ranks.
     fn play_seen(
         &self,
         seen: &mut Seen<'_>,
@@ -369,7 +370,7 @@ impl Playing<'_> {
         outcome
     }
 
-    /// What is played.
+    /// Returns the player of the pattern.
     fn player(&self, added: Option<Arc<Added>>) -> PatternPlayer {
         let processors = processors(self.system, self.work.pattern.ranks(), added);
         let player =
@@ -377,7 +378,8 @@ impl Playing<'_> {
         player.slowed(processors, Time::ZERO)
     }
 
-    /// How well the makespan is to be known, as a part of it, where it may be an estimate; or why it cannot be one.
+    /// Returns the relative precision asked for if the makespan may be estimated, or the reason why it cannot
+    /// be.
     fn wanted(&self) -> Option<Result<f64, &'static str>> {
         let target = self.system.estimate()?;
         Some(match estimate::obstacle(&*self.work.pattern, self.work.injection, self.system) {
@@ -386,7 +388,7 @@ impl Playing<'_> {
         })
     }
 
-    /// Plays as much of the workload as its makespan is to be known from.
+    /// Plays the part of the pattern from which its makespan can be estimated.
     fn play_part(
         &self,
         wanted: f64,
@@ -414,8 +416,10 @@ impl Playing<'_> {
         (outcome, estimated)
     }
 
-    /// Has a report be about all of a pattern of which a part was played: makespan, messages, bytes and bandwidth are
-    /// estimated or known. Of bounds only that of the senders is known; links are those of the part.
+    /// Extends a report on the part that was played to the whole pattern.
+    ///
+    /// Makespan, messages, bytes and bandwidth become estimates or known values. Of the bounds only those of
+    /// the senders are known. Links remain those of the part.
     fn make_whole(&self, report: &mut Report, estimate: &Estimate, recorder: &Recorder<'_>) {
         let makespan_s = estimate.makespan_s;
         let (messages, bytes) = (self.work.pattern.messages(), self.work.pattern.bytes() as u64);
@@ -432,7 +436,7 @@ impl Playing<'_> {
         report.bandwidth_per_node_bps = report.bandwidth_bps / f64::from(self.work.pattern.ranks().max(1));
     }
 
-    /// Counts the workload step by step, if it goes in steps.
+    /// Counts the pattern step by step. Returns `None` if that is not possible.
     fn count<'a>(
         &self,
         recorder: impl FnOnce() -> Recorder<'a>,
@@ -499,7 +503,7 @@ impl Playing<'_> {
         }
     }
 
-    /// The channels that wait for each other, by name.
+    /// Returns the names of the channels that wait for each other.
     fn named(&self, gridlock: &Gridlock) -> report::Gridlock {
         let lanes = gridlock.cycle.iter().any(|channel| channel.lane > 0);
         let name = |channel: &Channel| {
@@ -509,12 +513,13 @@ impl Playing<'_> {
         report::Gridlock { packets: gridlock.packets, cycle: gridlock.cycle.iter().map(name).collect() }
     }
 
-    /// When the last message would arrive if each had the network to itself: nothing is left but what messages wait
-    /// for, delays, latencies, and every message's own bytes. Not told where it would say no more than the other bounds
-    /// do, or where it is unknown when a message has left its sender.
+    /// Returns the arrival time of the last message if each message had the network to itself.
     ///
-    /// Where each rank sends one after another the run itself has added it up, and where ranks go in steps there is a
-    /// recurrence; else all messages are played once more.
+    /// Only dependencies, delays, latencies and the bytes of each message count. Returns `None` if the result
+    /// would say no more than the other bounds, or if it is unknown when a message has left its sender.
+    ///
+    /// If each rank sends its messages one after another, the run itself has added up the times. If ranks go
+    /// in steps, a recurrence is solved. Otherwise all messages are played once more.
     fn path(&self, recorder: &Recorder<'_>, watch: Option<&dyn Watch>) -> Option<Time> {
         if !self.tells_path() {
             return None;
@@ -541,10 +546,10 @@ impl Playing<'_> {
         (outcome.stop == Stop::Done).then_some(outcome.makespan)
     }
 
-    /// Whether the longest chain of messages says more than the other bounds do, and is known.
+    /// True if the longest chain of messages is known and says more than the other bounds.
     fn tells_path(&self) -> bool {
         let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
-        // What is taken on an idle network need not be what is taken among others, and may be longer.
+        // A route chosen on an idle network may differ from the one chosen under load, and may be longer.
         let adapts = self.network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
         !self.network.faults_concern_runs()
             && self.work.injection != Injection::Left
@@ -552,14 +557,17 @@ impl Playing<'_> {
             && (self.work.jitter > Time::ZERO || self.work.pattern.delays() || latencies())
     }
 
-    /// When ranks start, where that is asked for and the chain of a rank is its messages, one after another.
+    /// Returns the start times of ranks if the longest chain is wanted and each rank's chain is its own
+    /// messages, one after another.
     fn starts_of_rows(&self) -> Option<IdVec<RankId, Time>> {
         let is_asked = chain::is_in_rows(&*self.work.pattern, self.work.injection) && self.tells_path();
         is_asked.then(|| starts(&*self.work.pattern, self.work.jitter, self.system, self.network)).flatten()
     }
 
-    /// The longest time that one rank takes for what it does one after the other: its late start, its delays and, where
-    /// it sends one message at a time, the bytes of each over what its node can send. Known where any rank computes.
+    /// Returns the longest sequential time of a rank \[s\]; `None` if no rank computes.
+    ///
+    /// It is the sum of the late start, the delays and, if the rank sends one message at a time, the time of
+    /// their bytes at the node's injection bandwidth.
     fn computation(&self) -> Option<f64> {
         if !self.work.pattern.delays() && self.work.jitter == Time::ZERO {
             return None;
@@ -574,7 +582,7 @@ impl Playing<'_> {
             let node = self.network.placement[rank];
             let (out, _) = self.network.capacity_of(node);
             if self.work.pattern.sends(rank) == 0 {
-                // Nothing waits for it to start.
+                // Nothing waits for this rank to start.
                 return Time::ZERO;
             }
             let (mut computes, mut sends) = (start(rank), Time::ZERO);
@@ -589,11 +597,11 @@ impl Playing<'_> {
             Time::from_ps(computes.ps() / speed) + sends
         };
         let longest = (0..self.work.pattern.ranks()).map(RankId).map(of_rank).max().unwrap_or(Time::ZERO);
-        // What is added up here in another order than in the run may be more in the last bits.
+        // The run adds in another order, so this sum may exceed it in the last bits.
         Some(longest.seconds())
     }
 
-    /// Lower bounds of the makespan, of what has been delivered.
+    /// Returns lower bounds of the makespan, from the messages that have been delivered.
     fn bounds(
         &self,
         recorder: &Recorder<'_>,
@@ -618,18 +626,21 @@ impl Playing<'_> {
     }
 }
 
-/// `a / b`; 1 where both are nothing.
+/// Returns `a / b`, or 1 if b is 0.
 fn ratio(a: f64, b: f64) -> f64 {
     ratio_or(a, b, 1.0)
 }
 
-/// `a / b`; `other` where b is nothing.
+/// Returns `a / b`, or `other` if b is 0.
 fn ratio_or(a: f64, b: f64, other: f64) -> f64 {
     if b > 0.0 { a / b } else { other }
 }
 
-/// Returns the times at which ranks start, where messages have no delays, processors are as fast as they are, and a
-/// message alone takes latencies and its bytes over the narrowest link, by the one route of its pair.
+/// Returns the times at which ranks start, or `None` unless a message alone takes a time that follows from
+/// its route.
+///
+/// That holds for plain flows without delays, on processors of full speed. Each pair has one route, and a
+/// message alone takes the latencies and its bytes over the narrowest link.
 fn starts(pattern: &dyn Pattern, jitter: Time, system: &System, network: &Network) -> Option<IdVec<RankId, Time>> {
     let is_plain =
         network.transport.is_plain_flow() && !network.fabric.limits_messages() && network.router.choice().is_none();

@@ -1,4 +1,4 @@
-//! Programs: what ranks do call by call, played on nodes, and over a network where there is one.
+//! Programs: the calls of each rank, played on nodes and, if there is one, over a network.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -33,50 +33,50 @@ use crate::system::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec};
 use crate::units::Time;
 use crate::workload::Blocked;
 
-/// Activities and messages that are kept for the critical path where nobody asks for more.
+/// Number of activities and messages that are kept for the critical path by default.
 pub const KEPT: usize = 1_000_000;
-/// The same is kept of programs of so many ranks where nobody asks for more: of tens of thousands it would take more
-/// time and memory than playing them.
+/// Largest number of ranks for which activities and messages are kept by default. For tens of thousands of
+/// ranks they would take more time and memory than playing the program.
 pub const KEPT_RANKS: u32 = 10_000;
 
-/// What ranks do, call by call.
+/// A program: the calls of each rank.
 #[derive(Clone, Debug)]
 pub struct ProgramWork {
-    /// The calls.
+    /// Calls of the ranks.
     pub program: Arc<Program>,
-    /// The name of the program.
+    /// Name of the program.
     pub name: String,
-    /// How fast processors are, relative to those of the trace.
+    /// Speed of processors, relative to those of the trace.
     pub cpu_speed: f64,
-    /// What receives take that left open from whom.
+    /// Rule by which wildcard receives choose a message.
     pub wildcards: Wildcards,
-    /// The region of the program that is asked for, by its number.
+    /// Number of the region of the program that results are asked for.
     pub region: Option<u32>,
-    /// What of its start is left out.
+    /// Part of the start that is left out.
     pub start_up: Option<StartUp>,
-    /// Which data sets it was put together from, where it is a prediction.
+    /// Data sets that a prediction was assembled from.
     pub origin: Option<Arc<Origin>>,
-    /// What a scenario says of it; nothing where it was put together in code.
+    /// The program as a scenario describes it; `None` if it was built in code.
     pub spec: Option<WorkloadSpec>,
 }
 
-/// What a run of a program gave.
+/// Outcome of a run of a program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramOutcome {
     /// The report.
     pub report: ReplayReport,
-    /// Who waits for whom, where the program deadlocked.
+    /// Blocked ranks and what they wait for, if the program deadlocked.
     pub stuck: Vec<Stuck>,
-    /// What ranks did and the messages between them, if that was kept.
+    /// Activities of ranks and the messages between them, if they were kept.
     pub history: Option<History>,
-    /// The steps of the critical path, in order of time; where the run is complete and was kept.
+    /// Steps of the critical path in order of time, if the run is complete and was kept.
     pub path: Option<Vec<PathStep>>,
-    /// The program's regions, by number.
+    /// Regions of the program, by number.
     pub regions: Vec<PlayedRegion>,
 }
 
 impl ProgramOutcome {
-    /// The figures that all work has in common; of a region, where one is asked for.
+    /// Returns the figures that all kinds of work share; those of a region if one is asked for.
     pub fn summary(&self) -> Summary {
         let report = &self.report;
         let blocked = self.stuck.iter().cloned().map(Blocked::from).collect();
@@ -85,7 +85,7 @@ impl ProgramOutcome {
 }
 
 impl ProgramWork {
-    /// This program, on processors as fast as those it was recorded on.
+    /// Creates the work of this program, on processors as fast as those it was recorded on.
     pub fn new(program: impl Into<Arc<Program>>, name: impl Into<String>) -> Self {
         Self {
             program: program.into(),
@@ -99,35 +99,36 @@ impl ProgramWork {
         }
     }
 
-    /// The same, asked for one region of the program.
+    /// Returns the same work with results asked for one region of the program.
     ///
     /// # Errors
-    /// There is none of this name.
+    /// There is no region of this name.
     pub fn of_region(self, name: &str) -> Result<Self, Diagnostic> {
         let region = self.program.region(name)?;
         Ok(Self { region: Some(region), ..self })
     }
 
-    /// Another program of as many ranks, asked for the same.
+    /// Returns the same work with another program of as many ranks.
     #[must_use]
     pub fn with_program(&self, program: Arc<Program>) -> Self {
         Self { program, spec: None, origin: None, ..self.clone() }
     }
 
-    /// Whether messages are told apart by the rules of MPIETE alone: nothing depends on the order in which they arrive.
+    /// True if messages are matched by the rules of MPIETE alone, so that nothing depends on their order of
+    /// arrival.
     pub fn by_rules(&self, system: &System) -> bool {
         let open = self.wildcards == Wildcards::Arrival && self.program.pinned() > 0;
         system.node().facts().is_table && !open && rules::apply(&self.program)
     }
 
-    /// The program in which receives that left open from whom take what comes, where that is asked for and there are
-    /// any.
+    /// Returns the program whose wildcard receives take messages in order of arrival, if that is asked for
+    /// and there are any.
     pub(super) fn played_otherwise(&self) -> Option<Program> {
         (self.wildcards == Wildcards::Arrival && self.program.pinned() > 0).then(|| self.program.unpinned())
     }
 
-    /// The same with what is random drawn again; a pattern that it is the program of has so many ranks where it does
-    /// not say how many.
+    /// Returns the same work with everything random drawn again. If the program comes from a pattern,
+    /// `ground` gives the number of ranks where the pattern does not.
     pub(super) fn with_seed_among(
         &self,
         ground: &dyn Ground,
@@ -144,7 +145,7 @@ impl ProgramWork {
         Ok(work)
     }
 
-    /// The pattern that it is the program of, if that depends on the seed.
+    /// Returns the pattern that the program comes from, if it depends on the seed.
     fn random_pattern(&self) -> Option<&PatternSpec> {
         match &self.spec {
             Some(WorkloadSpec::Pattern(pattern)) => {
@@ -155,7 +156,7 @@ impl ProgramWork {
         }
     }
 
-    /// The data sets that it is put together from, if times of blocks are drawn.
+    /// Returns the data sets that the program is assembled from, if times of blocks are drawn.
     fn drawn_data(&self) -> Option<&ProgramDataSpec> {
         match &self.spec {
             Some(WorkloadSpec::Program(ProgramSpec::ProgramData(spec))) => {
@@ -166,10 +167,10 @@ impl ProgramWork {
     }
 }
 
-/// The calls that the ranks of a pattern make.
+/// Returns the calls that the ranks of a pattern make.
 ///
 /// # Errors
-/// A pattern whose messages no calls send.
+/// A pattern whose messages cannot be sent by calls.
 pub(crate) fn calls_of(pattern: &dyn Pattern, spec: &PatternSpec, seed: u64) -> Result<Program, Vec<Diagnostic>> {
     let traffic = spec.traffic();
     as_program(pattern, *traffic.injection, *traffic.message_jitter, seed)
@@ -220,7 +221,7 @@ impl Simulated for ProgramWork {
     }
 
     fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
-        // Without a network the pattern says itself how many ranks it has.
+        // Without a network the number of ranks comes from the pattern.
         let ranks = self.program.ranks();
         let network = system.network();
         let on = network.map(|network| OnFabric { fabric: &network.fabric, router: &*network.router });
@@ -231,7 +232,7 @@ impl Simulated for ProgramWork {
     fn to_json(&self, system: &System) -> Value {
         let mut spec = self.spec.clone();
         if let Some(WorkloadSpec::Program(program)) = &mut spec {
-            // It may have been changed since it was written.
+            // The speed may have changed since the scenario was read.
             program.set_cpu_speed(self.cpu_speed);
         }
         let mut value = system.to_json(spec.as_ref(), true);
@@ -246,7 +247,7 @@ impl Simulated for ProgramWork {
     }
 }
 
-/// A program that is played on a system.
+/// A program being played on a system.
 #[derive(Clone, Copy)]
 pub(super) struct Playing<'a> {
     pub work: &'a ProgramWork,
@@ -254,7 +255,7 @@ pub(super) struct Playing<'a> {
 }
 
 impl Playing<'_> {
-    /// Plays it.
+    /// Plays the program.
     fn run(self, options: RunOptions<'_>) -> ProgramOutcome {
         let start = crate::base::wall_clock::now();
         let Self { work, system } = self;
@@ -267,7 +268,7 @@ impl Playing<'_> {
             None if work.program.ranks() > KEPT_RANKS => 0,
             None => KEPT,
         };
-        // Each message is kept: of so many nothing would be left, and nothing is begun.
+        // A history that cannot hold all messages would be dropped, so it is not begun.
         let keeps = total <= room as u64 && room > 0;
         let history = RefCell::new(History::new(if keeps { work.program.ranks() } else { 0 }, room));
         let watched = Until { until, watch };
@@ -279,7 +280,7 @@ impl Playing<'_> {
         let unpinned = work.played_otherwise();
         let program = unpinned.as_ref().unwrap_or(&work.program);
         let (mut matched, mut as_recorded) = (0_u64, 0_u64);
-        // Nobody else wants to know of messages.
+        // Messages are observed only if something needs them.
         let looks_on = pinned > 0 || keeps || on_transfer.is_some();
         let mut see_transfer = |transfer: &Transfer| {
             if pinned > 0
@@ -331,7 +332,7 @@ impl Playing<'_> {
                 alone(program, system.node().playing(), &expander, speed, observers, &go_on)
             }
             Some(network) => {
-                // Models that are a network of their own have been refused; nothing is left to play of one.
+                // A system with a network has no node model that is a network of its own.
                 let costs = system.node().costs().unwrap_or_default();
                 let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
@@ -370,14 +371,14 @@ impl Playing<'_> {
         let described = program_path::described(&work.program, system);
         let operation = |step: &PathStep| Some((step.rank.0, step.op?));
         report.critical_path = path.as_ref().map(|path| program_path::summary(path, &operation, &described, within));
-        // Of a region it is not known who was late within it alone.
+        // Late ranks are not known within a region alone.
         let asked = late && whole && work.region.is_none();
         report.late = history.as_ref().filter(|_| asked).map(late_ranks).unwrap_or_default();
         ProgramOutcome { report, stuck: played.stuck, history, path, regions }
     }
 
-    /// By rank: when it had done each of the collectives in which all ranks wait for all; nothing where the order of
-    /// its operations is not that of time.
+    /// Returns, for each rank, the times at which it completed each collective that synchronises all ranks.
+    /// Returns nothing if the order of operations is not their order in time.
     fn together(&self, program: &Program, history: &History) -> Vec<Vec<Time>> {
         if !self.system.node().facts().knows_receives || program.has_graphs() {
             return Vec::new();
@@ -397,7 +398,7 @@ impl Playing<'_> {
         program.rank_ids().map(of_rank).collect()
     }
 
-    /// The receive that took a message, where it is one that left open what it takes, and the send.
+    /// Returns the receive and the send of a message, if the receive is a wildcard.
     fn open_receive(&self, transfer: &Transfer) -> Option<(Op, Op)> {
         let receive = *self.work.program.rank(transfer.dst).ops.get(transfer.received_by? as usize)?;
         let send = *self.work.program.rank(transfer.src).ops.get(transfer.op? as usize)?;
@@ -453,7 +454,7 @@ impl Playing<'_> {
         }
     }
 
-    /// What it was put together from, as a report has it.
+    /// Returns the data sets of a prediction for the report.
     fn prediction(&self, origin: &Origin) -> Prediction {
         let part = |(ranks, computation, scale): &(String, String, f64)| PredictionPart {
             ranks: ranks.clone(),
@@ -484,7 +485,7 @@ fn over(network: &Network, mut player: Player<'_>, watch: Option<&dyn Watch>) ->
     (player.ended(outcome.stop == Stop::Interrupted), outcome.mishaps)
 }
 
-/// Ends a run at a time, or when whoever looks on wants it.
+/// A watch that ends a run at a given time or when an inner watch asks for it.
 struct Until<'a> {
     until: Option<Time>,
     watch: Option<&'a dyn Watch>,

@@ -1,4 +1,4 @@
-//! The critical path of a replay in figures: how much of each kind, of which ranks, in which operations.
+//! The critical path of a run in figures: time by kind, by rank and by operation.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,12 @@ use crate::report::replay::{CriticalPath, PathOperation, PathPart, PathRank};
 use crate::system::System;
 use crate::units::Time;
 
-/// Ranks and operations of the path that a report holds.
+/// Number of ranks and operations of the path that a report lists.
 const MOST: usize = 20;
 
-/// What a report says of the path; of a region only what lies in its executions. Who is asked says which operation of
-/// which rank a step is of, and what that is in words.
+/// Returns the critical path for a report; for a region only the part within its executions.
+///
+/// `operation` returns the rank and operation of a step, and `described` its description.
 pub(super) fn summary(
     path: &[PathStep],
     operation: &dyn Fn(&PathStep) -> Option<(u32, u32)>,
@@ -70,7 +71,7 @@ pub(super) fn summary(
     }
 }
 
-/// Says of operations of a program what they are, in words.
+/// Returns a function that describes operations of a program in words.
 pub(super) fn described<'a>(program: &'a Program, system: &System) -> impl Fn(u32, u32) -> Option<String> + 'a {
     let knows_receives = system.node().facts().knows_receives;
     move |rank: u32, op: u32| {
@@ -87,7 +88,7 @@ pub(super) fn described<'a>(program: &'a Program, system: &System) -> impl Fn(u3
     }
 }
 
-/// Those with the most time, most first.
+/// Returns the entries with the most time, largest first.
 fn most<K: Ord + Copy>(times: BTreeMap<K, Time>) -> Vec<(K, Time)> {
     let mut times: Vec<(K, Time)> = times.into_iter().collect();
     times.arrange_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));

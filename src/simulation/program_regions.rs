@@ -1,4 +1,4 @@
-//! What a report says of regions: of all, or of the one that is asked for.
+//! Regions of a program in a report: all of them, or the one that is asked for.
 
 use super::program::Playing;
 use super::ranks::{breakdown, rank_report};
@@ -8,7 +8,7 @@ use crate::report::replay::{RegionReport, ReplayReport};
 use crate::units::Time;
 
 impl Playing<'_> {
-    /// Puts regions into a report. What it says of ranks is then of the region that is asked for.
+    /// Puts regions into a report. If a region is asked for, the figures of ranks become those of the region.
     pub(super) fn report_regions(&self, report: &mut ReplayReport, regions: &[PlayedRegion]) {
         let asked = |number: &usize| self.work.region.is_none_or(|region| region as usize == *number);
         report.regions =
@@ -48,8 +48,8 @@ mod tests {
     use crate::scenario::Loader;
     use crate::simulation::{ProgramWork, RunOptions};
 
-    /// Four ranks that compute, exchange with their neighbours and add up, ten times; each has the same number of
-    /// operations.
+    /// Returns a program of four ranks that compute, exchange with their neighbours and sum up, ten times.
+    /// Each rank has the same number of operations.
     fn program() -> Program {
         let mut program = ProgramBuilder::new(4);
         let sum = Collective { call: CollectiveCall::Allreduce, comm: 0, root: 0, counts: Counts::Same(64) };
@@ -70,7 +70,7 @@ mod tests {
         program.build().unwrap()
     }
 
-    /// Borders of region 0 before these operations of every rank.
+    /// Adds borders of region 0 before these operations of every rank.
     fn marked(mut program: Program, borders: &[(u32, bool)]) -> Program {
         program.new_region("part");
         for rank in 0..program.ranks() {
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_region_ends_when_a_program_would_that_ends_there() {
         for (name, model) in MODELS {
-            // At the end of an iteration nothing is under way.
+            // Nothing is under way at the end of an iteration.
             for iterations in [1, 4, 9] {
                 let at = 6 * iterations;
                 let mut cut = program();
@@ -140,11 +140,11 @@ mod tests {
             let found = played(marked(program(), &borders), model);
             let region = &found.regions[0];
             assert_eq!(region.executions, 10, "{name}");
-            // Ranks that are ahead begin the next one while others end this one.
+            // Ranks that are ahead begin the next iteration while others end this one.
             assert!(region.time_s >= found.head.makespan_s * (1.0 - 1e-12), "{name}");
             let parts = region.computation_s + region.communication_s + region.waiting_s;
             let mean = found.ranks.iter().map(|rank| rank.end_s).sum::<f64>() / 4.0;
-            // What runs beside the computation is in no part twice, under models whose calls follow each other.
+            // Under models whose calls follow each other, no time beside the computation is counted twice.
             if *name != "loggopsim" {
                 assert!((parts - mean).abs() < 1e-9 * mean, "{name}: {parts} {mean}");
             }

@@ -1,4 +1,4 @@
-//! What a report says of ranks, whatever they play: where their time went, who waited for whom, who was late.
+//! Ranks in a report, for any work: how they spent their time, waits between them, and late ranks.
 
 use super::program_path;
 use super::waits::Waits;
@@ -11,7 +11,7 @@ use crate::report::RanksReport;
 use crate::report::replay::{Delayed, LateRank, RankReport, Spread};
 use crate::units::{Bytes, Time};
 
-/// Ranks of which a report says whom they delay, and how many of those.
+/// Number of late ranks for which a report lists the ranks that they delay.
 const DELAYING: usize = 5;
 
 pub(super) fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
@@ -28,13 +28,14 @@ pub(super) fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
     }
 }
 
-/// Returns where the time of ranks went; `stopped`: when the run did, before ranks had ended.
+/// Returns how ranks spent their time. `stopped` is the time at which the run stopped, if it did so before
+/// ranks had ended.
 pub(super) fn breakdown(ranks: &[RankTimes], stopped: Option<Time>) -> Vec<Spread> {
     let all: f64 = ranks.iter().map(|rank| stopped.unwrap_or(rank.end).seconds()).sum();
     let spread = |kind: ActivityKind| {
         let mut times = (0..).zip(ranks).map(|(rank, times): (u32, &RankTimes)| (times.of(kind), rank));
         let first = times.next().unwrap_or_default();
-        // Of equals the first.
+        // The first of equal ranks is taken.
         let ((mut least, mut least_rank), (mut most, mut most_rank)) = (first, first);
         let mut sum = first.0.seconds();
         for (time, rank) in times {
@@ -59,7 +60,7 @@ pub(super) fn breakdown(ranks: &[RankTimes], stopped: Option<Time>) -> Vec<Sprea
     ActivityKind::ALL.into_iter().map(spread).collect()
 }
 
-/// Ranks that others waited for, those first that most goes back to.
+/// Returns the ranks that others waited for, those that caused the most waiting first.
 pub(super) fn late_ranks(history: &History) -> Vec<LateRank> {
     let lateness = lateness(history);
     let named = (0..).zip(&lateness.ranks).filter(|(_, late)| late.waited_for > Time::ZERO);
@@ -86,7 +87,7 @@ pub(super) fn late_ranks(history: &History) -> Vec<LateRank> {
     order.iter().enumerate().map(row).collect()
 }
 
-/// Whom a rank delays, most first.
+/// Returns the ranks that `culprit` delays, the most delayed first.
 fn delays(lateness: &Lateness, culprit: RankId) -> Vec<Delayed> {
     let mut delayed: Vec<(Time, u32)> = lateness.delayed_by(culprit).into_iter().zip(0..).collect();
     delayed.retain(|&(time, _)| time > Time::ZERO);
@@ -94,7 +95,7 @@ fn delays(lateness: &Lateness, culprit: RankId) -> Vec<Delayed> {
     delayed.into_iter().map(|(time, rank)| Delayed { rank, time_s: time.seconds() }).collect()
 }
 
-/// What a report says of the ranks of a pattern.
+/// Returns the report on the ranks of a pattern.
 pub(super) fn of_pattern(
     pattern: &dyn Pattern,
     times: &[RankTimes],

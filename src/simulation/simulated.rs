@@ -1,4 +1,4 @@
-//! What each kind of work answers, and what can be observed of its run.
+//! Interface of all kinds of work, and the options of a run.
 
 use std::sync::Arc;
 
@@ -12,122 +12,124 @@ use crate::system::System;
 use crate::system::WorkloadSpec;
 use crate::units::{Bandwidth, Time};
 
-/// What to observe of a run, beside what its report needs.
+/// Observations of a run, beside those that its report needs.
 #[derive(Default)]
 pub struct RunOptions<'a> {
-    /// Of a pattern: whether to record busy time and number of flows of each link (bytes are always recorded); of jobs:
-    /// whether what each link carried of each job is part of the outcome.
+    /// Set to record the use of links. For a pattern this adds busy time and number of flows (bytes are
+    /// always recorded). For jobs the bytes of each job on each link become part of the outcome.
     pub link_use: bool,
-    /// Of a pattern or jobs, whose ranks are one after another: called for each message when it is delivered.
+    /// Function called for each message on its delivery; for patterns and jobs. Ranks of jobs are numbered
+    /// job after job.
     pub on_message: Option<&'a mut dyn FnMut(&MessageRecord)>,
-    /// Who is late, and whom that delays; of a pattern, also where the time of its ranks went and the critical path.
+    /// Set to report late ranks and the ranks that they delay; for a pattern also how ranks spent their time
+    /// and the critical path.
     pub late: bool,
-    /// Of a pattern or program: called with everything that ranks do.
+    /// Function called with each activity of a rank; for patterns and programs.
     pub on_activity: Option<OnActivity<'a>>,
-    /// The same: called with every message that is received.
+    /// Function called with each message that is received; for patterns and programs.
     pub on_transfer: Option<OnTransfer<'a>>,
-    /// Of a program: called with every border of a region.
+    /// Function called with each border of a region; for programs.
     pub on_mark: Option<OnMark<'a>>,
-    /// The same: whether everything is kept, however long the run; otherwise up to `room` activities and messages
-    /// are.
+    /// Set to keep everything, however long the run is; for patterns and programs. Otherwise up to `room`
+    /// activities and messages are kept.
     pub keep: bool,
-    /// The same: how many activities and messages are kept of a run, and nothing of a longer one; [`KEPT`](super::KEPT)
-    /// if it is not said.
+    /// Largest number of activities and messages to keep, by default [`KEPT`](super::KEPT); for patterns and
+    /// programs. Of a longer run nothing is kept.
     pub room: Option<usize>,
-    /// Of a program: the run is stopped here, at a time that is no longer of interest.
+    /// Time at which the run is stopped; for programs.
     pub until: Option<Time>,
-    /// Of jobs: whether each is run by itself as well, to say how much slower it is beside the others.
+    /// Set to run each job alone as well, to measure its slowdown.
     pub alone: bool,
-    /// Where ranks are slow: by rank, how much longer their work takes is added up here.
+    /// Sums, by rank, of the time by which slow processors lengthen work.
     pub added: Option<Arc<Added>>,
-    /// Of jobs: whether what the messages of each lose to those of the others is kept.
+    /// Set to record the time that the messages of each job lose to those of other jobs.
     pub interference: bool,
-    /// Looks on and may end the run.
+    /// Watch that follows the progress and may end the run.
     pub watch: Option<&'a dyn Watch>,
 }
 
 /// Work that can be simulated.
 pub trait Simulated: Clone + std::fmt::Debug + Send + Sync {
-    /// What comes of it.
+    /// Outcome of a run.
     type Outcome;
 
-    /// Whether it can run on this system.
+    /// Succeeds if the work can run on this system.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason why it cannot.
     fn fits(&self, system: &System) -> Result<(), Diagnostic>;
 
-    /// Runs it on a system that it fits. Ask [`simulate`](super::simulate()), which checks that.
+    /// Runs the work on a system that it fits. Call [`simulate`](super::simulate()), which checks that.
     ///
     /// # Errors
     /// Work that needs a network on a system without one.
     fn play(&self, system: &System, options: RunOptions<'_>) -> Result<Self::Outcome, Diagnostic>;
 
-    /// What came of it, in the figures that all work has in common.
+    /// Returns the figures of an outcome that all kinds of work share.
     fn summary(outcome: &Self::Outcome) -> Summary;
 
-    /// By rank when it ended \[s\], where that is known of ranks.
+    /// Returns the end of each rank \[s\], if it is known.
     fn ends(outcome: &Self::Outcome) -> Vec<f64> {
         let _ = outcome;
         Vec::new()
     }
 
-    /// What it is, for people: `all-to-all simple-spread, 20 KB`.
+    /// Description of the work, as shown to users: `all-to-all simple-spread, 20 KB`.
     fn name(&self) -> &str;
 
     /// Number of ranks.
     fn ranks(&self) -> u32;
 
-    /// Number of messages, for progress; of a program without those of its collectives.
+    /// Number of messages, for progress; for a program without those of its collectives.
     fn messages(&self) -> u64;
 
-    /// What a scenario says of it, if one does.
+    /// Returns the work as a scenario describes it, if one does.
     fn spec(&self) -> Option<&WorkloadSpec>;
 
-    /// Whether another seed gives other work.
+    /// True if another seed gives other work.
     fn depends_on_seed(&self) -> bool;
 
-    /// The same for a system with another seed: what is random is drawn again.
+    /// Returns the same work for a system with another seed, with everything random drawn again.
     ///
     /// # Errors
-    /// What cannot be built with the seed.
+    /// Work that cannot be built with the seed.
     fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>>;
 
-    /// The scenario of it on this system, as JSON, with every default put in.
+    /// Returns the scenario of the work on this system as JSON, with all defaults filled in.
     fn to_json(&self, system: &System) -> serde_json::Value {
         system.to_json(self.spec(), false)
     }
 
-    /// What carries its messages on this system, for people.
+    /// Returns the description of the network on this system that is shown to users.
     fn network_name(&self, system: &System) -> String {
         system.network_name()
     }
 }
 
-/// The processors of all ranks of work, where some are slow.
+/// Returns the processors of all ranks, if some are slow.
 pub(super) fn processors(system: &System, ranks: u32, added: Option<Arc<Added>>) -> Option<Processors> {
-    // Whoever asks has seen that the tables fit.
+    // `fits_noise` has checked the tables of slow ranks.
     let slow = system.slow(ranks, &[]).ok().flatten()?;
     Some(Processors::new(Arc::new(slow), 0, ranks, Time::ZERO, added))
 }
 
-/// The processors of the ranks of a job, where some are slow.
+/// Processors of the ranks of one job, if some are slow.
 pub(super) struct Slowed {
     pub slow: Arc<Slow>,
-    /// The number of its rank 0 among all.
+    /// Number of the job's rank 0 among all ranks.
     pub first: u32,
     pub ranks: u32,
     pub added: Option<Arc<Added>>,
 }
 
 impl Slowed {
-    /// Those of ranks that count time from here.
+    /// Returns the processors for ranks whose clock starts at `begun`.
     pub fn from(&self, begun: Time) -> Processors {
         Processors::new(Arc::clone(&self.slow), self.first, self.ranks, begun, self.added.clone())
     }
 }
 
-/// Whether what is said of slow ranks fits these.
+/// Succeeds if the description of slow ranks fits these ranks and jobs.
 pub(super) fn fits_noise(system: &System, ranks: u32, jobs: &[(&str, u32)]) -> Result<(), Diagnostic> {
     match system.slow(ranks, jobs) {
         Err(mistakes) => mistakes.into_iter().next().map_or(Ok(()), Err),
@@ -135,13 +137,13 @@ pub(super) fn fits_noise(system: &System, ranks: u32, jobs: &[(&str, u32)]) -> R
     }
 }
 
-/// Returns how long bytes take at a bandwidth; 0 where there are none, or where nothing is known of the bandwidth (that
-/// of a node of loose links).
+/// Returns the time that `bytes` take at a bandwidth. It is 0 without bytes, or if the bandwidth is unknown
+/// (that of a node of loose links).
 pub(super) fn time_over(bytes: f64, bandwidth: Bandwidth) -> Time {
     if bytes > 0.0 && bandwidth.bytes_per_second() > 0.0 { bandwidth.time_for(bytes) } else { Time::ZERO }
 }
 
-/// Returns a number that differs where any of these times does, in the last bit.
+/// Returns a hash that differs if any of these times differs in its last bit.
 pub(super) fn fingerprint(times: impl IntoIterator<Item = Time>) -> String {
     let mut hasher = blake3::Hasher::new();
     for time in times {
@@ -150,19 +152,19 @@ pub(super) fn fingerprint(times: impl IntoIterator<Item = Time>) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// The mistake of work that needs a network.
+/// Returns the error for work that needs a network.
 pub(super) fn without_network(name: &str) -> Diagnostic {
     let message = format!("{name} needs a network to send its messages over");
     Diagnostic::new("missing-network", message).help("build the system with System::new")
 }
 
-/// The mistake of more ranks than have places, or other ones.
+/// Returns the error for a number of ranks that does not match the places.
 fn misplaced(name: &str, ranks: u32, places: usize) -> Diagnostic {
     let message = format!("{name} has {ranks} ranks, and {places} have a place on the network");
     Diagnostic::new("too-few-nodes", message).help("place every rank")
 }
 
-/// Whether every rank has a place, where there is a network.
+/// Succeeds if every rank has a place, where there is a network.
 pub(super) fn fits_places(name: &str, ranks: u32, system: &System) -> Result<(), Diagnostic> {
     match system.network().map(|network| network.placement.len()) {
         Some(places) if places < ranks as usize => Err(misplaced(name, ranks, places)),

@@ -1,47 +1,48 @@
-//! What a run of any work came to, in the figures that all have in common.
+//! Summary of a run: the figures that all kinds of work share.
 
 use crate::report::{Bounds, Estimate, Estimated, FaultsReport, Gridlock, Head, JobReport, Meta, Status, Stopped};
 use crate::workload::Blocked;
 
-/// What a run came to, whatever the work.
+/// Figures of a run of any work.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Summary {
-    /// Whether it came to its end.
+    /// Status at the end of the run.
     pub status: Status,
-    /// When the last message was delivered, or the last rank ended; of a region, how long it took \[s\].
+    /// Time at which the last message was delivered, or the last rank ended \[s\]. For a region it is the
+    /// region's duration.
     pub makespan_s: f64,
     /// Messages delivered.
     pub messages: u64,
-    /// Their bytes \[B\].
+    /// Bytes of these messages \[B\].
     pub bytes: u64,
-    /// Lower bounds; of a farm its largest, as the critical path.
+    /// Lower bounds of the makespan. A farm has only its largest bound, as the critical path.
     pub bounds: Bounds,
-    /// Events, for what it cost.
+    /// Number of events, a measure of the cost of the run.
     pub events: u64,
-    /// Packets that crossed a link, where messages are packets and that is counted.
+    /// Number of links crossed by packets, if messages are packets and crossings are counted.
     pub packet_hops: Option<u64>,
-    /// Over everything that happened.
+    /// Hash of everything that happened.
     pub fingerprint: String,
-    /// How long the run itself took \[s\].
+    /// Wall-clock time of the run itself \[s\].
     pub wall_s: f64,
-    /// Who waits for whom, where it deadlocked.
+    /// Blocked ranks and what they wait for, if the run deadlocked.
     pub blocked: Vec<Blocked>,
-    /// Which channels wait for each other, where it is the packets that do.
+    /// Channels that wait for each other, if packets deadlocked.
     pub gridlock: Option<Gridlock>,
-    /// When and with what it came to a standstill.
+    /// Time and deliveries at which the run came to a standstill.
     pub stopped: Option<Stopped>,
-    /// What failed, and what became of messages for it, where anything does.
+    /// Failures and their effects on messages, if anything fails.
     pub faults: Option<Box<FaultsReport>>,
-    /// What became of an estimate, where one was asked for.
+    /// Result of an estimate, if one was asked for.
     pub estimated: Option<Estimated>,
-    /// Tasks of a farm that are not done, since all workers were lost.
+    /// Number of tasks of a farm that were not done because all workers were lost.
     pub undone: u32,
-    /// Of several jobs: what became of each.
+    /// Reports of several jobs.
     pub jobs: Vec<JobReport>,
 }
 
 impl Summary {
-    /// Returns what all reports say; the rest is that of work that knows no more.
+    /// Returns the figures that all reports contain, and defaults for the rest.
     pub(super) fn of(head: &Head, meta: &Meta) -> Self {
         Self {
             status: head.status,
@@ -63,12 +64,12 @@ impl Summary {
         }
     }
 
-    /// Half of the 95 % interval of the makespan \[s\], where it is an estimate; else 0.
+    /// Returns half of the 95 % interval of the makespan \[s\] if it is an estimate, else 0.
     pub fn half_s(&self) -> f64 {
         self.estimated.as_ref().and_then(Estimated::estimate).map_or(0.0, Estimate::half_s)
     }
 
-    /// Whether what failed left messages without a way from the start on.
+    /// True if failures at the start left messages without a route.
     pub fn is_cut_off(&self) -> bool {
         self.faults.as_ref().is_some_and(|faults| faults.stranded > 0 && !faults.events)
     }

@@ -1,52 +1,52 @@
-//! How long ranks waited for each other.
+//! Time that ranks waited for each other.
 //!
-//! Of each rank the sums by partner are a list, the youngest first, which is searched while it is short. Of a rank that
-//! waits for many, waits are only noted, in the order in which they come, and added up when there are several times as
-//! many as partners. So a wait costs no look-up in a table of all pairs, which would be the largest thing in memory of
-//! an all-to-all, and sums are those of adding one after the other, to the last bit. Memory: 20 bytes a pair, and up to
-//! three times as much where a rank waits for more than a few.
+//! Each rank has a linked list of sums by partner, newest first, which is searched while it is short. For a
+//! rank with many partners waits are only appended, and summed up once there are several times as many
+//! entries as partners. So a wait needs no look-up in a table of all pairs, which would be the largest object
+//! in memory for an all-to-all. The sums equal those of adding the waits one by one, to the last bit. Memory:
+//! 20 bytes per pair, and up to three times as much for a rank with more than a few partners.
 
 use crate::player::{Activity, ActivityKind};
 use crate::report::replay::Wait;
 use crate::units::Time;
 
-/// Waits between two ranks that a report holds.
+/// Number of waits between two ranks that a report lists.
 const WAITS: usize = 20;
-/// Partners of a rank that are searched one by one.
+/// Largest number of partners of a rank that are searched one by one.
 const FEW: u32 = 8;
-/// Waits of a rank that are noted before they are added up for the first time.
+/// Number of entries of a rank at which they are summed up for the first time.
 const FIRST: u32 = 128;
 /// The end of a list.
 const NIL: u32 = u32::MAX;
 
-/// What a rank has waited.
+/// Waits of one rank.
 #[derive(Clone, Copy, Debug)]
 struct Rank {
-    /// The youngest of its sums.
+    /// Index of the newest entry.
     youngest: u32,
     sums: u32,
-    /// At so many sums they are added up.
+    /// Number of entries at which they are summed up.
     most: u32,
-    /// Whether there is one sum of each partner.
+    /// Set while there is exactly one entry for each partner.
     is_added_up: bool,
 }
 
 /// A sum of waits for one partner.
 #[derive(Clone, Copy, Debug)]
 struct Sum {
-    /// Partner and kind: in their order.
+    /// Partner and kind, in this order of significance.
     key: u32,
     count: u32,
-    /// The one before.
+    /// Index of the previous entry.
     older: u32,
 }
 
-/// How long ranks waited for each other.
+/// Waits of all ranks.
 #[derive(Debug)]
 pub(super) struct Waits {
     ranks: Vec<Rank>,
     sums: Vec<Sum>,
-    /// The time of each sum.
+    /// Time of each entry of `sums`.
     times: Vec<Time>,
     free: u32,
 }
@@ -112,7 +112,7 @@ impl Waits {
         }
     }
 
-    /// Takes the sums of a rank out: one for each partner, ascending.
+    /// Removes the sums of a rank and returns them, one for each partner and kind, in ascending order.
     fn taken(&mut self, rank: usize) -> Vec<(u32, Time, u32)> {
         let of = &mut self.ranks[rank];
         let mut found = Vec::with_capacity(of.sums as usize);
@@ -125,7 +125,7 @@ impl Waits {
             self.free = at;
             at = older;
         }
-        // In the order in which they came, those of one partner one after the other.
+        // In order of arrival within each partner.
         found.reverse();
         found.sort_by_key(|&(key, ..)| key);
         found.dedup_by(|next, sum| {
@@ -150,7 +150,7 @@ impl Waits {
         self.ranks[rank] = Rank { youngest, sums, most, is_added_up: sums <= FEW };
     }
 
-    /// Those with the most time, most first.
+    /// Returns the longest waits, longest first.
     pub fn longest(mut self) -> Vec<Wait> {
         let mut longest: Vec<(u32, (u32, Time, u32))> = Vec::new();
         let shorten = |waits: &mut Vec<(u32, (u32, Time, u32))>| {
@@ -193,7 +193,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
-        /// Long enough for some ranks to note, add up and note again; times that do not add up exactly.
+        /// Uses times that do not add up exactly, and enough of them that some ranks append, sum up and
+        /// append again.
         #[test]
         fn sums_are_those_of_adding_one_after_the_other(
             seen in prop::collection::vec((0_u32..3, 0_u32..40, any::<bool>(), 0.0_f64..1.0), 0..2000),

@@ -1,9 +1,11 @@
-//! Whether the messages to come are like those that were played, as far as their routes tell.
+//! Comparison of the messages still to come with those already played, by the load that their routes put on
+//! links.
 //!
-//! Of a step, all its messages under way together, `L` is the mean over its messages of the most that any link of
-//! theirs carries, as the time it takes that link [ps]. Steps played and steps to come are drawn, and their means of L
-//! set against each other: under random placement they agree but for chance, on a torus whose ranks are in order they
-//! do not (near ranks come first).
+//! For one step, with all its messages under way together, `L` is a mean over the messages. Each message
+//! contributes the largest load on any link of its route, given as the time that the link needs for it
+//! \[ps\]. Steps already played and steps to come are sampled at random, and the means of their L are
+//! compared. Under random placement they agree within chance. On a torus with ranks in order they differ,
+//! because near ranks come first.
 
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, RankId};
@@ -12,14 +14,14 @@ use crate::placement::Placement;
 use crate::rng::Mix;
 use crate::routing::Router;
 
-/// Routes looked at, at most, and the fewest steps on each side.
+/// Largest number of routes examined, and the smallest number of steps on each side.
 const ROUTES: usize = 1_000_000;
 const FEWEST: usize = 24;
 
-/// By how many standard errors the means differ where steps are not alike.
+/// Difference of the means, in standard errors, above which steps count as different.
 const ERRORS: f64 = 3.0;
 
-/// A pattern on a network.
+/// A pattern on a network, as needed to compare steps.
 pub struct Ground<'a> {
     pub pattern: &'a dyn Pattern,
     pub fabric: &'a Fabric,
@@ -28,15 +30,15 @@ pub struct Ground<'a> {
     pub seed: u64,
 }
 
-/// Mean, and the variance of the mean.
+/// Mean and the variance of that mean.
 type Seen = (f64, f64);
 
 impl Ground<'_> {
-    /// Whether steps from `played` on are like those before: L differs by no more than chance explains, or by less than
-    /// half of what is `wanted`, which is relative.
+    /// Succeeds if the steps from `played` on resemble those before. Their L may differ by what chance
+    /// explains, or by half of `wanted`, the relative precision that is asked for.
     ///
     /// # Errors
-    /// By how much they differ, in words.
+    /// A description of the difference.
     pub fn is_alike(&self, played: u32, wanted: f64) -> Result<(), String> {
         let all = self.pattern.sends(RankId(0));
         let steps = (ROUTES / self.placement.len().max(1)).max(3 * FEWEST);
@@ -57,7 +59,8 @@ impl Ground<'_> {
         Ok(())
     }
 
-    /// Of `count` of these steps, or all if they are not more: one out of each of `count` equal parts.
+    /// Returns the mean of L over `count` steps between `first` and `end`, one drawn from each of `count`
+    /// equal parts. It takes all steps if there are fewer.
     fn of_steps(&self, first: u32, end: u32, count: usize) -> Seen {
         let steps = (end - first) as usize;
         let random = Mix::new(self.seed, "estimate");
@@ -76,7 +79,7 @@ impl Ground<'_> {
         (mean, squares / (n - 1.0).max(1.0) / n)
     }
 
-    /// L of a step.
+    /// Returns L of one step.
     fn of_step(&self, step: u32, load: &mut IdVec<LinkId, f64>) -> f64 {
         let ranks = self.placement.len() as u32;
         let mut routes: Vec<LinkId> = Vec::new();
@@ -87,7 +90,7 @@ impl Ground<'_> {
             let (from, to) = (self.placement[src], self.placement[message.dst]);
             let begin = routes.len();
             if from != to {
-                // Routers begin with an empty route.
+                // Routers expect an empty route.
                 route.clear();
                 self.router.route(from, to, &mut route);
                 for &link in &route {

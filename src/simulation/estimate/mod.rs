@@ -1,8 +1,9 @@
-//! Answers by estimate: a beginning of a pattern is played, and the makespan of all of it worked out from that, with a
-//! 95 % interval (`docs/models.md`, 5.3).
+//! Makespans by estimate: a beginning of a pattern is played, and the makespan of the whole pattern is
+//! extrapolated with a 95 % interval (`docs/models.md`, 5.3).
 //!
-//! What has to hold: ranks send the same number of messages of one size, none for what another rank has sent; so the
-//! time a step settles, but for chance. What does not go so is run in full, and said to be.
+//! All ranks must send the same number of messages of one size, and no message may wait for another rank's
+//! message. Then the time of a step settles, apart from chance. Other work is run in full, and the report
+//! says so.
 
 mod alike;
 mod forecast;
@@ -21,13 +22,13 @@ pub(super) use forecast::Forecast;
 use forecast::Whole;
 pub(super) use pilot::Pilot;
 
-/// How sure an interval is to hold the makespan.
+/// Probability that an interval contains the makespan.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// Seconds in a picosecond.
 const SECONDS: f64 = 1e-12;
 
-/// What keeps the makespan of this pattern from being estimated, in words.
+/// Returns the reason why the makespan of this pattern cannot be estimated, if there is one.
 pub(super) fn obstacle(pattern: &dyn Pattern, injection: Injection, system: &System) -> Option<&'static str> {
     let changes = system.network().is_some_and(|network| network.faults_concern_runs());
     match injection {
@@ -46,7 +47,7 @@ pub(super) fn obstacle(pattern: &dyn Pattern, injection: Injection, system: &Sys
     }
 }
 
-/// What has to be known of a pattern whose ranks send equally many messages.
+/// Returns the facts that a forecast needs about a pattern whose ranks all send the same number of messages.
 pub(super) fn whole(pattern: &dyn Pattern) -> Whole {
     let mut once = Vec::new();
     if let Some(lockstep) = pattern.lockstep() {
@@ -57,8 +58,8 @@ pub(super) fn whole(pattern: &dyn Pattern) -> Whole {
     Whole { ranks: pattern.ranks(), messages: pattern.sends(RankId(0)), meet }
 }
 
-/// What a report says of a forecast that was made of so many of all messages of a rank, where this error was `asked`
-/// for.
+/// Converts a forecast for a report. It was made from `played` of `of` messages per rank, at a target
+/// precision of `asked`.
 pub(super) fn reported(forecast: Forecast, played: u32, of: u32, asked: f64) -> Estimate {
     let Forecast { makespan, half } = forecast;
     Estimate {
@@ -71,7 +72,7 @@ pub(super) fn reported(forecast: Forecast, played: u32, of: u32, asked: f64) -> 
     }
 }
 
-/// What becomes of an estimate of work that is simulated in full, whatever is wanted.
+/// Returns the note that this kind of work is simulated in full, if an estimate was asked for.
 pub(super) fn not_of(system: &System, what: &str) -> Option<Estimated> {
     system.estimate().map(|_| Estimated::Full(format!("the ends of {what} are not estimated")))
 }

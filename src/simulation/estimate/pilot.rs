@@ -1,4 +1,4 @@
-//! A pattern of which only a beginning is played: as many messages of each rank as it takes to know the rest.
+//! A pattern of which only a beginning is played, long enough to forecast the rest.
 
 use std::ops::ControlFlow;
 
@@ -8,51 +8,52 @@ use crate::pattern::PatternPlayer;
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
-/// Steps before the first look, and by how much more there are at each further one.
+/// Steps before the first look, and the factor between the numbers of steps at two successive looks.
 const FIRST: usize = 200;
 const FURTHER: f64 = 1.15;
 
-/// Where so much of all would be played, the rest is, too.
+/// Largest part of the pattern that is played for an estimate. Above it the pattern is played in full.
 const MOST: f64 = 0.5;
 
-/// Asked once, before a beginning of so many messages a rank is cut off: whether the other messages are like those, and
-/// if not, why.
+/// Function called once with the length of the beginning in messages per rank, before the rest is cut off. It
+/// fails with a reason if the remaining messages differ from those of the beginning.
 pub type Alike<'a> = &'a mut dyn FnMut(u32) -> Result<(), String>;
 
-/// Told at each look how well the makespan would be known by then.
+/// Function called at each look with the forecast that would be possible by then.
 pub type Tell<'a> = &'a dyn Fn(Forecast);
 
-/// A player that stops its ranks after so many messages as soon as the makespan is known well enough.
+/// A player that stops all ranks after the same number of messages, as soon as the makespan is known well
+/// enough.
 ///
-/// It counts what is delivered of each rank, a few words a rank and a sample for each step; nothing of it changes what
-/// ranks do until they are stopped, all after the same number of messages, which none of them has passed. Then it keeps
-/// when each of them ends.
+/// It counts the delivered messages of each rank, which takes a few words per rank and one sample per step.
+/// Until the stop it changes nothing that ranks do, and no rank has passed the stop when it is chosen. From
+/// then on the player records when each rank ends.
 pub struct Pilot<'a> {
     player: PatternPlayer,
     whole: Whole,
-    /// Half of the interval that is wanted, over the makespan.
+    /// Half interval that is asked for, relative to the makespan.
     wanted: f64,
     alike: Alike<'a>,
     tell: Tell<'a>,
     delivered: IdVec<RankId, u32>,
-    /// Sum of these.
+    /// Sum of `delivered`.
     sum: u64,
-    /// The sum at which the next sample is taken.
+    /// Value of `sum` at which the next sample is taken.
     next: u64,
     samples: Vec<Sample>,
-    /// Samples at the next look.
+    /// Number of samples at the next look.
     look: usize,
     now: Time,
-    /// Messages of each rank that are played, once that is decided.
+    /// Messages of each rank that are played, once decided.
     cut: Option<u32>,
-    /// When the last message of each rank arrived, from then on \[ps\].
+    /// Arrival time of the last message of each rank since the decision \[ps\].
     ends: IdVec<RankId, f64>,
-    /// Why all are.
+    /// Reason why the whole pattern is played.
     full: Option<String>,
 }
 
 impl<'a> Pilot<'a> {
-    /// This player, whose ranks have so many messages each.
+    /// Wraps `player`, whose ranks send the number of messages in `whole`.
     pub fn new(player: PatternPlayer, whole: Whole, wanted: f64, alike: Alike<'a>, tell: Tell<'a>) -> Self {
         Self {
             delivered: IdVec::filled(whole.ranks as usize, 0),
@@ -72,7 +73,8 @@ impl<'a> Pilot<'a> {
         }
     }
 
-    /// The makespan and how many messages of each rank were played for it, or why all were.
+    /// Returns the forecast and the number of messages per rank that it is based on, or the reason why all
+    /// were played.
     pub fn finish(self) -> Result<(Forecast, u32), String> {
         let Some(messages) = self.cut else {
             return Err(self.full.clone().unwrap_or_else(|| self.too_short()));
@@ -87,7 +89,7 @@ impl<'a> Pilot<'a> {
         format!("{messages} messages a rank are too few to be known better by a part of them")
     }
 
-    /// Counts what has arrived; a sample is taken whenever as many messages have as there are ranks.
+    /// Counts arrivals. A sample is taken each time another message per rank has arrived.
     fn count(&mut self, now: Time, messages: &[SendRequest]) {
         for message in messages {
             self.delivered[message.id.src] += 1;
@@ -100,7 +102,7 @@ impl<'a> Pilot<'a> {
         }
     }
 
-    /// How far ranks are.
+    /// Samples the progress of the ranks.
     fn sample(&self, now: Time) -> Sample {
         let (ranks, delivered) = (self.delivered.len(), self.delivered.as_slice());
         let progress = self.sum as f64 / ranks as f64;
@@ -116,7 +118,7 @@ impl<'a> Pilot<'a> {
         Sample { time: now.ps(), progress, variance, parts }
     }
 
-    /// Whether enough is known; then ranks are stopped.
+    /// Stops the ranks if the makespan is known well enough. Breaks if no further look is needed.
     fn look(&mut self) -> ControlFlow<()> {
         let most = self.player.most_sent();
         if f64::from(most) > MOST * f64::from(self.whole.messages) {
@@ -163,7 +165,7 @@ impl Workload for Pilot<'_> {
 
     fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         self.now = now;
-        // Once ranks run out of messages, they are no measure of a step any more.
+        // Steps are not measured any more once ranks run out of messages.
         if self.cut.is_some() {
             for message in messages {
                 self.ends[message.id.src] = now.ps();

@@ -1,53 +1,54 @@
-//! What a series of step times settles at: warm-up, law, and how uncertain it is about the steps to come.
+//! Series of step times: their warm-up, the law by which they settle, and the uncertainty of the steps to
+//! come.
 //!
-//! Source: K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of five steady-state truncation heuristics for
-//! simulation", Winter Simulation Conference 2000 (the marginal standard error rule on batches of five, MSER-5);
-//! A. M. Law, "Simulation Modeling and Analysis", 5th ed., 9.5.3 (batch means); J. Geweke, "Evaluating the accuracy of
-//! sampling-based approaches to the calculation of posterior moments", Bayesian Statistics 4, 1992 (early against
-//! late).
+//! Source: K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of five steady-state truncation heuristics
+//! for simulation", Winter Simulation Conference 2000 (the marginal standard error rule on batches of five,
+//! MSER-5); A. M. Law, "Simulation Modeling and Analysis", 5th ed., 9.5.3 (batch means); J. Geweke,
+//! "Evaluating the accuracy of sampling-based approaches to the calculation of posterior moments", Bayesian
+//! Statistics 4, 1992 (early against late).
 
 use crate::base::portable::{exp, ln};
 use crate::report::student;
 
-/// Steps that are averaged before the end of warm-up is looked for.
+/// Number of steps that are averaged before the end of the warm-up is searched.
 const TOGETHER: usize = 5;
 
-/// Numbers of batches whose variances are set against each other: long batches see long correlations, short ones are
-/// many.
+/// Numbers of batches whose variances are compared. Long batches capture long correlations; short ones are
+/// numerous.
 const BATCHES: [usize; 3] = [8, 16, 32];
 
-/// Half of a 95 % interval over its standard deviation, where that is known from the fewest batches.
+/// Returns half of a 95 % interval in standard deviations, for a deviation estimated from the fewest batches.
 pub(super) fn wide() -> f64 {
     student(BATCHES[0] - 1)
 }
 
-/// `base^exponent`.
+/// Returns `base^exponent`, 0 for a base that is not positive.
 pub(super) fn power(base: f64, exponent: f64) -> f64 {
     if base > 0.0 { exp(exponent * ln(base)) } else { 0.0 }
 }
 
-/// What the steps to come will take.
+/// Forecast of the time of the steps to come.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ahead {
-    /// One of them on average.
+    /// Mean time of a step.
     pub mean: f64,
-    /// The variance of that mean.
+    /// Variance of that mean.
     pub variance: f64,
-    /// The variance of a sum of n values is this times n, correlations included: `L s^2` of means of batches of L
-    /// values.
+    /// Variance of a sum of n values divided by n, correlations included: `L s^2` of the means of batches of
+    /// L values.
     pub noise: f64,
 }
 
-/// A straight line through some last part of a series: `x_j = level + slope u_j`.
+/// A straight line through the last part of a series: `x_j = level + slope u_j`.
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    /// Values at the beginning that are left out.
+    /// Number of values at the beginning that are left out.
     warm_up: usize,
-    /// Values that are left.
+    /// Number of values that are left.
     values: f64,
     level: f64,
     slope: f64,
-    /// The mean of u over these, and the sum of squares about it.
+    /// Mean of u over these values, and the sum of squares about it.
     middle: f64,
     squares: f64,
 }
@@ -57,31 +58,32 @@ impl Line {
         self.level + self.slope * u
     }
 
-    /// The variance of the line at u, over that of one value.
+    /// Returns the variance of the line at u, relative to that of one value.
     fn variance_at(&self, u: f64) -> f64 {
         let off = u - self.middle;
         1.0 / self.values + if self.squares > 0.0 { off * off / self.squares } else { 0.0 }
     }
 }
 
-/// How values settle beyond chance: `x_j = m - b j^-a` from the one with the number `begun` on, a from h to 2 h.
+/// Law by which values settle: `x_j = m - b j^-a` from number `begun` on, with a between h and 2 h.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Law {
-    /// How many values come before it can hold.
+    /// Number of values before the law holds.
     pub begun: usize,
-    /// The exponent by which ranks come apart, `S_j ~ j^h`.
+    /// Exponent by which ranks drift apart, `S_j ~ j^h`.
     pub h: f64,
 }
 
-/// The mean of `steps` values that follow these; nothing where there are too few.
+/// Forecasts the mean of the next `steps` values. Returns `None` if there are too few values.
 ///
 /// ```text
 /// x_j = m - b j^-a + noise       fitted after the warm-up that leaves the answer the smallest standard error
 /// ```
-/// Without a law b is 0. With one it is fitted however small it is: a b that was left out where it is hardly more than
-/// chance would be missed where it matters. The answer is midway between those of `a = h` and `a = 2 h`, half of their
-/// distance counting as two standard deviations. `among` is the variance, relative to its square, of the mean of the
-/// values after so many, as parts of the ranks that differ tell it (0 if they do not).
+/// Without a law b is 0. With a law b is always fitted: dropping a b that hardly exceeds chance would miss it
+/// where it matters. The answer lies midway between those of `a = h` and `a = 2 h`; half of their distance
+/// counts as two standard deviations. `among(n)` is the variance of the mean of the values after the first n,
+/// relative to its square, that follows from the differences between groups of ranks (0 if they do not
+/// differ).
 pub fn ahead(values: &[f64], law: Option<Law>, steps: f64, among: impl Fn(usize) -> f64) -> Option<Ahead> {
     let Some(Law { begun, h }) = law else { return of_line(values, None, steps, &among) };
     let [slow, quick] = [1.0, 2.0].map(|times| of_line(values, Some(Law { begun, h: times * h }), steps, &among));
@@ -94,7 +96,7 @@ pub fn ahead(values: &[f64], law: Option<Law>, steps: f64, among: impl Fn(usize)
     })
 }
 
-/// What the line with a = h says.
+/// Forecasts by the line with a = h.
 fn of_line(values: &[f64], law: Option<Law>, steps: f64, among: &impl Fn(usize) -> f64) -> Option<Ahead> {
     let played = values.len() as f64;
     let coming = law.map_or(0.0, |law| mean_power(played, played + steps.max(1.0), law.h));
@@ -105,7 +107,8 @@ fn of_line(values: &[f64], law: Option<Law>, steps: f64, among: &impl Fn(usize) 
     let noise = variances.map(|&batches| of_batches(&rest, batches)).fold(0.0, f64::max);
     let (early, late) = rest.split_at(rest.len() / 2);
     let drift = mean(late) - mean(early);
-    // What the line leaves of a drift may go on, as far as it is more than chance: by chance its square is 4 g / n.
+    // A drift that the line does not explain may continue, as far as it exceeds chance: by chance its square is 4 g /
+    // n.
     let misfit = (drift * drift / 4.0 - noise / line.values).max(0.0);
     let (mean, steps) = (line.at(coming), steps.max(1.0));
     let in_time = noise * (line.variance_at(coming) + 1.0 / steps);
@@ -113,8 +116,8 @@ fn of_line(values: &[f64], law: Option<Law>, steps: f64, among: &impl Fn(usize) 
     Some(Ahead { mean, variance: in_time.max(in_ranks) + misfit, noise })
 }
 
-/// The line through what is left after a warm-up, at most half of the series and at least what comes before the law:
-/// the one whose standard error is the smallest at `coming`, if values did not depend on each other.
+/// Fits a line after a warm-up of at most half of the series and at least the values before the law. The
+/// warm-up is the one with the smallest standard error at `coming`, as if values were independent.
 fn fitted(values: &[f64], law: Option<Law>, coming: f64) -> Option<Line> {
     let batches = values.len() / TOGETHER;
     if values.len() < 4 * BATCHES[0] {
@@ -122,7 +125,7 @@ fn fitted(values: &[f64], law: Option<Law>, coming: f64) -> Option<Line> {
     }
     let last = batches / 2;
     let first = law.map_or(0, |law| law.begun.div_ceil(TOGETHER).min(last));
-    // About values near all of them, so that nothing is lost where they hardly differ.
+    // Values are taken relative to one of them, so that small differences keep their precision.
     let about = values[values.len() - 1];
     let (mut n, mut x, mut xx, mut u, mut uu, mut xu) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     let mut best: Option<(f64, Line)> = None;
@@ -136,7 +139,7 @@ fn fitted(values: &[f64], law: Option<Law>, coming: f64) -> Option<Line> {
             continue;
         }
         let of_u = (uu - u * u / n).max(0.0);
-        // Where u is the same all along there is no law to be seen.
+        // If u is constant, no law can be fitted.
         let bends = of_u > 1e-12 * uu;
         let slope = if bends { (xu - x * u / n) / of_u } else { 0.0 };
         let line = Line {
@@ -149,7 +152,7 @@ fn fitted(values: &[f64], law: Option<Law>, coming: f64) -> Option<Line> {
         };
         let rest = (xx - x * x / n - slope * (xu - x * u / n)).max(0.0);
         let error = rest / n * line.variance_at(coming);
-        // Of several that are as good the earliest.
+        // The earliest of several equally good lines is taken.
         if best.is_none_or(|(least, _)| error <= least) {
             best = Some((error, line));
         }
@@ -157,15 +160,15 @@ fn fitted(values: &[f64], law: Option<Law>, coming: f64) -> Option<Line> {
     best.map(|(_, line)| line)
 }
 
-/// `j^-h` on average over the steps between: `from < j <= to`.
+/// Returns the mean of `j^-h` over the steps `from < j <= to`.
 fn mean_power(from: f64, to: f64, h: f64) -> f64 {
-    // The integral from half a step before; all of it is steps.
+    // Integral from half a step before.
     let (from, to) = (from + 0.5, to + 0.5);
     let g = 1.0 - h;
     if g.abs() < 1e-6 { ln(to / from) / (to - from) } else { (power(to, g) - power(from, g)) / g / (to - from) }
 }
 
-/// `L s^2`: of the means of so many batches of L values each, the last ones.
+/// Returns `L s^2` from the means of the last `batches` batches of L values each.
 fn of_batches(values: &[f64], batches: usize) -> f64 {
     let length = values.len() / batches;
     let used = &values[values.len() - batches * length..];
@@ -175,7 +178,7 @@ fn of_batches(values: &[f64], batches: usize) -> f64 {
     length as f64 * squares / (batches - 1) as f64
 }
 
-/// The mean.
+/// Returns the mean.
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
@@ -185,12 +188,13 @@ mod tests {
     use super::*;
     use crate::rng::Mix;
 
-    /// Nearly normal: the sum of twelve uniform numbers, less six.
+    /// Returns a nearly normal number: the sum of twelve uniform numbers, less six.
     fn normal(random: Mix, key: u64) -> f64 {
         (0..12).map(|part| random.two_unit(key, part)).sum::<f64>() - 6.0
     }
 
-    /// `x = 3 + y`, `y' = a y + e`: the variance of a long sum is `1 / (1 - a)^2` for each value.
+    /// Returns the series `x = 3 + y`, `y' = a y + e`. The variance of a long sum is `1 / (1 - a)^2` per
+    /// value.
     fn correlated(seed: u64, a: f64, count: u64) -> Vec<f64> {
         let random = Mix::new(seed, "series");
         let mut y = 0.0;
@@ -203,7 +207,8 @@ mod tests {
             .collect()
     }
 
-    /// What the next steps take, of ranks that are apart from the twentieth step on and go on as walks do.
+    /// Forecasts the next steps of ranks that are apart from the twentieth step on and move like random
+    /// walks.
     fn next(values: &[f64], steps: f64) -> Ahead {
         ahead(values, Some(Law { begun: 20, h: 0.5 }), steps, |_| 0.0).unwrap()
     }
@@ -232,19 +237,20 @@ mod tests {
             left_out += line.warm_up;
             mean += line.level / 40.0;
         }
-        // With all of it the mean would be 5: 20 / 2 * 60 / 300 above 3.
+        // With the warm-up the mean would be 5: 20 / 2 * 60 / 300 above 3.
         assert!(left_out < 40 * 110 && (mean - 3.0_f64).abs() < 0.06, "{left_out} {mean}");
     }
 
     #[test]
     fn the_variance_of_sums_has_the_correlations_in_it() {
-        // 1 / (1 - 0.8)^2 = 25; the largest of three variances is above it on average.
+        // 1 / (1 - 0.8)^2 = 25; the largest of three variances is larger on average.
         let variances = (0..200).map(|seed| ahead(&correlated(seed, 0.8, 800), None, 10.0, |_| 0.0).unwrap().noise);
         let mean = variances.sum::<f64>() / 200.0;
         assert!((20.0..45.0).contains(&mean), "{mean}");
     }
 
-    /// Of how many of 400 beginnings of 200 values the interval holds the 2,000 to come, with this beside the noise.
+    /// Returns the number of beginnings, out of 400 with 200 values each, whose interval contains the 2,000
+    /// values to come. `add` is added to the noise.
     fn held(law: Option<Law>, add: impl Fn(usize) -> f64) -> u32 {
         let held = |seed| {
             let noise = correlated(seed, 0.6, 2200);
@@ -260,7 +266,7 @@ mod tests {
         // 95 % of 400 are 380; below 365 it is not 95 % (binomial, p < 0.001).
         let flat = held(None, |_| 0.0);
         assert!(flat >= 365, "{flat} of 400");
-        // From a drift that is lost in the noise to one that stands out, between j^-1/2 and j^-1.
+        // Drifts between j^-1/2 and j^-1, from one lost in the noise to a prominent one.
         let law = Some(Law { begun: 20, h: 0.5 });
         for b in [0.0, 8.0, 16.0, 32.0, 160.0] {
             let settling = held(law, |j| -b * power(j as f64, -0.75));
@@ -274,7 +280,7 @@ mod tests {
         let slow = of_line(&values[..100], Some(Law { begun: 20, h: 0.5 }), 1900.0, &|_| 0.0).unwrap();
         let to_come = mean(&values[100..]);
         assert!((slow.mean - to_come).abs() < 1e-4 && slow.variance < 1e-9, "{slow:?}");
-        // That the law might be a quicker one is left open, and not more than that.
+        // The interval allows for a faster law, and for no more than that.
         let next = next(&values[..100], 1900.0);
         let (off, half) = (to_come - next.mean, wide() * next.variance.sqrt());
         assert!(0.0 < off && off < half && half < 0.02, "{off} {half}");

@@ -3,8 +3,8 @@
 use super::forecast::{End, Forecast, Known, PARTS, Sample, Whole};
 use crate::rng::Mix;
 
-/// Ranks that go on by themselves, by steps that take 0.5 to 1.5 of a step: what a beginning of `played` steps says of
-/// `messages`, and when they all end.
+/// Simulates independent ranks whose steps take 0.5 to 1.5 units. Returns the forecast for `messages` steps
+/// from a beginning of `played` steps, and the true end.
 fn walk(seed: u64, ranks: u32, played: u32, messages: u32) -> (Forecast, f64) {
     let random = Mix::new(seed, "walk");
     let step = |rank: u32, index: u32| 0.5 + random.two_unit(u64::from(rank), u64::from(index));
@@ -45,9 +45,9 @@ fn ranks_that_walk_at_random_end_within_the_interval() {
         held += u32::from((makespan - all).abs() <= half);
         widths += half / makespan / 100.0;
     }
-    // Of 100 at 95 % at least 88 (binomial, p < 0.01).
+    // At 95 %, at least 88 of 100 (binomial, p < 0.01).
     assert!(held >= 88, "{held} of 100");
-    // The spread is 0.29 sqrt(1200) = 10 steps of 1,200; the interval is not much wider than what that leaves open.
+    // The spread is 0.29 sqrt(1200) = 10 steps of 1,200; the interval is not much wider than this uncertainty.
     assert!(widths < 0.03, "{widths}");
 }
 
@@ -64,7 +64,8 @@ fn steps_that_are_all_the_same_are_known_to_one_of_them() {
     assert_eq!(known.forecast(End::of(40, vec![120.0; 16])), Some(Forecast { makespan: 3000.0, half: 3.0 }));
 }
 
-/// 400 samples of steps of 1 with this variance over ranks, and a tail of 20 behind 400 of 6,400.
+/// Forecasts 6,400 messages from 400 samples with steps of 1, this variance over ranks, and an end of 20
+/// after the 400.
 fn forecast(variance: impl Fn(f64) -> f64) -> Forecast {
     let sample = |k: f64| Sample { time: k, progress: k, variance: variance(k), parts: [k; PARTS] };
     let samples: Vec<Sample> = (1..=400).map(|i| sample(f64::from(i))).collect();
@@ -75,8 +76,8 @@ fn forecast(variance: impl Fn(f64) -> f64) -> Forecast {
 #[test]
 fn the_end_grows_as_the_spread_does() {
     let near = |forecast: Forecast, makespan: f64| (forecast.makespan - makespan).abs() < 0.5;
-    // 16 times the steps: a walk is four times as wide at their end, ranks held together as wide as they were, and
-    // ranks at speeds of their own sixteen times.
+    // After 16 times the steps a random walk is four times as wide, ranks held together are as wide as before, and
+    // ranks at speeds of their own sixteen times as wide.
     assert!(near(forecast(|k| 0.25 * k), 6400.0 + 80.0));
     assert!(near(forecast(|_| 25.0), 6400.0 + 20.0));
     assert!(near(forecast(|k| 0.0004 * k * k), 6400.0 + 320.0));
@@ -84,8 +85,8 @@ fn the_end_grows_as_the_spread_does() {
 
 #[test]
 fn the_end_is_that_of_the_last_ranks_on_average() {
-    // Of 1,024 ranks that end by chance, exponentially with a mean of 5 behind 100, the last ends after
-    // 5 (1 + 1/2 + ... + 1/1024) = 5 * 7.509 on average.
+    // 1,024 ranks end at random, exponentially with a mean of 5 after 100. The last ends 5 (1 + 1/2 + ... + 1/1024) = 5
+    // * 7.509 after 100 on average.
     let (mut time, mut excess, mut off) = (0.0, 0.0, 0);
     for seed in 0..200 {
         let random = Mix::new(seed, "ends");
@@ -99,13 +100,13 @@ fn the_end_is_that_of_the_last_ranks_on_average() {
         off += u32::from((other - end.time).abs() > end.reach() * end.excess);
     }
     assert!((time - 137.5_f64).abs() < 1.0 && (excess - 5.0_f64).abs() < 0.2, "{time} {excess}");
-    // 5 of 200 are later by chance and hardly any earlier; what is measured is not exact, and leaves out some more.
+    // By chance 5 of 200 end later and hardly any earlier. Measurement errors add some more.
     assert!((1..20).contains(&off), "{off}");
 }
 
 #[test]
 fn parts_of_the_ranks_that_differ_leave_more_open() {
-    // Eighths that go on at 0.99 to 1.01 of the mean, without any noise in time.
+    // Eighths of the ranks advance at 0.99 to 1.01 of the mean, without any noise in time.
     let half = |off: f64| {
         let part = |i: usize, k: f64| k * (1.0 + off * ((i / (PARTS / 8)) as f64 / 3.5 - 1.0));
         let parts = |k: f64| std::array::from_fn(|i| part(i, k));
