@@ -1,4 +1,4 @@
-//! Adversarial traffic: every group sends to the group k after it.
+//! Adversarial traffic: every group sends to the k-th group after it.
 
 use super::drawn::{Draw, Drawn};
 use super::groups::Groups;
@@ -9,17 +9,17 @@ use crate::rng::Mix;
 use crate::units::Bytes;
 
 table! {
-    /// `[workload.adv]`: every message goes to a random rank of the group k after its sender's.
+    /// `[workload.adv]`: every message goes to a random rank of the k-th group after its sender's.
     pub struct AdvSpec {
-        /// How many groups on (default 1).
+        /// Distance from the sender's group to the destination group (default 1).
         #[serde(default = "next")]
         pub k: Located<i64>,
-        /// How many each rank sends (default 1).
+        /// Number of messages of each rank (default 1).
         #[serde(default = "once")]
         pub messages: Located<u32>,
-        /// How large each message is.
+        /// Size of each message.
         pub size: Located<Bytes>,
-        /// So many ranks in a row are a group (default: the groups of the fabric).
+        /// Number of consecutive ranks in a group (default: the groups of the fabric).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub group_size: Option<Located<u32>>,
     }
@@ -56,10 +56,11 @@ impl Rule for AdvSpec {
     }
 }
 
-/// Every message of a rank of group i goes to a rank of group `(i + k) mod G`, each as likely.
+/// Adversarial traffic: every message of a rank of group i goes to a rank of group `(i + k) mod G`, uniformly
+/// at random.
 ///
-/// Source: J. Kim, W. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008,
-/// section 4.2 (their worst case is k = 1).
+/// Source: J. Kim, W. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA
+/// 2008, section 4.2 (their worst case is k = 1).
 #[derive(Debug)]
 struct Adv {
     groups: Groups,

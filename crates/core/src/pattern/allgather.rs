@@ -1,7 +1,7 @@
-//! Allgather: what every rank has goes to all.
+//! Allgather: the block of every rank goes to all ranks.
 //!
-//! Every rank gets the m bytes of N - 1 others, so `N (N - 1) m` bytes travel, with each algorithm here. In every step
-//! each rank sends one message and gets one, and each step waits for those before.
+//! Every rank gets the m bytes of N - 1 other ranks, so `N (N - 1) m` bytes travel, with each algorithm here.
+//! In every step each rank sends one message and gets one, and each step waits for those before.
 //!
 //! The messages are those of a program's [allgather](crate::collective).
 
@@ -14,11 +14,11 @@ use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
 choice! {
-    /// How the contributions spread.
+    /// Algorithm that spreads the blocks.
     pub enum Allgather {
         /// From neighbour to neighbour around a ring: N - 1 steps.
         Ring = "ring",
-        /// Partners at doubling distances exchange all they have: log N steps; N a power of two.
+        /// Partners at doubling distances exchange all they have: log N steps; needs a power of two of ranks.
         RecursiveDoubling = "recursive-doubling",
         /// To ranks at doubling distances around a ring: log N steps for any N.
         Bruck = "bruck",
@@ -26,11 +26,11 @@ choice! {
 }
 
 table! {
-    /// `[workload.allgather]`: what every rank has goes to all.
+    /// `[workload.allgather]`: the block of every rank goes to all ranks.
     pub struct AllgatherSpec {
-        /// How the contributions spread.
+        /// Algorithm that spreads the blocks.
         pub algorithm: Located<Allgather>,
-        /// What each rank has.
+        /// Size of the block of each rank.
         pub size: Located<Bytes>,
     }
 }

@@ -1,9 +1,9 @@
-//! Allreduce: the sum (or any other reduction) of what all ranks have, for all of them.
+//! Allreduce: all ranks get the sum (or any other reduction) of the vectors of all ranks.
 //!
-//! Every rank has a vector of m bytes. At least `2 (N - 1) m` bytes must travel in all, and exactly that with the ring
-//! and with Rabenseifner's algorithm; recursive doubling sends more bytes in fewer messages.
+//! Every rank has a vector of m bytes. At least `2 (N - 1) m` bytes must travel in all, and exactly that with
+//! the ring and with Rabenseifner's algorithm; recursive doubling sends more bytes in fewer messages.
 //!
-//! The messages are those of a program's [allreduce](crate::collective) whose vector may be cut anywhere.
+//! The messages are those of a program's [allreduce](crate::collective) whose vector may be split anywhere.
 
 use super::options::table;
 use super::rule::{Built, Given, Rule};
@@ -14,7 +14,7 @@ use crate::diagnostic::Located;
 use crate::units::Bytes;
 
 choice! {
-    /// How the sum comes about.
+    /// Algorithm that forms the sum.
     pub enum Allreduce {
         /// Reduce-scatter and allgather around a ring: 2 (N - 1) steps of N-th parts.
         Ring = "ring",
@@ -26,11 +26,11 @@ choice! {
 }
 
 table! {
-    /// `[workload.allreduce]`: the sum of what all ranks have, for all of them.
+    /// `[workload.allreduce]`: all ranks get the sum of the vectors of all ranks.
     pub struct AllreduceSpec {
-        /// How the sum comes about.
+        /// Algorithm that forms the sum.
         pub algorithm: Located<Allreduce>,
-        /// What each rank has.
+        /// Size of the vector of each rank.
         pub size: Located<Bytes>,
     }
 }

@@ -1,35 +1,35 @@
-//! The integer arithmetic of patterns: even splits, logarithms, factorisations.
+//! Integer arithmetic of patterns: even splits, logarithms, factorisations.
 
-/// `(a + b) mod n` for `a, b < n <= 2^31`.
+/// Returns `(a + b) mod n` for `a, b < n <= 2^31`.
 #[inline]
 pub(super) fn add_mod(a: u32, b: u32, n: u32) -> u32 {
     let sum = a + b;
     if sum >= n { sum - n } else { sum }
 }
 
-/// `(a - b) mod n` for `a, b < n <= 2^31`.
+/// Returns `(a - b) mod n` for `a, b < n <= 2^31`.
 #[inline]
 pub(super) fn sub_mod(a: u32, b: u32, n: u32) -> u32 {
     add_mod(a, if b == 0 { 0 } else { n - b }, n)
 }
 
-/// The smallest k with `2^k >= n`; 0 for n = 0.
+/// Returns the smallest k with `2^k >= n`; 0 for n = 0.
 #[inline]
 pub(super) fn ceil_log2(n: u32) -> u32 {
     n.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1)
 }
 
-/// `n` as a product of `count` factors as close to each other as can be, largest first; n and count are not 0.
+/// Factors `n` into `count` factors as equal as possible, largest first; n and count are not 0.
 ///
-/// Closest means the smallest sum, and of those the smallest sum of squares: 12 is 4 x 3, 72 is 6 x 4 x 3. It serves
-/// the purpose of `MPI_Dims_create`.
+/// Most equal means the smallest sum, and among those the smallest sum of squares: 12 is 4 x 3, 72 is 6 x 4 x
+/// 3. It serves the purpose of `MPI_Dims_create`.
 ///
 /// Cost: `count * d^2` for the d divisors of n (d < 450 up to 2^24).
 pub(super) fn balanced(n: u32, count: usize) -> Vec<u32> {
     let small: Vec<u32> = (1..=n.isqrt()).filter(|d| n.is_multiple_of(*d)).collect();
     let large = small.iter().rev().map(|d| n / d).filter(|&d| d > n.isqrt());
     let divisors: Vec<u32> = small.iter().copied().chain(large).collect();
-    // best[j]: cost of divisors[j] as a product of the factors chosen so far, and the last of them.
+    // tables[i][j]: cost of divisors[j] as a product of i + 1 factors, and the last of these.
     let cost = |d: u32| (u64::from(d), u64::from(d) * u64::from(d));
     let mut tables: Vec<Vec<((u64, u64), u32)>> = vec![divisors.iter().map(|&d| (cost(d), d)).collect()];
     for _ in 1..count {

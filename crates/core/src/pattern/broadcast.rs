@@ -1,10 +1,10 @@
-//! Broadcast: what one rank has goes to all.
+//! Broadcast: the data of one rank go to all ranks.
 //!
-//! Every rank but the root gets m bytes, so at least `(N - 1) m` bytes travel, and exactly that with each algorithm
-//! here; they differ in who sends them and when.
+//! Every rank but the root gets m bytes, so at least `(N - 1) m` bytes travel, and exactly that with each
+//! algorithm here; the algorithms differ in who sends them and when.
 //!
-//! The messages are those of a program's [broadcast](crate::collective); the segments of the chain are as
-//! even as can be, instead of all but the last of one size.
+//! The messages are those of a program's [broadcast](crate::collective). But the segments of the chain are as
+//! even as possible, instead of all but the last of one size.
 
 use super::options::{rank_below, table, together, too_many, unused};
 use super::rule::{Built, Given, Rule};
@@ -15,37 +15,37 @@ use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
 choice! {
-    /// Who sends it on.
+    /// Algorithm that forwards the data.
     pub enum Broadcast {
         /// The root sends to each rank in turn.
         Flat = "flat",
-        /// Ranks that have it send it on: a binomial tree, log N rounds.
+        /// Ranks that have the data send them on: a binomial tree, log N rounds.
         Binomial = "binomial",
-        /// In segments along a chain of all ranks.
+        /// The data travel in segments along a chain of all ranks.
         PipelinedChain = "pipelined-chain",
     }
 }
 
 table! {
-    /// `[workload.broadcast]`: what the root has goes to all.
+    /// `[workload.broadcast]`: the root's data go to all ranks.
     pub struct BroadcastSpec {
-        /// Who sends it on.
+        /// Algorithm that forwards the data.
         pub algorithm: Located<Broadcast>,
-        /// What the root has.
+        /// Size of the root's data.
         pub size: Located<Bytes>,
-        /// Who has it (default rank 0).
+        /// Rank that has the data (default rank 0).
         #[serde(default)]
         pub root: Located<u32>,
-        /// pipelined-chain: in how many segments (default 16).
+        /// pipelined-chain: number of segments (default 16).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub segments: Option<Located<u32>>,
-        /// pipelined-chain: the largest segment, instead of `segments`.
+        /// pipelined-chain: largest size of a segment, instead of `segments`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub segment_size: Option<Located<Bytes>>,
     }
 }
 
-/// Segments of a pipelined chain where nothing is said.
+/// Default number of segments of a pipelined chain.
 const USUAL_SEGMENTS: u32 = 16;
 
 impl Rule for BroadcastSpec {
@@ -90,7 +90,7 @@ impl Rule for BroadcastSpec {
 }
 
 impl BroadcastSpec {
-    /// Number of segments of a pipelined chain.
+    /// Returns the number of segments of a pipelined chain.
     fn segments(&self, ranks: u32) -> Result<u32, Vec<Diagnostic>> {
         // The last segment arrives in step ranks + segments - 3.
         let fits = |segments: u64| u32::try_from(segments).ok().filter(|s| s.checked_add(ranks).is_some());

@@ -1,4 +1,4 @@
-//! Collectives by the algorithms of MPICH and Open MPI, as programs do them: one call on all ranks.
+//! Collectives by the algorithms of MPICH and Open MPI, as programs perform them: one call on all ranks.
 
 use super::Injection;
 use super::options::{finish, rank_below, table, together, too_many, unused};
@@ -9,31 +9,32 @@ use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
 table! {
-    /// `[workload.collective]`: one call of a collective, by the algorithms that programs have for it
+    /// `[workload.collective]`: one call of a collective, by the same algorithms as in programs
     /// (`[collectives]`).
     pub struct CollectiveSpec {
-        /// Which operation; "allreduce".
+        /// Operation; "allreduce".
         pub operation: Located<Operation>,
-        /// How it is done (default: as the rules choose for this number of ranks and size); "rabenseifner".
+        /// Algorithm (default: chosen by the rules for this number of ranks and size); "rabenseifner".
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub algorithm: Option<Located<Algorithm>>,
-        /// Whose rules choose where no algorithm is named: `mpich` (default) or `open-mpi`.
+        /// Library whose rules choose the algorithm if none is named: `mpich` (default) or `open-mpi`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub like: Option<Located<Like>>,
-        /// The vector of a rank (bcast, reduce, allreduce, scan, exscan), else the block of a rank; a barrier has none.
+        /// Size of a rank's vector (bcast, reduce, allreduce, scan, exscan), else of a rank's block; not for
+        /// a barrier.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub size: Option<Located<Bytes>>,
-        /// bcast, reduce, gather, scatter: the root (default rank 0).
+        /// bcast, reduce, gather, scatter: root (default rank 0).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub root: Option<Located<u32>>,
-        /// Of a bcast or reduce along a named tree: the size of a segment (default 64 KiB in chains and pipelines, else
-        /// one piece).
+        /// bcast or reduce along a named tree: size of a segment (default 64 KiB in chains and pipelines,
+        /// else one piece).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub segment_size: Option<Located<Bytes>>,
         /// `chain`: number of chains (default 4).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub chains: Option<Located<u32>>,
-        /// `knomial`: the base (default 4).
+        /// `knomial`: radix of the tree (default 4).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub radix: Option<Located<u32>>,
     }
@@ -42,7 +43,7 @@ table! {
 impl Rule for CollectiveSpec {
     fn build(&self, given: &mut Given<'_>) -> Built {
         let mistakes = self.mistakes();
-        // With such options no plan can be made.
+        // Wrong options allow no plan.
         let sound = mistakes.is_empty();
         let built = given.ranks(self.ranks).and_then(|ranks| {
             let root = self.root.as_ref().filter(|_| self.operation.has_root());
@@ -78,7 +79,7 @@ impl Rule for CollectiveSpec {
 }
 
 impl CollectiveSpec {
-    /// What is wrong with the options, whatever the number of ranks.
+    /// Returns the mistakes of the options that do not depend on the number of ranks.
     fn mistakes(&self) -> Vec<Diagnostic> {
         let operation = *self.operation;
         let mut mistakes = Vec::new();
@@ -147,7 +148,7 @@ impl CollectiveSpec {
         mistakes
     }
 
-    /// The pattern, where nothing is wrong with the options but perhaps with the number of ranks.
+    /// Builds the pattern from correct options; the number of ranks may still be wrong.
     fn pattern(&self, ranks: u32, root: u32) -> Built {
         let size = self.size.unwrap_or_else(|| Bytes(0).into());
         let call = Call::equal(*self.operation, ranks, size.0).rooted(root).of_usual_elements();
@@ -166,7 +167,7 @@ impl CollectiveSpec {
         }
     }
 
-    /// The plan of a named algorithm.
+    /// Returns the plan of a named algorithm.
     fn named(&self, call: &Call, algorithm: &Located<Algorithm>) -> Result<Plan, Vec<Diagnostic>> {
         let plan = Plan::of(call, **algorithm);
         if plan.algorithm != **algorithm && call.ranks > 1 {

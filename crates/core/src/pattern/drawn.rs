@@ -1,18 +1,19 @@
-//! Random destinations: every message goes where its sender's number and its own say.
+//! Random destinations: each depends only on the sender and the index of the message.
 
 use super::shuffle::Arrivals;
 use super::{After, Message, Needs, Pattern};
 use crate::ids::RankId;
 
-/// A rule by which destinations are drawn.
+/// A rule that draws destinations.
 pub(super) trait Draw: Send + Sync + std::fmt::Debug {
-    /// Where the message with this index of `src` goes, among at least two ranks; the same whenever it is asked.
+    /// Returns the destination of the message with this index of `src`, among at least two ranks; always the
+    /// same one.
     fn destination(&self, src: u32, index: u32) -> u32;
 }
 
-/// Every rank sends so many messages of one size, each to a destination that is drawn.
+/// Random traffic: every rank sends `messages` messages of one size, each to a drawn destination.
 ///
-/// As many steps as messages a rank; `N * messages` messages of m bytes. A rank that is alone sends nothing.
+/// Each message of a rank is a step; `N * messages` messages of m bytes. A single rank sends nothing.
 #[derive(Debug)]
 pub(super) struct Drawn<D> {
     ranks: u32,
@@ -23,7 +24,7 @@ pub(super) struct Drawn<D> {
 }
 
 impl<D: Draw> Drawn<D> {
-    /// So many messages of `size` bytes from each rank.
+    /// Creates the pattern with `messages` messages of `size` bytes from each rank.
     pub fn new(ranks: u32, size: u64, messages: u32, draw: D) -> Self {
         Self { ranks, size, messages, draw, arrivals: Arrivals::default() }
     }

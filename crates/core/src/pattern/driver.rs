@@ -1,4 +1,5 @@
-//! Plays a pattern: releases each rank's messages by the injection rule and by what they need to have received.
+//! Player of a pattern: releases each rank's messages by the injection rule and by the messages they depend
+//! on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,55 +10,55 @@ use crate::noise::{Processors, Work};
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
-/// A pattern being played.
+/// A running pattern.
 ///
-/// Each rank sends its messages in order. Its next one goes when
+/// Each rank sends its messages in order. Its next message goes when
 ///
-/// 1. the rank has started (`message-jitter`) and fewer of its messages are under way than its window allows (1 for
+/// 1. the rank has started (`message-jitter`) and fewer of its messages are in flight than its window allows (1 for
 ///    `queue`, `sendrecv` and `barrier`, any number for `all`);
-/// 2. the rule lets it: under `sendrecv` all messages to this rank of earlier steps have arrived, under `barrier` all
-///    messages of all ranks of earlier steps have;
-/// 3. what the message itself needs has arrived ([`After`]), and with some patterns the sender's own messages of
-///    earlier steps have ([`Pattern::waits_for_sends`]);
+/// 2. the injection rule permits it: under `sendrecv` all messages to this rank of earlier steps have arrived, under
+///    `barrier` all messages of all ranks of earlier steps have arrived;
+/// 3. the messages it depends on have arrived ([`After`]), and with some patterns the sender's own messages of earlier
+///    steps have arrived ([`Pattern::waits_for_sends`]);
 /// 4. its own delay has passed since the first three held.
 ///
-/// Memory: a few words for each rank, and what arrives out of order.
+/// Memory: a few words for each rank, and the messages that arrive out of order.
 #[derive(Debug)]
 pub struct PatternPlayer {
     pattern: Arc<dyn Pattern>,
     injection: Injection,
-    /// How many messages of one rank may be under way.
+    /// Largest number of messages of one rank in flight.
     window: u32,
-    /// Whether no message waits for anything but its window and its delay.
+    /// True if no message waits for anything but its window and its delay.
     is_free: bool,
     ranks: IdVec<RankId, RankProgress>,
     starts: IdVec<RankId, Time>,
     received: Received,
     arrivals: Arrivals,
     barrier: Barrier,
-    /// Ranks that something has arrived for that they may have waited for, while that is found out.
+    /// Buffer of `delivered`: ranks that an arrival may have released.
     released: Vec<RankId>,
     total: u64,
-    /// The processors of ranks, where some are slow.
+    /// Processors of the ranks, if some are slow.
     processors: Option<Box<Processors>>,
 }
 
-/// Where a rank is in its list of messages.
+/// Position of a rank in its list of messages.
 #[derive(Clone, Debug, Default)]
 struct RankProgress {
-    /// The next message.
+    /// Index of the next message.
     next: u32,
-    /// How many there are.
+    /// Number of messages of the rank.
     count: u32,
-    /// How many are under way; under `left`, how many have not left the node.
+    /// Number of messages in flight; under `left`, those that have not left the node.
     under_way: u32,
-    /// Under `left`: how many have left the node and not arrived.
+    /// Under `left`: number of messages that have left the node and not arrived.
     departed: u32,
     wait: Wait,
 }
 
 impl RankProgress {
-    /// A message of it has arrived.
+    /// Notes that one of its messages has arrived.
     #[inline]
     fn arrived(&mut self) {
         if self.departed > 0 {
@@ -70,61 +71,61 @@ impl RankProgress {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Wait {
-    /// For its start.
+    /// Waits for its start.
     #[default]
     Start,
-    /// For something that will release it.
+    /// Waits for an event that releases its next message.
     Release,
-    /// For the delay of its next message to pass.
+    /// Waits for the delay of its next message to pass.
     Delay,
 }
 
-/// What each rank has received, step by step.
+/// Messages that each rank has received, step by step.
 #[derive(Debug)]
 struct Received {
-    /// Whether anything depends on it.
+    /// True if any message depends on it; otherwise nothing is recorded.
     tracked: bool,
-    /// How many steps there are.
+    /// Number of steps.
     steps: u32,
-    /// Nothing where it is not tracked.
+    /// Progress of each rank; empty if not tracked.
     ranks: IdVec<RankId, StepsReceived>,
 }
 
-/// The steps whose messages to one rank have arrived.
+/// Steps whose messages to one rank have arrived.
 #[derive(Clone, Debug, Default)]
 struct StepsReceived {
-    /// All steps before this one are complete.
+    /// First step that is not complete.
     complete: u32,
-    /// Messages of step `complete` that have arrived.
+    /// Number of messages of step `complete` that have arrived.
     here: u32,
-    /// Messages of later steps that have arrived, by step.
+    /// Number of messages of later steps that have arrived, by step.
     early: BTreeMap<u32, u32>,
 }
 
-/// Which messages have arrived.
+/// Messages that have arrived.
 #[derive(Debug)]
 struct Arrivals {
-    /// Whether anything depends on it.
+    /// True if any message depends on it; otherwise nothing is recorded.
     tracked: bool,
-    /// By sender: all messages before this one have arrived.
+    /// First message of each sender that has not arrived.
     complete: IdVec<RankId, u32>,
-    /// Those that have arrived beyond that.
+    /// Messages that have arrived before an earlier one of their sender.
     early: BTreeSet<MessageId>,
-    /// Ranks that wait for a message.
+    /// Ranks that wait for a message, by message.
     waiting: BTreeMap<MessageId, Vec<RankId>>,
 }
 
-/// The step that a barrier holds all ranks at.
+/// Step at which a barrier holds all ranks.
 #[derive(Debug, Default)]
 struct Barrier {
     step: u32,
-    /// Ranks that have no message of this step any more, neither to send nor under way.
+    /// Number of ranks that have no message of this step left, neither to send nor in flight.
     through: u32,
     is_through: Vec<bool>,
 }
 
 impl PatternPlayer {
-    /// The pattern, ready to start; ranks start at a random time below `jitter`.
+    /// Creates a player ready to start; ranks start at a random time below `jitter`.
     pub fn new(pattern: Arc<dyn Pattern>, injection: Injection, jitter: Time, seed: u64) -> Self {
         let count = pattern.ranks() as usize;
         let ranks: IdVec<RankId, RankProgress> = (0..pattern.ranks())
@@ -158,8 +159,7 @@ impl PatternPlayer {
         }
     }
 
-    /// The same on processors of which some are slow, beginning at this time: delays and start offsets are what ranks
-    /// compute.
+    /// Makes some processors slow, from time `begun` on: delays and start offsets count as computation.
     #[must_use]
     pub fn slowed(mut self, processors: Option<Processors>, begun: Time) -> Self {
         self.processors = processors.map(Box::new);
@@ -171,24 +171,24 @@ impl PatternPlayer {
         self
     }
 
-    /// The most messages that any rank has sent so far.
+    /// Largest number of messages that any rank has sent so far.
     pub fn most_sent(&self) -> u32 {
         self.ranks.iter().map(|rank| rank.next).max().unwrap_or(0)
     }
 
-    /// Ends the pattern early: ranks send no message from this one on. None of them may have.
+    /// Ends the pattern early: ranks send only their first `messages` messages. None may have sent more yet.
     pub fn end_after(&mut self, messages: u32) {
         for rank in self.ranks.as_mut_slice() {
             rank.count = rank.count.min(messages);
         }
     }
 
-    /// How many messages of one rank may be under way.
+    /// Largest number of messages of one rank in flight.
     pub fn window(&self) -> u32 {
         self.window
     }
 
-    /// Sends what this rank may send now.
+    /// Sends the messages that this rank may send now.
     #[inline]
     fn release(&mut self, now: Time, id: RankId, requests: &mut Requests) {
         let window = self.window;
@@ -231,7 +231,7 @@ impl PatternPlayer {
         requests.sends.push(SendRequest { id: MessageId { src: id, index }, dst: message.dst, bytes: message.bytes });
     }
 
-    /// What keeps this rank from sending this message, its window and delay apart.
+    /// Returns the reason why this rank cannot send this message, apart from its window and delay.
     fn obstacle(&self, id: RankId, message: &Message) -> Option<Obstacle> {
         if let After::Messages(needed) = &message.after
             && let Some(missing) = needed.iter().copied().find(|&needed| !self.arrivals.has(needed))
@@ -249,14 +249,14 @@ impl PatternPlayer {
         (self.injection == Injection::Barrier && message.step > self.barrier.step).then_some(Obstacle::Barrier)
     }
 
-    /// Whether a rank waits for messages of its own before it sends one of this step.
+    /// Returns true if a rank has to wait for its own messages before it sends one of this step.
     fn waits_for_sends(&self, id: RankId, step: u32) -> bool {
         let rank = &self.ranks[id];
         let last = rank.next.checked_sub(1).filter(|_| rank.under_way > 0 && self.pattern.waits_for_sends());
         last.is_some_and(|last| self.pattern.message(id, last).step < step)
     }
 
-    /// Opens the next step as long as every rank is through with the present one.
+    /// Opens the next step as long as every rank is through with the current one.
     fn advance_barrier(&mut self, now: Time, requests: &mut Requests) {
         while self.injection == Injection::Barrier && self.barrier.through as usize == self.ranks.len() {
             let next_step = |(id, rank): (RankId, &RankProgress)| {
@@ -273,7 +273,7 @@ impl PatternPlayer {
         }
     }
 
-    /// Notes whether this rank is through with the step that the barrier holds.
+    /// Notes if this rank is through with the step that the barrier holds.
     fn note_through(&mut self, id: RankId) {
         let rank = &self.ranks[id];
         let is_through = rank.wait != Wait::Start
@@ -284,7 +284,7 @@ impl PatternPlayer {
         }
     }
 
-    /// After something happened to this rank: sends what it may.
+    /// Lets a rank continue after an event: sends the messages that it may send now.
     fn go_on(&mut self, now: Time, id: RankId, requests: &mut Requests) {
         self.release(now, id, requests);
         if self.injection == Injection::Barrier {
@@ -293,30 +293,30 @@ impl PatternPlayer {
     }
 }
 
-/// What keeps a message from being sent.
+/// Reason why a message cannot be sent.
 enum Obstacle {
     /// Not all messages of this step have arrived.
     Step(u32),
-    /// Messages of its own, of earlier steps, have not arrived.
+    /// Messages of the rank's own earlier steps have not arrived.
     Sends,
-    /// Other ranks are not through with the step.
+    /// Some ranks are not through with the step.
     Barrier,
     /// This message has not arrived.
     Message(MessageId),
 }
 
 impl Received {
-    /// Nothing yet, of so many steps by so many ranks.
+    /// Creates the state before any arrival.
     fn new(tracked: bool, steps: u32, ranks: usize) -> Self {
         Self { tracked, steps, ranks: IdVec::filled(if tracked { ranks } else { 0 }, StepsReceived::default()) }
     }
 
-    /// The steps before which a rank has received everything; 0 where nothing depends on it.
+    /// Returns the first step whose messages to a rank have not all arrived; 0 if not tracked.
     fn complete(&self, id: RankId) -> u32 {
         self.ranks.get(id).map_or(0, |rank| rank.complete)
     }
 
-    /// A message of `step` has arrived; returns whether a step is complete now.
+    /// Notes the arrival of a message of `step`. Returns true if that completes a step.
     fn note(&mut self, pattern: &dyn Pattern, id: RankId, step: u32) -> bool {
         let rank = &mut self.ranks[id];
         if step == rank.complete {
@@ -327,7 +327,7 @@ impl Received {
         self.advance(pattern, id)
     }
 
-    /// Counts complete steps (those in which nothing is received are complete at once).
+    /// Counts complete steps (steps in which nothing is received are complete at once).
     fn advance(&mut self, pattern: &dyn Pattern, id: RankId) -> bool {
         let rank = &mut self.ranks[id];
         let before = rank.complete;
@@ -352,7 +352,7 @@ impl Arrivals {
         }
     }
 
-    /// A message has arrived; returns the ranks that waited for it.
+    /// Notes the arrival of a message. Returns the ranks that waited for it.
     fn note(&mut self, message: MessageId) -> Vec<RankId> {
         let complete = &mut self.complete[message.src];
         if message.index == *complete {
@@ -409,7 +409,7 @@ impl Workload for PatternPlayer {
     #[inline]
     fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         if self.is_free {
-            // Nothing waits for what has arrived but its sender. (Mostly one message arrives at a time.)
+            // Only its sender waits for a message. (Mostly one message arrives at a time.)
             if let [message] = messages {
                 self.ranks[message.id.src].arrived();
                 return self.release(now, message.id.src, requests);
@@ -435,7 +435,7 @@ impl Workload for PatternPlayer {
                 released.append(&mut self.arrivals.note(message.id));
             }
         }
-        // Senders first, by message; then those that waited for what has arrived. A rank that is in both does
+        // Senders first, by message; then the ranks that waited for an arrival. A rank in both groups does
         // nothing the second time.
         for message in messages {
             self.go_on(now, message.id.src, requests);

@@ -1,16 +1,17 @@
 //! Pattern files: the messages of a program, listed one by one.
 //!
-//! A CSV table `src,dst,bytes` with, where they are needed, the columns
+//! A pattern file is a CSV table `src,dst,bytes` with these optional columns:
 //! * `order`: a number; the messages of a sender go in ascending order of it (default: in the order of the file);
-//! * `delay`: time the sender spends between being allowed to send and sending, which is how computation comes in;
-//! * `after`: messages, separated by blanks, that must have arrived first, which is how receives come in;
+//! * `delay`: time between the moment a message may be sent and its sending, which models computation;
+//! * `after`: messages, separated by blanks, that must have arrived first, which models receives;
 //! * `id`: a name for the message, for `after` to use.
 //!
-//! `after` names a message by its `id`, where the file has that column, else by its row (0: the first after the
-//! header); or, with or without ids, as `src:index`, the index-th message (from 0) that rank `src` sends.
+//! `after` names a message by its `id` if the file has that column, else by its row (0: the first after the
+//! header). With or without ids, it may also name a message as `src:index`: the index-th message (from 0)
+//! that rank `src` sends.
 //!
-//! A message goes when everything in its `after` has arrived and the injection rule lets it (usual is `queue`: when
-//! its sender's previous message has been delivered), `delay` later.
+//! A message goes `delay` after everything in its `after` has arrived and the injection rule permits it. The
+//! default rule is `queue`: the sender's previous message has been delivered.
 
 mod read;
 
@@ -23,17 +24,17 @@ use crate::diagnostic::Located;
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
 
-/// `[workload.file]`.
+/// `[workload.file]`: messages listed in a file.
 #[spec]
 pub struct FileSpec {
-    /// The file, relative to the one that names it; CSV, or CSV compressed with zstd.
+    /// Path of the file, relative to the file that names it; CSV, or CSV compressed with zstd.
     pub path: Located<String>,
     /// Number of ranks (default: one more than the largest that sends or receives).
     pub ranks: Option<Located<u32>>,
-    /// When a rank sends its next message.
+    /// Rule by which a rank sends its next message.
     #[serde(default)]
     pub injection: Located<Injection>,
-    /// Each rank starts at a random time below this.
+    /// Upper bound of the random start offset of each rank.
     #[serde(default)]
     pub message_jitter: Located<Time>,
 }
@@ -58,20 +59,21 @@ impl Rule for FileSpec {
     }
 }
 
-/// The messages of a file, by sender and, for each, in sending order.
+/// Messages of a file, by sender, and in sending order for each.
 ///
-/// Memory: 12 bytes a message, 8 more where there are delays, 4 more where there are receives to wait for and 8 for
-/// each of those, 4 more once [`Pattern::receives`] has been asked.
+/// Memory: 12 bytes a message; 8 more if there are delays; 4 more if messages depend on others, and 8 for
+/// each dependency; 4 more once [`Pattern::receives`] has been called.
 struct FilePattern {
-    /// By rank: where its messages start; one more entry at the end.
+    /// First message of each rank, and one more entry at the end.
     starts: Vec<u32>,
-    /// By message: who gets it.
+    /// Receiver of each message.
     dst: Vec<u32>,
-    /// By message: how large it is \[B\].
+    /// Size of each message \[B\].
     bytes: Vec<u64>,
-    /// By message: time before sending it \[ps\]; empty where there are no delays.
+    /// Delay of each message before it is sent \[ps\]; empty if there are no delays.
     delays: Vec<f64>,
-    /// By message: where in `after` what it waits for starts, and one more entry; empty where nothing waits.
+    /// Start in `after` of each message's dependencies, and one more entry; empty if there are no
+    /// dependencies.
     after_starts: Vec<u32>,
     after: Vec<MessageId>,
     /// Largest number of messages of a rank.
@@ -79,7 +81,7 @@ struct FilePattern {
     arrivals: OnceLock<Arrivals>,
 }
 
-/// By receiver, the steps of the messages addressed to it, ascending.
+/// Steps of the messages to each receiver, ascending.
 struct Arrivals {
     starts: Vec<u32>,
     steps: Vec<u32>,
@@ -104,7 +106,7 @@ impl Arrivals {
     }
 }
 
-/// Where each group starts once items are sorted by group, and one more entry at the end.
+/// Returns the start of each group once items are sorted by group, and one more entry at the end.
 fn starts_of(groups: usize, group_of: &[u32]) -> Vec<u32> {
     let mut starts = vec![0; groups + 1];
     for &group in group_of {

@@ -1,31 +1,31 @@
-//! What a pattern may know of where its ranks are.
+//! Properties of a fabric that a pattern may ask for.
 
 use crate::diagnostic::Diagnostic;
 
-/// What a pattern may ask of the fabric it is made for: numbers, no links.
+/// Properties of a fabric that a pattern may ask for: numbers, no links.
 ///
-/// A rank is thought to be on the node of its number, as a regular placement has it. So a pattern against groups is
-/// what it says under that placement, and another placement mixes it.
+/// A pattern assumes that each rank is on the node of its number, as with a regular placement. So a pattern
+/// against groups has its intended effect under that placement, and other placements scramble it.
 pub trait Ground {
     /// Number of nodes.
     fn nodes(&self) -> u32;
 
-    /// By node: its group, from 0 without gaps; nothing where groups are not known.
+    /// Returns the group of each node, from 0 without gaps; `None` if groups are unknown.
     fn groups(&self) -> Option<Vec<u32>> {
         None
     }
 
-    /// By node: whom it sends to in the permutation that loads a link most.
+    /// Returns the destination of each node in the permutation that loads a link most.
     ///
     /// # Errors
-    /// Where that is not known.
+    /// That permutation is unknown.
     fn worst_case(&self) -> Result<Vec<u32>, Diagnostic> {
         let message = "which permutation is worst depends on links and routes, and no fabric is known here";
         Err(Diagnostic::new("no-fabric", message).help("name the fabric: `-t dragonfly-72`"))
     }
 }
 
-/// So many nodes, of which nothing else is known.
+/// A number of nodes without further properties.
 impl Ground for u32 {
     fn nodes(&self) -> u32 {
         *self

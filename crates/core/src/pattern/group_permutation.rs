@@ -1,4 +1,4 @@
-//! Permutations that know the fabric: of groups, and the one that is worst for it.
+//! Permutations that depend on the fabric: of groups, and the worst case.
 
 use super::groups::Groups;
 use super::options::{finish, once, show_rounds, table};
@@ -10,26 +10,26 @@ use crate::rng::Stream;
 use crate::units::Bytes;
 
 table! {
-    /// `[workload.group-permutation]`: every group sends to one other group, drawn at random, each rank to the one in
-    /// its place there.
+    /// `[workload.group-permutation]`: every group sends to one other group, drawn at random, each rank to
+    /// the rank at the same position there.
     pub struct GroupPermutationSpec {
-        /// How large each message is.
+        /// Size of each message.
         pub size: Located<Bytes>,
-        /// How often every rank sends its message (default once).
+        /// Number of times every rank sends its message (default 1).
         #[serde(default = "once")]
         pub rounds: Located<u32>,
-        /// So many ranks in a row are a group (default: the groups of the fabric).
+        /// Number of consecutive ranks in a group (default: the groups of the fabric).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub group_size: Option<Located<u32>>,
     }
 }
 
 table! {
-    /// `[workload.worst-case]`: the permutation that loads a link of the fabric most under the routing rule.
+    /// `[workload.worst-case]`: the permutation that puts the highest load on a link under the routing rule.
     pub struct WorstCaseSpec {
-        /// How large each message is.
+        /// Size of each message.
         pub size: Located<Bytes>,
-        /// How often every rank sends its message (default once).
+        /// Number of times every rank sends its message (default 1).
         #[serde(default = "once")]
         pub rounds: Located<u32>,
     }
@@ -65,13 +65,13 @@ impl Rule for GroupPermutationSpec {
     }
 }
 
-/// By rank: whom it sends to. Groups of one size stand in a random circle, each sends to the next; a group that is
-/// alone with its size sends to itself.
+/// Returns the destination of each rank. Groups of the same size form a random circle, in which each sends to
+/// the next; a group without another of its size sends to itself.
 fn among_groups(groups: &Groups, ranks: u32, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..groups.count()).collect();
     Stream::new(seed, "group-permutation").shuffle(&mut order);
     let size = |group: u32| groups.members(group).len();
-    // Stable: drawn within each size.
+    // The sort is stable, so that the order within each size stays random.
     order.arrange_by_key(|&group| size(group));
     let mut destinations: Vec<u32> = (0..ranks).collect();
     for circle in order.chunk_by(|&a, &b| size(a) == size(b)) {
@@ -102,7 +102,7 @@ impl Rule for WorstCaseSpec {
         format!("worst-case permutation, {}{}", *self.size, show_rounds(*self.rounds))
     }
 
-    /// By the routes, which may be drawn.
+    /// Returns true: routes may be drawn.
     fn depends_on_seed(&self) -> bool {
         true
     }

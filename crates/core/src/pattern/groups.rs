@@ -1,23 +1,23 @@
-//! Ranks in groups: those of the fabric, or of a size that is written.
+//! Groups of ranks: those of the fabric, or of a given size.
 
 use super::Ground;
 use crate::diagnostic::{Diagnostic, Located};
 
-/// Ranks in groups.
+/// Groups of ranks.
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
-    /// By rank: its group.
+    /// Group of each rank.
     of: Vec<u32>,
-    /// By group: its ranks, ascending.
+    /// Ranks of each group, ascending.
     members: Vec<Vec<u32>>,
 }
 
 impl Groups {
-    /// The groups of so many ranks: the fabric's own (rank r is in the group of node r), or each of so many ranks in a
-    /// row.
+    /// Divides ranks into groups: those of the fabric (rank r is in the group of node r), or `size`
+    /// consecutive ranks each.
     ///
     /// # Errors
-    /// Where there are none, and a size of none.
+    /// The fabric has no groups and no size is given, or the size is 0.
     pub fn new(ground: &dyn Ground, ranks: u32, size: Option<&Located<u32>>) -> Result<Self, Vec<Diagnostic>> {
         let of: Vec<u32> = match size {
             Some(size) if **size == 0 => {
@@ -36,7 +36,7 @@ impl Groups {
                 (0..ranks as usize).map(|rank| groups[rank % groups.len()]).collect()
             }
         };
-        // With fewer ranks than nodes some groups may have none.
+        // If there are fewer ranks than nodes, some groups may be empty.
         let mut present = of.clone();
         present.sort_unstable();
         present.dedup();
@@ -46,17 +46,17 @@ impl Groups {
         Ok(Self { of, members })
     }
 
-    /// How many there are.
+    /// Number of groups.
     pub fn count(&self) -> u32 {
         self.members.len() as u32
     }
 
-    /// The group of a rank.
+    /// Group of a rank.
     pub fn of(&self, rank: u32) -> u32 {
         self.of[rank as usize]
     }
 
-    /// The ranks of a group, ascending.
+    /// Ranks of a group, ascending.
     pub fn members(&self, group: u32) -> &[u32] {
         &self.members[group as usize]
     }

@@ -1,4 +1,4 @@
-//! Halo exchange: neighbours in a grid of ranks swap their borders.
+//! Halo exchange: neighbours in a grid of ranks exchange their borders.
 
 use std::fmt;
 
@@ -14,21 +14,20 @@ use crate::ids::RankId;
 use crate::units::Bytes;
 
 table! {
-    /// `[workload.halo]`: neighbours in a grid of ranks swap their borders.
+    /// `[workload.halo]`: neighbours in a grid of ranks exchange their borders.
     pub struct HaloSpec {
-        /// The lengths of the grid of ranks, x0 first, one to three (default: the nearest to each other that there
-        /// are).
+        /// Lengths of the grid of ranks, x0 first, one to three (default: as equal as possible).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dims: Option<Located<Vec<u32>>>,
-        /// How many dimensions the grid has, where `dims` does not say so (default 3).
+        /// Number of dimensions of the grid, if `dims` is not given (default 3).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dimensions: Option<Located<u32>>,
-        /// Whether the ends of each dimension are neighbours (default true).
+        /// True if the ends of each dimension are neighbours (default true).
         #[serde(default = "yes")]
         pub periodic: bool,
-        /// How large a border is: one size, or one for each dimension.
+        /// Size of a border: one size, or one for each dimension.
         pub size: Located<Sizes>,
-        /// How often the borders are swapped (default once).
+        /// Number of exchanges (default 1).
         #[serde(default = "once")]
         pub rounds: Located<u32>,
     }
@@ -41,15 +40,15 @@ fn yes() -> bool {
 /// One size, or a list of them: `"8 KB"` or `["8 KB", "2 KB"]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sizes {
-    /// The same everywhere.
+    /// One size for all dimensions.
     One(Bytes),
-    /// One for each dimension.
+    /// One size for each dimension.
     Each(Vec<Bytes>),
 }
 
-/// The most dimensions there are.
+/// Largest number of dimensions.
 const MOST: u32 = 3;
-/// As many as there are if nothing is said.
+/// Default number of dimensions.
 const USUAL: u32 = 3;
 
 impl Rule for HaloSpec {
@@ -94,20 +93,22 @@ impl Rule for HaloSpec {
     }
 }
 
-/// Every rank sends its borders to its neighbours in a grid: rank `x_0 + x_1 d_0 + x_2 d_0 d_1` to those with one
-/// coordinate higher or lower by one (modulo the length where the grid is periodic; no message to oneself).
+/// Halo exchange: every rank sends its borders to its neighbours in a grid. The neighbours of rank `x_0 + x_1
+/// d_0 + x_2 d_0 d_1` have one coordinate higher or lower by one (modulo the length if the grid is periodic;
+/// no message goes to its own sender).
 ///
-/// Each direction is a step of the round: first x_0 upwards, x_0 downwards, x_1 upwards and so on, so in D dimensions
-/// (those longer than one rank) direction j of round t is step `2 D t + j`. A rank begins a round when all that was
-/// sent to it in earlier steps is there; the other messages of its round do not wait for each other. (At the upper
-/// open end of a grid, where x_0 downwards is the first direction, that includes the border that comes upwards in the
-/// same round.)
+/// Each direction is a step of the round: first x_0 upwards, x_0 downwards, x_1 upwards and so on. So in D
+/// dimensions (those longer than one rank) direction j of round t is step `2 D t + j`. A rank begins a round
+/// when all messages to it of earlier steps have arrived; the other messages of its round do not wait for
+/// each other. (At the upper open end of a grid the first direction is x_0 downwards. So there the border
+/// that comes upwards in the same round is included.)
 ///
-/// `2 D rounds` steps; `2 N m` bytes a round and dimension of a periodic grid, `2 N (1 - 1/d_i) m` of an open one.
+/// There are `2 D rounds` steps. Each round and dimension has `2 N m` bytes in a periodic grid, `2 N (1 -
+/// 1/d_i) m` in an open one.
 #[derive(Debug)]
 struct Halo {
     ranks: u32,
-    /// The dimensions longer than one.
+    /// Dimensions longer than one.
     dims: Vec<Dim>,
     periodic: bool,
     rounds: u32,
@@ -117,7 +118,7 @@ struct Halo {
 struct Dim {
     length: Divisor,
     stride: u32,
-    /// The border across this dimension \[B\].
+    /// Size of the border across this dimension \[B\].
     size: u64,
 }
 
@@ -137,7 +138,7 @@ impl Halo {
         2 * self.dims.len()
     }
 
-    /// The directions in which a rank has a neighbour, a bit each.
+    /// Returns the directions in which a rank has a neighbour, as bits.
     #[inline]
     fn neighbours(&self, rank: u32) -> u32 {
         if self.periodic {
@@ -153,7 +154,7 @@ impl Halo {
         mask
     }
 
-    /// The neighbour in this direction, and the dimension it is in.
+    /// Returns the neighbour in this direction, and its dimension.
     #[inline]
     fn neighbour(&self, rank: u32, direction: usize) -> (u32, &Dim) {
         let (which, descending) = (direction / 2, direction % 2 == 1);
@@ -189,7 +190,7 @@ impl Pattern for Halo {
         }
         let direction = ahead.trailing_zeros();
         let (dst, dim) = self.neighbour(rank.0, direction as usize);
-        // Messages leave in order: what the first of a round has waited for is there for the others.
+        // Messages leave in order: when the first of a round has waited, the rest need not.
         let after = if round > 0 && nth == 0 { After::EarlierSteps } else { After::Nothing };
         Message::new(dst, dim.size, round * self.directions() as u32 + direction, after)
     }
@@ -198,7 +199,7 @@ impl Pattern for Halo {
         if step >= self.steps() {
             return 0;
         }
-        // What is sent upwards comes from the neighbour below, and the other way round.
+        // Messages sent upwards come from the neighbour below, and the other way round.
         let direction = step % self.directions() as u32;
         self.neighbours(rank.0) >> (direction ^ 1) & 1
     }

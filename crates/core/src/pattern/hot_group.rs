@@ -1,4 +1,4 @@
-//! Hot groups: a part of all messages goes to one group.
+//! Hot group: a fraction of all messages goes to one group.
 
 use super::drawn::{Draw, Drawn};
 use super::groups::Groups;
@@ -9,18 +9,19 @@ use crate::rng::Mix;
 use crate::units::Bytes;
 
 table! {
-    /// `[workload.hot-group]`: a part of all messages goes to a random rank of one group, the rest to any other rank.
+    /// `[workload.hot-group]`: a fraction of all messages goes to a random rank of one group, the rest to any
+    /// other rank.
     pub struct HotGroupSpec {
-        /// The part of the messages that goes to the group, from 0 to 1.
+        /// Fraction of the messages that goes to the group, from 0 to 1.
         pub fraction: Located<f64>,
-        /// Which group, from 0 (default 0).
+        /// Number of the hot group, from 0 (default 0).
         #[serde(default)]
         pub group: Located<u32>,
-        /// How many each rank sends.
+        /// Number of messages of each rank.
         pub messages: Located<u32>,
-        /// How large each message is.
+        /// Size of each message.
         pub size: Located<Bytes>,
-        /// So many ranks in a row are a group (default: the groups of the fabric).
+        /// Number of consecutive ranks in a group (default: the groups of the fabric).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub group_size: Option<Located<u32>>,
     }
@@ -67,12 +68,12 @@ impl Rule for HotGroupSpec {
     }
 }
 
-/// Every message goes, with probability f, to one of the ranks of the hot group, else to one of all ranks; never to its
-/// own sender, and each of those as likely.
+/// Hot-group traffic: every message goes, with probability f, to a rank of the hot group, else to any rank.
+/// It never goes to its own sender; all other ranks are equally likely.
 #[derive(Debug)]
 struct HotGroup {
     ranks: u32,
-    /// The ranks of the hot group, ascending.
+    /// Ranks of the hot group, ascending.
     hot: Vec<u32>,
     fraction: f64,
     is_hot: Mix,

@@ -1,4 +1,4 @@
-//! Incast: everyone sends to one rank.
+//! Incast: all ranks send to one rank.
 
 use super::options::{finish, once, rank_below, table};
 use super::rule::{Built, Given, Rule};
@@ -8,14 +8,14 @@ use crate::ids::RankId;
 use crate::units::Bytes;
 
 table! {
-    /// `[workload.incast]`: everyone sends to one rank.
+    /// `[workload.incast]`: all ranks send to one rank.
     pub struct IncastSpec {
-        /// Who gets it all (default rank 0).
+        /// Rank that receives all messages (default rank 0).
         #[serde(default)]
         pub root: Located<u32>,
-        /// How large each message is.
+        /// Size of each message.
         pub size: Located<Bytes>,
-        /// How many each rank sends (default 1).
+        /// Number of messages of each rank (default 1).
         #[serde(default = "once")]
         pub messages: Located<u32>,
     }
@@ -35,9 +35,9 @@ impl Rule for IncastSpec {
     }
 }
 
-/// Every rank but the root sends its messages (index and step from 0) to the root.
+/// Incast: every rank but the root sends its messages (index and step from 0) to the root.
 ///
-/// As many steps as messages a rank; `(N - 1) * messages` messages of m bytes.
+/// Each message of a rank is a step; `(N - 1) * messages` messages of m bytes.
 #[derive(Debug)]
 struct Incast {
     ranks: u32,

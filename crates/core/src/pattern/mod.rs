@@ -1,8 +1,9 @@
-//! Patterns: who sends how much to whom, in what order, as a rule that is evaluated when it is needed.
+//! Patterns: the messages of each rank, with size, destination and order, as a rule that is evaluated on
+//! demand.
 //!
 //! A [`Pattern`] is a pure function of rank and message index, so its memory does not grow with the number of
-//! messages. *When* a message may go is decided by the injection rule and by what the message needs to have
-//! received before ([`After`]).
+//! messages. The injection rule and the messages that a message depends on ([`After`]) decide *when* it is
+//! sent.
 
 mod adv;
 mod all_to_all;
@@ -59,65 +60,65 @@ pub use uniform_random::UniformRandomSpec;
 /// One message of a pattern.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Message {
-    /// Who gets it.
+    /// Receiver of the message.
     pub dst: RankId,
-    /// How large it is \[B\].
+    /// Size of the message \[B\].
     pub bytes: u64,
-    /// The round of the algorithm it belongs to, from 0; never descends along a rank's messages.
+    /// Round of the algorithm, from 0; it never decreases along a rank's messages.
     pub step: u32,
-    /// Time its sender spends between being allowed to send it and sending it \[ps\].
+    /// Time between the moment the message may be sent and its sending \[ps\].
     pub delay: Time,
-    /// What its sender must have received first.
+    /// Messages that its sender must have received first.
     pub after: After,
 }
 
 impl Message {
-    /// A message that is sent without a delay.
+    /// Creates a message without a delay.
     #[inline]
     fn new(dst: u32, bytes: u64, step: u32, after: After) -> Self {
         Self { dst: RankId(dst), bytes, step, delay: Time::ZERO, after }
     }
 }
 
-/// What a sender must have received before it may send a message.
+/// Messages that a sender must have received before it may send a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum After {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// Every message addressed to it in earlier steps than this one's.
+    /// All messages to the sender of steps earlier than this message's.
     EarlierSteps,
     /// These messages.
     Messages(Vec<MessageId>),
 }
 
-/// Which kinds of [`After`] the messages of a pattern have.
+/// Kinds of [`After`] that the messages of a pattern have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
-    /// [`After::EarlierSteps`].
+    /// True if any message has [`After::EarlierSteps`].
     pub steps: bool,
-    /// [`After::Messages`].
+    /// True if any message has [`After::Messages`].
     pub messages: bool,
 }
 
 impl Needs {
-    /// All messages have [`After::Nothing`].
+    /// Needs of a pattern whose messages all have [`After::Nothing`].
     pub const NOTHING: Self = Self { steps: false, messages: false };
 }
 
-/// A piece of data that a message carries, for showing and checking what a pattern achieves.
+/// A piece of data that a message carries, used to show and check the result of a pattern.
 ///
-/// Data is named by its origin and by its place in the collective's result: in an all-to-all block (s, d) is what
-/// rank s has for rank d; in a broadcast or allgather block (r, k) is the k-th segment of what rank r contributes;
-/// in a reduction block (r, k) is rank r's contribution to segment k.
+/// A block is named by its origin and by its place in the collective's result. In an all-to-all, block (s, d)
+/// is the data of rank s for rank d. In a broadcast or allgather, block (r, k) is the k-th segment of rank
+/// r's data. In a reduction, block (r, k) is rank r's contribution to segment k.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Block {
-    /// The rank whose data it is.
+    /// Rank whose data the block is.
     pub origin: RankId,
-    /// Which part of it.
+    /// Number of the part of these data.
     pub part: u32,
 }
 
-/// Who sends what to whom, in what order.
+/// The messages of all ranks, with destination, size and order.
 pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Number of ranks.
     fn ranks(&self) -> u32;
@@ -125,7 +126,7 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Number of messages that `rank` sends.
     fn sends(&self, rank: RankId) -> u32;
 
-    /// The `index`-th message of `rank`, `index < sends(rank)`.
+    /// Returns the `index`-th message of `rank`, `index < sends(rank)`.
     fn message(&self, rank: RankId, index: u32) -> Message;
 
     /// Number of messages addressed to `rank` in this step.
@@ -134,58 +135,60 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Number of steps: one more than the largest step of any message.
     fn steps(&self) -> u32;
 
-    /// Which kinds of [`After`] its messages have: what nothing needs is not kept track of.
+    /// Returns the kinds of [`After`] its messages have; other kinds are not tracked.
     fn needs(&self) -> Needs {
         Needs { steps: true, messages: false }
     }
 
-    /// Whether a rank waits, before it sends a message of a later step, until its messages of earlier steps have been
-    /// delivered, however many may be under way by the injection rule.
+    /// Returns true if a rank sends no message of a later step before its messages of earlier steps have been
+    /// delivered, even if the injection rule allows more messages in flight.
     fn waits_for_sends(&self) -> bool {
         false
     }
 
-    /// How many messages may be on their way to one rank at once, where the pattern is made so that it is many.
+    /// Largest number of messages in flight to one rank at once, if the pattern makes it large by design;
+    /// else 0.
     fn most_to_one(&self) -> u32 {
         0
     }
 
-    /// The same in lockstep, where it goes so.
+    /// Returns the pattern in lockstep form, if it has one.
     fn lockstep(&self) -> Option<Lockstep<'_>> {
         None
     }
 
-    /// Whether every rank sends the same number of messages, all of one size, none of which waits for what another rank
-    /// has sent: so that their times settle, and a part of them tells of the rest.
+    /// Returns true if every rank sends the same number of messages of one size, and none waits for another
+    /// rank's. Then their times settle, and a part of them is representative of the rest.
     fn is_steady(&self) -> bool {
         self.lockstep().is_some()
     }
 
-    /// Whether any of its messages has a delay.
+    /// Returns true if any of its messages has a delay.
     fn delays(&self) -> bool {
         false
     }
 
-    /// What the message carries; empty where the pattern moves data without meaning (permutations, random traffic).
+    /// Returns the blocks that the message carries; empty if the pattern moves data without meaning
+    /// (permutations, random traffic).
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
         let _ = (rank, index);
         Vec::new()
     }
 
-    /// Number of messages in all.
+    /// Total number of messages.
     fn messages(&self) -> u64 {
         (0..self.ranks()).map(|rank| u64::from(self.sends(RankId(rank)))).sum()
     }
 
-    /// Bytes in all \[B\]: the volume of the pattern.
+    /// Total size of all messages \[B\]: the volume of the pattern.
     ///
-    /// Patterns with a formula give that; the default looks at every message.
+    /// Patterns with a formula override this; the default evaluates every message.
     fn bytes(&self) -> u128 {
         let of_rank = |rank| (0..self.sends(rank)).map(move |index| u128::from(self.message(rank, index).bytes));
         (0..self.ranks()).map(RankId).flat_map(of_rank).sum()
     }
 
-    /// Bytes of a message on average, rounded down \[B\].
+    /// Mean size of a message, rounded down \[B\].
     fn mean_bytes(&self) -> u64 {
         u64::try_from(self.bytes() / u128::from(self.messages().max(1))).unwrap_or(u64::MAX)
     }

@@ -1,4 +1,4 @@
-//! What the tables of all patterns share: their common options, and the checks.
+//! Options that the tables of all patterns share, and their checks.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ macro_rules! table {
             $($own)*
             /// Number of ranks (default: one for each node of the fabric).
             pub ranks: Option<crate::diagnostic::Located<u32>>,
-            /// When a rank sends its next message (default: as is usual for the pattern, mostly `queue`).
+            /// Rule by which a rank sends its next message (default: depends on the pattern, mostly `queue`).
             pub injection: Option<crate::diagnostic::Located<crate::pattern::Injection>>,
-            /// Each rank starts at a random time below this (default: all at once).
+            /// Upper bound of the random start offset of each rank (default: all start at once).
             #[serde(default)]
             pub message_jitter: crate::diagnostic::Located<crate::units::Time>,
         }
@@ -40,7 +40,8 @@ macro_rules! table {
 
 pub(super) use table;
 
-/// What was built, unless there were mistakes before; then these and those of the building.
+/// Combines earlier mistakes with the result of a build: returns the built value if there are no mistakes,
+/// else all mistakes.
 pub(super) fn together<T>(
     mut mistakes: Vec<Diagnostic>,
     built: Result<T, Vec<Diagnostic>>,
@@ -55,12 +56,12 @@ pub(super) fn together<T>(
     }
 }
 
-/// The default of an option that is a number of times.
+/// Default of options that count repetitions.
 pub(super) fn once() -> Located<u32> {
     1.into()
 }
 
-/// The rank an option names.
+/// Returns the rank that an option names, or a mistake if it is not below `ranks`.
 pub(super) fn rank_below(rank: &Located<u32>, ranks: u32, option: &str) -> Result<u32, Diagnostic> {
     if **rank < ranks {
         return Ok(**rank);
@@ -71,7 +72,8 @@ pub(super) fn rank_below(rank: &Located<u32>, ranks: u32, option: &str) -> Resul
         .help(format!("write `{option} = {}` or less", ranks - 1)))
 }
 
-/// The lengths of a grid that holds all ranks: as written, else the factors of `ranks` nearest to each other.
+/// Returns the lengths of a grid that holds all ranks: as written, else factors of `ranks` as equal as
+/// possible.
 pub(super) fn dims(written: Option<&Located<Vec<u32>>>, count: usize, ranks: u32) -> Result<Vec<u32>, Diagnostic> {
     let Some(written) = written else {
         return Ok(balanced(ranks, count));
@@ -91,7 +93,7 @@ pub(super) fn dims(written: Option<&Located<Vec<u32>>>, count: usize, ranks: u32
         .help(format!("write `dims = {suggested:?}`, or another product of {ranks}, or give the `ranks` they hold")))
 }
 
-/// Number of dimensions of a grid: as written, else as many as `dims` has, else `usual`.
+/// Returns the number of dimensions of a grid: as written, else as many as `dims` has, else `usual`.
 pub(super) fn dimensions(
     written: Option<&Located<u32>>,
     dims: Option<&Located<Vec<u32>>>,
@@ -122,18 +124,18 @@ pub(super) fn dimensions(
     }
 }
 
-/// Dimensions for people: `4x4x2`.
+/// Formats dimensions: `4x4x2`.
 pub(super) fn show_dims(dims: &[u32]) -> String {
     let dims: Vec<String> = dims.iter().map(u32::to_string).collect();
     if dims.is_empty() { "no dimensions".into() } else { dims.join("x") }
 }
 
-/// `, 3 rounds`, or nothing for one.
+/// Formats a number of rounds: `, 3 rounds`, or nothing for one.
 pub(super) fn show_rounds(rounds: u32) -> String {
     if rounds == 1 { String::new() } else { format!(", {rounds} rounds") }
 }
 
-/// An option that the chosen algorithm does not look at.
+/// Reports an option that has no effect with the chosen algorithm.
 pub(super) fn unused<T>(value: &Located<T>, option: &str, chosen: &str, meant_for: &str) -> Diagnostic {
     Diagnostic::new("unused-option", format!("`{option}` has no meaning for {chosen}"))
         .at_value(value)
@@ -149,7 +151,7 @@ pub(super) fn too_many<T>(value: &Located<T>, what: &str, count: u128) -> Diagno
         .help("write a smaller number")
 }
 
-/// The finished pattern, if the bytes it sends in all can be counted in 64 bits.
+/// Finishes a pattern, if its total number of bytes fits in 64 bits.
 pub(super) fn finish<T>(pattern: impl Pattern + 'static, size: &Located<T>) -> Built {
     let bytes = pattern.bytes();
     if bytes <= u128::from(u64::MAX) {

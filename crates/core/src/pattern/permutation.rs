@@ -1,4 +1,4 @@
-//! Permutations: every rank sends to one rank and gets from one.
+//! Permutations: every rank sends to one rank and receives from one.
 
 use super::arith::add_mod;
 use super::options::{self, dims, finish, once, show_rounds, table, together, unused};
@@ -12,37 +12,38 @@ use crate::rng::Stream;
 use crate::units::Bytes;
 
 choice! {
-    /// Which permutation. In a grid of lengths d_i a rank is `x_0 + x_1 d_0 + x_2 d_0 d_1 + ...`.
+    /// Kind of the permutation. In a grid of lengths d_i a rank is `x_0 + x_1 d_0 + x_2 d_0 d_1 + ...`.
     pub enum PermutationKind {
         /// To `(src + offset) mod N`.
         Shift = "shift",
-        /// To the transposed place: coordinates and lengths in reverse order. Without `dims`, of the square of ranks
-        /// (N = n^2): x + y n to y + x n.
+        /// To the transposed position: coordinates and lengths in reverse order. Without `dims` the ranks
+        /// form a square (N = n^2), and x + y n sends to y + x n.
         Transpose = "transpose",
-        /// To the rank with the bits of src in reverse order; N a power of two.
+        /// To the rank with the bits of src in reverse order; needs a power of two of ranks.
         BitReverse = "bit-reverse",
-        /// Just less than half way around: to `(x_i + ceil(d_i / 2) - 1) mod d_i` in every dimension. Without `dims`,
-        /// of the ring of all ranks.
+        /// Just less than half way around: to `(x_i + ceil(d_i / 2) - 1) mod d_i` in every dimension. Without
+        /// `dims` the ranks form one ring.
         Tornado = "tornado",
-        /// To one of all N! permutations, as the seed has it.
+        /// To one of all N! permutations, drawn with the seed.
         Random = "random",
     }
 }
 
 table! {
-    /// `[workload.permutation]`: every rank sends to one rank and gets from one; who would send to itself does not.
+    /// `[workload.permutation]`: every rank sends to one rank and receives from one; ranks mapped to
+    /// themselves send nothing.
     pub struct PermutationSpec {
-        /// Which permutation.
+        /// Kind of the permutation.
         pub kind: Located<PermutationKind>,
-        /// How large each message is.
+        /// Size of each message.
         pub size: Located<Bytes>,
-        /// shift: how far (default 1).
+        /// shift: distance to the destination (default 1).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub offset: Option<Located<i64>>,
-        /// transpose, tornado: the lengths of the grid of ranks, x0 first.
+        /// transpose, tornado: lengths of the grid of ranks, x0 first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dims: Option<Located<Vec<u32>>>,
-        /// How often every rank sends its message (default once).
+        /// Number of times every rank sends its message (default 1).
         #[serde(default = "once")]
         pub rounds: Located<u32>,
     }
@@ -91,13 +92,13 @@ impl Rule for PermutationSpec {
 }
 
 impl PermutationSpec {
-    /// The lengths that are written, if they hold all ranks.
+    /// Returns the lengths that are given, if they hold all ranks.
     fn grid(&self, ranks: u32) -> Result<Option<Vec<u32>>, Vec<Diagnostic>> {
         let Some(written) = &self.dims else { return Ok(None) };
         dims(Some(written), written.len(), ranks).map(Some).map_err(|wrong| vec![wrong])
     }
 
-    /// The matrix to transpose.
+    /// Returns the lengths of the matrix to transpose.
     fn square(&self, ranks: u32) -> Result<Vec<u32>, Vec<Diagnostic>> {
         if let Some(grid) = self.grid(ranks)? {
             return Ok(grid);
@@ -117,7 +118,7 @@ impl PermutationSpec {
 
     fn bit_reverse(&self, ranks: u32) -> Result<Vec<u32>, Vec<Diagnostic>> {
         if ranks.is_power_of_two() {
-            // A shift by all 32 bits, for the one rank, leaves nothing.
+            // For a single rank the shift by all 32 bits gives 0.
             let unused = 32 - ranks.ilog2();
             return Ok((0..ranks).map(|src| src.reverse_bits().checked_shr(unused).unwrap_or(0)).collect());
         }
@@ -165,9 +166,9 @@ fn tornado(dims: &[u32]) -> Vec<u32> {
     (0..dims.iter().product()).map(turned).collect()
 }
 
-/// Every rank sends a message to its place in a permutation in each round (index and step are the round).
+/// A permutation: in each round (index and step) every rank sends a message to its image.
 ///
-/// As many steps as rounds; `rounds` messages of m bytes for each rank that is not its own destination.
+/// Each round is a step; each rank that is not its own destination sends `rounds` messages of m bytes.
 /// Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section 3.2.
 ///
 /// Memory: a number for each rank.
@@ -175,12 +176,12 @@ fn tornado(dims: &[u32]) -> Vec<u32> {
 pub(super) struct Permutation {
     destinations: IdVec<RankId, u32>,
     size: u64,
-    /// 0 where no rank sends anything.
+    /// Number of rounds; 0 if no rank sends anything.
     rounds: u32,
 }
 
 impl Permutation {
-    /// `destinations` is by rank, and a permutation.
+    /// Creates the pattern from the destination of each rank, which must be a permutation.
     pub fn new(destinations: Vec<u32>, size: u64, rounds: u32) -> Self {
         let moves = destinations.iter().zip(0..).any(|(&dst, src)| dst != src);
         Self { destinations: destinations.into(), size, rounds: if moves { rounds } else { 0 } }
@@ -206,7 +207,7 @@ impl Pattern for Permutation {
     }
 
     fn receives(&self, rank: RankId, step: u32) -> u32 {
-        // Who sends to itself, and so does not, is also whom nobody else sends to.
+        // A rank that is its own destination sends nothing, and receives nothing.
         u32::from(step < self.sends(rank))
     }
 

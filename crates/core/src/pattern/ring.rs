@@ -1,4 +1,4 @@
-//! Ring: every rank sends to the next, and passes on what it gets.
+//! Ring: every rank sends to the next, and passes on what it receives.
 
 use super::arith::{add_mod, sub_mod};
 use super::options::{finish, once, show_rounds, table};
@@ -11,11 +11,11 @@ use crate::units::Bytes;
 use crate::workload::Lockstep;
 
 table! {
-    /// `[workload.ring]`: every rank sends to the next, as often as there are rounds.
+    /// `[workload.ring]`: every rank sends to the next, once in each round.
     pub struct RingSpec {
-        /// What each rank passes on in a round.
+        /// Size of the message of each rank in a round.
         pub size: Located<Bytes>,
-        /// How often (default once): `ranks - 1` rounds bring everything to everyone.
+        /// Number of rounds (default 1): after `ranks - 1` rounds every rank has the data of all.
         #[serde(default = "once")]
         pub rounds: Located<u32>,
     }
@@ -32,10 +32,10 @@ impl Rule for RingSpec {
     }
 }
 
-/// Data goes round: in round k (index and step k, from 0) rank r sends to `(r + 1) mod N` what it got in round k - 1,
-/// which is the data of rank `(r - k) mod N`.
+/// Data travel around a ring. In round k (index and step k, from 0) rank r sends to `(r + 1) mod N`. It sends
+/// the data it received in round k - 1, which are those of rank `(r - k) mod N`.
 ///
-/// As many steps as rounds, each waiting for the one before; `N * rounds` messages of m bytes.
+/// Each round is a step and waits for the one before; `N * rounds` messages of m bytes.
 #[derive(Debug)]
 struct Ring {
     ranks: Divisor,
@@ -43,7 +43,7 @@ struct Ring {
     rounds: u32,
 }
 
-/// By rank: the next one on the ring.
+/// Returns the next rank on the ring for each rank.
 pub(super) fn next(ranks: u32) -> impl Iterator<Item = RankId> {
     (0..ranks).map(move |rank| RankId(add_mod(rank, 1, ranks)))
 }

@@ -1,23 +1,23 @@
-//! The answers of each pattern's table for itself.
+//! Interface of each pattern's table.
 
 use std::sync::Arc;
 
 use super::{Ground, Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 
-/// The most ranks a pattern may have: rank and index arithmetic stays within 32 bits below this.
+/// Largest number of ranks of a pattern: rank and index arithmetic stays within 32 bits below it.
 pub(super) const MAX_RANKS: u32 = 1 << 24;
 
 /// A pattern, or all mistakes of its table.
 pub(super) type Built = Result<Arc<dyn Pattern>, Vec<Diagnostic>>;
 
-/// The fabric, seed and texts with which a pattern is built.
+/// Fabric, seed and texts from which a pattern is built.
 pub(super) struct Given<'a> {
     /// The fabric.
     pub ground: &'a dyn Ground,
     /// The seed of the scenario.
     pub seed: u64,
-    /// The texts relative to which files are named.
+    /// Sources of text, to which file names are relative.
     pub sources: &'a mut Sources,
 }
 
@@ -41,37 +41,38 @@ impl Given<'_> {
     }
 }
 
-/// The options that the tables of all patterns have.
+/// Options that the tables of all patterns have.
 pub(super) trait Table {
-    /// Returns the number of ranks, if it is written; 0 for a file, which has a number of its own.
+    /// Returns the number of ranks if it is given; 0 for a file, which has its own number.
     fn written_ranks(&self) -> Option<u32>;
 
-    /// Returns when messages may go, where `usual` is the injection rule if none is written.
+    /// Returns the injection rule and start offsets; `usual` is the default injection rule.
     fn traffic_or(&self, usual: Injection) -> Traffic;
 }
 
-/// A pattern as it is written: its table under `[workload]`.
+/// Specification of a pattern: its table under `[workload]`.
 pub(super) trait Rule: Table {
-    /// Builds the pattern: it has a rank for each node, where the table does not say otherwise.
+    /// Builds the pattern, with one rank for each node unless the table gives a number.
     ///
     /// # Errors
-    /// Every mistake of the table and of the file it names.
+    /// All mistakes of the table and of the file it names.
     fn build(&self, given: &mut Given<'_>) -> Built;
 
-    /// Returns its name for people: `all-to-all simple-spread, 20 KB`.
+    /// Returns the title of the pattern: `all-to-all simple-spread, 20 KB`.
     fn title(&self) -> String;
 
-    /// Returns the injection rule if none is written.
+    /// Returns the default injection rule.
     fn usual_injection(&self) -> Injection {
         Injection::Queue
     }
 
-    /// Returns whether another seed can give another result.
+    /// Returns true if another seed can give another result.
     fn depends_on_seed(&self) -> bool {
         false
     }
 
-    /// Returns whether it asks the fabric for more than its number of nodes: for groups, or for links and routes.
+    /// Returns true if it asks the fabric for more than its number of nodes: for groups, or for links and
+    /// routes.
     fn knows_fabric(&self) -> bool {
         false
     }

@@ -10,28 +10,28 @@ use crate::pattern::{After, Block, Message, Needs, Pattern};
 use crate::units::Bytes;
 use crate::workload::{Lockstep, PassedOn};
 
-/// The messages of one call of a collective, on all ranks: those that a program sends for it.
+/// Messages of one call of a collective on all ranks: the same as in a program.
 ///
-/// Steps are the rounds of the algorithm. A message needs everything that is sent to its sender in earlier ones, which
-/// is just what its sender has received by then in the order of its calls.
+/// Steps are the rounds of the algorithm. A message depends on all messages to its sender in earlier rounds;
+/// these are exactly the messages that its sender has received by then in the order of its calls.
 #[derive(Debug)]
 pub(super) struct Scheduled {
     schedule: Schedule,
     steps: u32,
     after: After,
-    /// Whether a rank that starts several messages waits for these before it starts more.
+    /// True if a rank that starts several messages waits for these before it starts more.
     waits_for_sends: bool,
 }
 
 impl Scheduled {
-    /// The messages of a call by an algorithm of this name, whose rounds can be counted.
+    /// Builds the pattern of a call with the algorithm of this name, if its rounds can be counted.
     pub fn of(call: &Call, algorithm: &str, size: &Located<Bytes>) -> Built {
         let known = Algorithm::ALL.iter().find(|known| known.name() == algorithm);
         let algorithm = *known.expect("the algorithms of patterns are known to collectives");
         Self::finished(Schedule::of(call, Plan::plain(algorithm)), size)
     }
 
-    /// The messages of a schedule, if they and their bytes can be counted.
+    /// Builds the pattern of a schedule, if its messages and bytes can be counted.
     pub fn finished(schedule: Schedule, size: &Located<Bytes>) -> Built {
         let rounds = u128::from(schedule.rounds());
         match Self::new(schedule) {
@@ -40,13 +40,14 @@ impl Scheduled {
         }
     }
 
-    /// The messages of a schedule; nothing where its rounds are more than can be counted.
+    /// Creates the pattern of a schedule; `None` if its rounds are too many to count.
     pub fn new(schedule: Schedule) -> Option<Self> {
         let after = if schedule.waits() { After::EarlierSteps } else { After::Nothing };
         Some(Self { steps: u32::try_from(schedule.rounds()).ok()?, schedule, after, waits_for_sends: false })
     }
 
-    /// The same, in which ranks wait for their own messages as the algorithm has it, whatever may be under way at once.
+    /// Sets if ranks wait for their own messages as the algorithm requires, whatever the injection rule
+    /// allows.
     pub fn with_waits(self, waits_for_sends: bool) -> Self {
         Self { waits_for_sends, ..self }
     }

@@ -7,10 +7,10 @@ use crate::rng::Mix;
 
 /// A pseudo-random permutation of `0..n` for each key, evaluated one element at a time.
 ///
-/// A Feistel network permutes the numbers of `ceil(log2 n)` bits: of their two halves each is in turn replaced by
-/// its sum (xor) with a hash of the other. Where the result is not below n the network is applied again
-/// (cycle walking), less than twice on average but for n <= 32.
-/// Source: Black, Rogaway, "Ciphers with arbitrary finite domains", 2002.
+/// A Feistel network permutes the numbers of `ceil(log2 n)` bits: it replaces each of their two halves in
+/// turn by its sum (xor) with a hash of the other half. If the result is not below n the network is applied
+/// again (cycle walking), fewer than two times on average unless n <= 32. Source: Black, Rogaway, "Ciphers
+/// with arbitrary finite domains", 2002.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shuffle {
     mix: Mix,
@@ -20,15 +20,16 @@ pub(super) struct Shuffle {
     high_mask: u32,
 }
 
-/// Four rounds make a Feistel network a strong pseudo-random permutation (Luby, Rackoff, 1988); small domains have few
-/// bits a round, so there are some more.
+/// Number of rounds. Four rounds make a Feistel network a strong pseudo-random permutation (Luby, Rackoff,
+/// 1988); small domains have few bits a round, so there are a few more.
 const ROUNDS: u64 = 6;
 
-/// With fewer bits some orders of a few elements would be noticeably more likely than others.
+/// Smallest number of bits: with fewer, some orders of a few elements would be noticeably more likely than
+/// others.
 const FEWEST_BITS: u32 = 6;
 
 impl Shuffle {
-    /// Permutations of `0..n`.
+    /// Creates the permutations of `0..n`.
     pub fn new(seed: u64, purpose: &str, n: u32) -> Self {
         let bits = ceil_log2(n).max(FEWEST_BITS);
         let low_bits = bits / 2;
@@ -36,7 +37,7 @@ impl Shuffle {
         Self { mix: Mix::new(seed, purpose), n, low_bits, low_mask: mask(low_bits), high_mask: mask(bits - low_bits) }
     }
 
-    /// Where the permutation of this key puts `element`, which is below n.
+    /// Returns the image of `element` (below n) under the permutation of this key.
     #[inline]
     pub fn at(&self, key: u32, element: u32) -> u32 {
         let key = self.mix.one(u64::from(key));
@@ -63,10 +64,10 @@ impl Shuffle {
     }
 }
 
-/// How many messages each rank gets in a step of a random pattern.
+/// Number of messages to each rank in a step of a random pattern.
 ///
-/// Counted for all ranks when a step is first asked for, by looking at each rank's destination, and kept for some
-/// steps, since ranks are near each other in the program.
+/// The messages of a step are counted for all ranks when the step is first asked for, by evaluating each
+/// rank's destination. Some steps are kept, since ranks are near each other in the program.
 ///
 /// Memory: `KEPT * N` counts. Cost: N destinations a step.
 #[derive(Debug, Default)]
@@ -74,7 +75,7 @@ pub(super) struct Arrivals {
     kept: [Mutex<Option<Counted>>; KEPT],
 }
 
-/// Steps that are kept at a time.
+/// Number of steps that are kept at a time.
 const KEPT: usize = 16;
 
 #[derive(Debug)]
@@ -114,7 +115,8 @@ mod tests {
         }
     }
 
-    /// The sum of `(count - expected)^2 / expected`: about the number of counts where all are as likely.
+    /// Returns the sum of `(count - expected)^2 / expected`: about the number of counts if all are equally
+    /// likely.
     fn chi2(counts: &[u32], expected: f64) -> f64 {
         counts.iter().map(|&c| (f64::from(c) - expected) * (f64::from(c) - expected) / expected).sum()
     }

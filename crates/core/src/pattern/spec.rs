@@ -1,4 +1,4 @@
-//! The patterns of a scenario: `[workload.all-to-all]` and so on.
+//! Patterns of a scenario: `[workload.all-to-all]` and so on.
 
 use super::rule::{Built, Given, Rule};
 use super::{Ground, Traffic};
@@ -7,7 +7,7 @@ use crate::diagnostic::Sources;
 /// Declares [`PatternSpec`]: its variants, each with its table.
 macro_rules! patterns {
     ($($(#[doc = $about:literal])* $variant:ident($spec:ty),)*) => {
-        /// The workload of a scenario.
+        /// Workload of a scenario.
         #[spec]
         pub enum PatternSpec {
             $($(#[doc = $about])* $variant($spec),)*
@@ -24,73 +24,74 @@ macro_rules! patterns {
 }
 
 patterns! {
-    /// Every rank sends a block to every other.
+    /// Every rank sends a block to every other rank.
     AllToAll(super::AllToAllSpec),
-    /// What every rank has goes to all.
+    /// The block of every rank goes to all ranks.
     Allgather(super::AllgatherSpec),
-    /// The sum of what all ranks have, for all of them.
+    /// All ranks get the sum of the vectors of all ranks.
     Allreduce(super::AllreduceSpec),
-    /// What one rank has goes to all.
+    /// The data of one rank go to all ranks.
     Broadcast(super::BroadcastSpec),
-    /// One call of a collective, by the algorithms that programs have for it.
+    /// One call of a collective, by the same algorithms as in programs.
     Collective(super::CollectiveSpec),
-    /// Neighbours in a grid of ranks swap their borders.
+    /// Neighbours in a grid of ranks exchange their borders.
     Halo(super::HaloSpec),
-    /// Everyone sends to one rank.
+    /// All ranks send to one rank.
     Incast(super::IncastSpec),
-    /// Every rank sends to one rank and gets from one.
+    /// Every rank sends to one rank and receives from one.
     Permutation(super::PermutationSpec),
     /// Every rank sends to the next.
     Ring(super::RingSpec),
     /// Every message goes to a random rank.
     UniformRandom(super::UniformRandomSpec),
-    /// Every message goes to the group k after its sender's.
+    /// Every message goes to the k-th group after its sender's.
     Adv(super::AdvSpec),
     /// Every group sends to one other group.
     GroupPermutation(super::GroupPermutationSpec),
-    /// A part of all messages goes to one group.
+    /// A fraction of all messages goes to one group.
     HotGroup(super::HotGroupSpec),
-    /// The permutation that loads a link of the fabric most.
+    /// The permutation that puts the highest load on a link.
     WorstCase(super::WorstCaseSpec),
     /// Messages listed in a CSV file.
     File(super::FileSpec),
 }
 
 impl PatternSpec {
-    /// Whether another seed can give another result.
+    /// Returns true if another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         self.rule().depends_on_seed()
     }
 
-    /// Whether it asks the fabric for more than its number of nodes: for groups, or for links and routes.
+    /// Returns true if it asks the fabric for more than its number of nodes: for groups, or for links and
+    /// routes.
     pub fn knows_fabric(&self) -> bool {
         self.rule().knows_fabric()
     }
 
-    /// The pattern for a fabric: it has a rank for each node, where the workload does not say otherwise.
+    /// Builds the pattern for a fabric, with one rank for each node unless the workload gives a number.
     ///
     /// # Errors
-    /// Every mistake of the specification and of the file it names.
+    /// All mistakes of the specification and of the file it names.
     pub fn build(&self, ground: &dyn Ground, seed: u64, sources: &mut Sources) -> Built {
         self.rule().build(&mut Given { ground, seed, sources })
     }
 
-    /// The number of ranks, if it is written; a file has a number of its own (0 here).
+    /// Returns the number of ranks if it is given; 0 for a file, which has its own number.
     pub fn ranks(&self) -> Option<u32> {
         match self {
-            // All nodes, whatever is written.
+            // All nodes, whatever number is given.
             Self::WorstCase(_) => None,
             _ => self.rule().written_ranks(),
         }
     }
 
-    /// When its messages may go.
+    /// Returns the injection rule and start offsets of its messages.
     pub fn traffic(&self) -> Traffic {
         let rule = self.rule();
         rule.traffic_or(rule.usual_injection())
     }
 
-    /// What it is, for people: `all-to-all simple-spread, 20 KB`.
+    /// Returns the title of the pattern: `all-to-all simple-spread, 20 KB`.
     pub fn title(&self) -> String {
         self.rule().title()
     }

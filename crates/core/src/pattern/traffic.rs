@@ -1,4 +1,4 @@
-//! When the messages of a pattern may go: the injection rule and the start offsets.
+//! Times at which the messages of a pattern may go: the injection rule and the start offsets.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,38 +11,38 @@ use crate::ids::RankId;
 use crate::rng::Mix;
 use crate::units::Time;
 
-/// What every workload says beside its own options: each `...Spec` has these as its own fields `injection` and
+/// Options that every workload has beside its own: each `...Spec` has them as its own fields `injection` and
 /// `message-jitter`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Traffic {
-    /// When a rank sends its next message.
+    /// Rule by which a rank sends its next message.
     pub injection: Located<Injection>,
-    /// Each rank starts at a random time below this \[ps\].
+    /// Upper bound of the random start offset of each rank \[ps\].
     pub message_jitter: Located<Time>,
 }
 
-/// When a rank starts, where ranks start at a random time below `jitter`.
+/// Returns the start offset of each rank, random and below `jitter`.
 pub fn start_offsets(seed: u64, jitter: Time) -> impl Fn(RankId) -> Time {
     let random = Mix::new(seed, "message-jitter");
     move |rank| Time::from_ps(jitter.ps() * random.one_unit(u64::from(rank.0)))
 }
 
-/// When a rank sends its next message.
+/// Rule by which a rank sends its next message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Injection {
-    /// When its previous message has been delivered.
+    /// After its previous message has been delivered.
     #[default]
     Queue,
-    /// When its previous message has been delivered and everything addressed to it in that step has arrived.
+    /// After its previous message has been delivered and all messages to it of that step have arrived.
     SendRecv,
-    /// When all messages of all ranks of the previous step have been delivered.
+    /// After all messages of all ranks of the previous step have been delivered.
     Barrier,
-    /// When the last byte of its previous message has left its node; with a transport that knows no such moment
-    /// (flows), when it has been delivered.
+    /// After the last byte of its previous message has left its node. With a transport that does not know
+    /// this time (flows), after it has been delivered.
     Left,
-    /// At once: all messages are under way together.
+    /// At once: all messages are in flight together.
     All,
-    /// As long as fewer than so many of its messages are under way.
+    /// While fewer than this number of its messages are in flight.
     Window(u32),
 }
 

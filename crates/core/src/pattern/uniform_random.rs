@@ -10,9 +10,9 @@ use crate::units::Bytes;
 table! {
     /// `[workload.uniform-random]`: every message goes to a random other rank.
     pub struct UniformRandomSpec {
-        /// How many each rank sends.
+        /// Number of messages of each rank.
         pub messages: Located<u32>,
-        /// How large each message is.
+        /// Size of each message.
         pub size: Located<Bytes>,
     }
 }
@@ -33,10 +33,10 @@ impl Rule for UniformRandomSpec {
     }
 }
 
-/// Every message goes to one of the N - 1 other ranks, each as likely, whatever the others do.
+/// Uniform random traffic: every message goes to one of the N - 1 other ranks, uniformly and independently.
 ///
-/// The message with index i (and step i) of `src` goes to `(src + 1 + u) mod N`, u the random number below N - 1
-/// that the seed has for (src, i).
+/// The message with index i (and step i) of `src` goes to `(src + 1 + u) mod N`. The random number u is below
+/// N - 1 and depends on the seed and (src, i).
 #[derive(Debug)]
 struct UniformRandom {
     ranks: u32,

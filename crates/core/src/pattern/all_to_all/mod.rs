@@ -1,11 +1,12 @@
-//! All-to-all: every rank has a block of its own for every other rank.
+//! All-to-all: every rank has its own block for every other rank.
 //!
-//! With N ranks and blocks of m bytes at least `N (N - 1) m` bytes must travel; the algorithms that forward blocks
-//! ([`AllToAll::Ring`], [`AllToAll::Bruck`]) send more bytes in fewer or nearer messages.
+//! With N ranks and blocks of m bytes at least `N (N - 1) m` bytes must travel. The algorithms that forward
+//! blocks ([`AllToAll::Ring`], [`AllToAll::Bruck`]) send more bytes in fewer messages or over shorter
+//! distances.
 //!
-//! Bruck's messages are those of a program's [alltoall](crate::collective). The others are rules of their
-//! own: with them no message waits for what its sender receives (a program's exchanges do), which is what makes their
-//! steps uniform.
+//! Bruck's messages are those of a program's [alltoall](crate::collective). The other algorithms are rules of
+//! this room. With these no message waits for messages that its sender receives (a program's exchanges do),
+//! and so their steps are uniform.
 
 mod random_order;
 mod ring;
@@ -29,49 +30,49 @@ use several::Several;
 use spread::{Destination, Spread};
 
 choice! {
-    /// How the blocks get to their ranks.
+    /// Algorithm that carries the blocks to their ranks.
     pub enum AllToAll {
         /// Message p = 1 .. N-1 goes to `(src + p) mod N`.
         SimpleSpread = "simple-spread",
-        /// Simple spread in both coordinates of an n x n square of ranks; N = n^2.
+        /// Simple spread in both coordinates of an n x n square of ranks; needs N = n^2.
         Spread2d = "2d-spread",
         /// Simple spread in every coordinate of a grid of ranks.
         SpreadNd = "nd-spread",
-        /// Message p goes to `src xor p`; N a power of two.
+        /// Message p goes to `src xor p`; needs a power of two of ranks.
         Pairwise = "pairwise",
-        /// Pairwise where N is a power of two, else simple spread.
+        /// Pairwise if the number of ranks is a power of two, else simple spread.
         Mpich = "mpich",
         /// Blocks travel from neighbour to neighbour around a ring.
         Ring = "ring",
-        /// Blocks travel by powers of two, many in one message: log N rounds.
+        /// Blocks travel by powers of two, many in each message: log N rounds.
         Bruck = "bruck",
-        /// Each rank visits the others in a random order of its own.
+        /// Each rank visits the other ranks in its own random order.
         RandomOrder = "random-order",
-        /// Simple spread with all messages under way at once.
+        /// Simple spread with all messages in flight at once.
         Linear = "linear",
     }
 }
 
 table! {
-    /// `[workload.all-to-all]`: every rank sends a block to every other.
+    /// `[workload.all-to-all]`: every rank sends a block to every other rank.
     pub struct AllToAllSpec {
-        /// How the blocks get to their ranks.
+        /// Algorithm that carries the blocks to their ranks.
         pub algorithm: Located<AllToAll>,
-        /// What each rank has for each other.
+        /// Size of the block of each pair of ranks.
         ///
-        /// Each message of it has this size, where there are several (`messages`).
+        /// With several `messages` for each pair, each of them has this size.
         pub size: Located<Bytes>,
-        /// How many messages of that size each rank has for each other (default 1); not for ring and bruck, whose
-        /// messages hold the blocks of several pairs.
+        /// Number of messages for each pair of ranks (default 1); not for ring and bruck, whose messages hold
+        /// the blocks of several pairs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub messages: Option<Located<u32>>,
-        /// In which order: all for one rank in a row (default), or whole rounds.
+        /// Order of the messages: all for one rank in a row (default), or whole rounds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub message_order: Option<Located<MessageOrder>>,
-        /// nd-spread: the lengths of the grid of ranks, x0 first (default: the nearest to each other that there are).
+        /// nd-spread: lengths of the grid of ranks, x0 first (default: as equal as possible).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dims: Option<Located<Vec<u32>>>,
-        /// nd-spread: how many dimensions the grid has, where `dims` does not say so (default 3).
+        /// nd-spread: number of dimensions of the grid, if `dims` is not given (default 3).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dimensions: Option<Located<u32>>,
     }
@@ -117,12 +118,12 @@ impl Rule for AllToAllSpec {
 }
 
 impl AllToAllSpec {
-    /// Messages for each pair of ranks.
+    /// Number of messages for each pair of ranks.
     fn messages(&self) -> u32 {
         self.messages.map_or(1, |messages| *messages)
     }
 
-    /// What is wrong with the number of messages, whatever the number of ranks.
+    /// Returns the mistake of the number of messages, if it has one for any number of ranks.
     fn no_messages(&self) -> Option<Diagnostic> {
         let messages = self.messages.as_ref()?;
         let forwards = matches!(*self.algorithm, AllToAll::Ring | AllToAll::Bruck);
@@ -149,7 +150,7 @@ impl AllToAllSpec {
         }
     }
 
-    /// The pattern with as many messages for each pair as there are to be.
+    /// Finishes a pattern with the number of messages for each pair that is asked for.
     fn several<P: Pattern + 'static>(&self, once: P) -> Built {
         let (Some(messages), 2..) = (&self.messages, self.messages()) else { return finish(once, &self.size) };
         let order = self.message_order.map_or(MessageOrder::InARow, |order| *order);
@@ -185,7 +186,7 @@ impl AllToAllSpec {
             .help(format!("write `algorithm = \"mpich\"` or `\"simple-spread\"`, or `ranks = {below}`"))
     }
 
-    /// The side of the square of ranks.
+    /// Returns the side of the square of ranks.
     fn square(&self, ranks: u32) -> Result<u32, Vec<Diagnostic>> {
         let n = ranks.isqrt();
         if n * n == ranks {
@@ -200,7 +201,7 @@ impl AllToAllSpec {
         ])
     }
 
-    /// The lengths of the grid of ranks.
+    /// Returns the lengths of the grid of ranks.
     fn grid(&self, ranks: u32) -> Result<Vec<u32>, Vec<Diagnostic>> {
         let count = dimensions(self.dimensions.as_ref(), self.dims.as_ref(), 3, 24).map_err(|wrong| vec![wrong])?;
         dims(self.dims.as_ref(), count, ranks).map_err(|wrong| vec![wrong])

@@ -1,4 +1,4 @@
-//! All-to-all in which each rank visits the others in a random order of its own.
+//! All-to-all in which each rank visits the other ranks in its own random order.
 
 use crate::ids::RankId;
 use crate::pattern::arith::add_mod;
@@ -6,11 +6,11 @@ use crate::pattern::shuffle::{Arrivals, Shuffle};
 use crate::pattern::{After, Block, Message, Needs, Pattern};
 use crate::workload::Lockstep;
 
-/// Every rank sends each other its block directly, in random order.
+/// All-to-all in random order: every rank sends each other rank its block directly.
 ///
-/// The message with index i (and step i) of `src` goes to `(src + 1 + P_src(i)) mod N`, P_src a pseudo-random
-/// permutation of `0 .. N-2` that the seed and `src` choose. Ranks know nothing of each other's order: in each step
-/// some ranks get several messages and about `N / e` none.
+/// The message with index i (and step i) of `src` goes to `(src + 1 + P_src(i)) mod N`, where P_src is a
+/// pseudo-random permutation of `0 .. N-2` given by the seed and `src`. The orders of the ranks are
+/// independent: in each step some ranks get several messages and about `N / e` none.
 ///
 /// N - 1 steps; `N (N - 1)` messages and as many blocks.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct RandomOrder {
 }
 
 impl RandomOrder {
-    /// `ranks` ranks with blocks of `size` bytes \[B\].
+    /// Creates the pattern for `ranks` ranks with blocks of `size` bytes \[B\].
     pub fn new(ranks: u32, size: u64, seed: u64) -> Self {
         let order = Shuffle::new(seed, "all-to-all random-order", (ranks - 1).max(1));
         Self { ranks, size, order, arrivals: Arrivals::default() }

@@ -4,10 +4,11 @@ use crate::ids::RankId;
 use crate::pattern::arith::{add_mod, sub_mod};
 use crate::pattern::{After, Block, Message, Pattern};
 
-/// Every rank passes what is not for itself on to the next rank.
+/// All-to-all around a ring: every rank passes on to the next rank the blocks that are not for itself.
 ///
-/// In round `k = 1 .. N-1` (index and step k - 1) rank r sends to `(r + 1) mod N` the blocks still travelling: those
-/// that rank `(r - k + 1) mod N` has for ranks k and more places after it, `N - k` blocks of m bytes.
+/// In round `k = 1 .. N-1` (index and step k - 1) rank r sends to `(r + 1) mod N` the blocks still
+/// travelling: those that rank `(r - k + 1) mod N` has for ranks k and more places after it, `N - k` blocks
+/// of m bytes.
 ///
 /// N - 1 steps, each waiting for the one before; `N (N - 1)` messages; `m N^2 (N - 1) / 2` bytes, all between
 /// neighbours.
@@ -18,7 +19,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// `ranks` ranks with blocks of `size` bytes \[B\].
+    /// Creates the pattern for `ranks` ranks with blocks of `size` bytes \[B\].
     pub fn new(ranks: u32, size: u64) -> Self {
         Self { ranks, size }
     }

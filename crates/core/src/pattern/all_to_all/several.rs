@@ -7,47 +7,49 @@ use crate::pattern::{Block, Message, Needs, Pattern};
 use crate::workload::Lockstep;
 
 choice! {
-    /// In which order a rank sends the messages that it has for the same rank.
+    /// Order in which a rank sends the several messages of each pair.
     pub enum MessageOrder {
-        /// All for one rank, then all for the next.
+        /// All messages for one rank, then all for the next.
         InARow = "in-a-row",
-        /// One for every rank, then the whole all-to-all again.
+        /// One message for every rank, then the whole all-to-all again.
         Rounds = "rounds",
     }
 }
 
-/// An all-to-all whose ranks have k messages for each other instead of one.
+/// An all-to-all with k messages for each pair of ranks instead of one.
 ///
-/// With `once` the all-to-all that sends each block straight to its rank, N - 1 messages a rank: the message with index
-/// (and step) i is the one that `once` has with index
+/// `once` is the all-to-all that sends each block directly to its rank, with N - 1 messages a rank. The
+/// message with index (and step) i is the message of `once` with index
 ///
 /// * in a row: `i div k`; it is the `i mod k`-th of its pair;
 /// * in rounds: `i mod (N - 1)`; it is the `i div (N - 1)`-th of its pair.
 ///
-/// `k (N - 1)` steps, `k N (N - 1)` messages. The j-th message of a pair carries the block (origin, dst + j N). Source:
-/// MFS, section 3.3: messages have a size and a number, for little of large and much of small messages. In which order
-/// the messages of a pair go is left open there.
+/// `k (N - 1)` steps, `k N (N - 1)` messages. The j-th message of a pair carries the block (origin, dst + j
+/// N).
+///
+/// Source: MFS, section 3.3: messages have a size and a number, a small number of large and a large number of
+/// small messages. The order of the messages of a pair is left open there.
 #[derive(Debug)]
 pub(super) struct Several<P> {
     once: P,
     messages: Divisor,
-    /// Messages of a rank in `once`, where there are any.
+    /// Number of messages of a rank in `once`, at least 1.
     each: Divisor,
     order: MessageOrder,
 }
 
 impl<P: Pattern> Several<P> {
-    /// `messages` for each pair; nothing where one of `once` is not straight to its destination, or they are too many
-    /// to count.
+    /// Creates the pattern with `messages` for each pair. Returns `None` if `once` does not send directly to
+    /// destinations in lockstep, or if the messages are too many to count.
     pub fn new(once: P, messages: u32, order: MessageOrder) -> Option<Self> {
         once.lockstep()?;
-        // Parts of blocks are counted too: N k of them.
+        // Parts of blocks are counted as well: there are N k.
         once.ranks().checked_mul(messages)?;
         let each = Divisor::new(once.steps().max(1));
         Some(Self { once, messages: Divisor::new(messages), each, order })
     }
 
-    /// Which message of `once` it is, and which of its pair.
+    /// Returns the index of the message in `once`, and its number within its pair.
     #[inline]
     fn place(&self, index: u32) -> (u32, u32) {
         match self.order {

@@ -6,12 +6,12 @@ use crate::pattern::arith::add_mod;
 use crate::pattern::{After, Block, Message, Needs, Pattern};
 use crate::workload::Lockstep;
 
-/// Every rank sends each other its block directly.
+/// All-to-all by permutations: every rank sends each other rank its block directly.
 ///
-/// Message `p = 1 .. N-1` of `src` (index p - 1, step p - 1) goes to `rule(src, p)`; for each p the rule is a
-/// permutation of the ranks without a fixed point, so everyone sends and receives one message a step.
+/// Message `p = 1 .. N-1` of `src` (index p - 1, step p - 1) goes to `rule(src, p)`. For each p the rule is a
+/// permutation of the ranks without a fixed point, so every rank sends and receives one message a step.
 ///
-/// N - 1 steps; `N (N - 1)` messages and as many blocks.
+/// There are N - 1 steps, with `N (N - 1)` messages and as many blocks.
 #[derive(Debug)]
 pub(super) struct Spread {
     ranks: u32,
@@ -19,34 +19,34 @@ pub(super) struct Spread {
     rule: Destination,
 }
 
-/// Where a rank's p-th message goes.
+/// Rule for the destination of a rank's p-th message.
 #[derive(Debug)]
 pub(super) enum Destination {
     /// Simple spread: `(src + p) mod N`.
     ///
     /// Source: docs/models.md, "All-to-all", A2ASS.
     Shift,
-    /// The spread of a grid of ranks: with `src = sum s_i * stride_i` and `p = sum p_i * stride_i` in the mixed radix
-    /// of the grid's lengths d_i, to `sum ((s_i + p_i) mod d_i) * stride_i`. In two dimensions of the same length
-    /// that is the 2D spread.
+    /// Spread of a grid of ranks. In the mixed radix of the grid's lengths d_i, `src = sum s_i * stride_i`
+    /// and `p = sum p_i * stride_i`; the destination is `sum ((s_i + p_i) mod d_i) * stride_i`. In two
+    /// dimensions of the same length that is the 2D spread.
     ///
     /// Source: docs/models.md, "All-to-all", A2ASS2D.
     Grid(Vec<Divisor>),
-    /// Pairwise exchange: `src xor p`, N a power of two.
+    /// Pairwise exchange: `src xor p`, for N a power of two.
     ///
     /// Source: docs/models.md, "All-to-all", A2APW.
     Xor,
 }
 
 impl Destination {
-    /// The spread of a grid with these lengths, x0 first.
+    /// Returns the spread of a grid with these lengths, x0 first.
     pub fn grid(dims: &[u32]) -> Self {
         Self::Grid(dims.iter().filter(|&&d| d > 1).map(|&d| Divisor::new(d)).collect())
     }
 }
 
 impl Spread {
-    /// `ranks` ranks with blocks of `size` bytes \[B\].
+    /// Creates the pattern for `ranks` ranks with blocks of `size` bytes \[B\].
     pub fn new(ranks: u32, size: u64, rule: Destination) -> Self {
         Self { ranks, size, rule }
     }
@@ -99,7 +99,7 @@ impl Pattern for Spread {
 
     fn lockstep(&self) -> Option<Lockstep<'_>> {
         let destinations = |step: u32, destinations: &mut Vec<RankId>| match &self.rule {
-            // Two runs of ranks: those before the end, and those after it.
+            // Two ranges of ranks: from `step + 1` to the end, then the ranks before.
             Destination::Shift => destinations.extend((step + 1..self.ranks).chain(0..step + 1).map(RankId)),
             _ => destinations.extend((0..self.ranks).map(|rank| RankId(self.destination(rank, step + 1)))),
         };

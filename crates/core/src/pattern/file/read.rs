@@ -1,4 +1,4 @@
-//! From the rows of a pattern file to its messages by sender.
+//! Conversion of the rows of a pattern file to messages by sender.
 
 use std::sync::OnceLock;
 
@@ -26,14 +26,14 @@ const DELAY: usize = 4;
 const AFTER: usize = 5;
 const ID: usize = 6;
 
-/// One more than the largest rank: tables by rank are made before it is known how many of them send.
+/// Largest number of ranks: tables by rank are made before it is known how many of them send.
 const MOST_RANKS: u32 = 1 << 24;
-/// Rows and references are counted in 32 bits.
+/// Largest number of rows and of references, which are counted in 32 bits.
 const MOST_ROWS: u32 = u32::MAX - 1;
-/// After so many wrong references no more are reported.
+/// Largest number of wrong references that are reported.
 const MOST_MISTAKES: usize = 20;
 
-/// The rows as they stand in the file, a vector for each column that it has.
+/// The rows in the order of the file, with a vector for each column.
 #[derive(Default)]
 struct Rows {
     src: Vec<u32>,
@@ -43,21 +43,21 @@ struct Rows {
     delays: Vec<f64>,
     waits: Vec<Wait>,
     references: Vec<Reference>,
-    /// By sender and another rank: the last message of that rank that the sender's rows have named.
+    /// Last message of another rank that a sender's rows have named, by sender and that rank.
     named: FxHashMap<(u32, u32), u32>,
     ids: Ids,
     total: u64,
 }
 
-/// A row that waits for messages.
+/// A row whose message depends on other messages.
 struct Wait {
     row: u32,
     line: u64,
-    /// Where in `references` its last one ends.
+    /// End of its references in `references`.
     end: u32,
 }
 
-/// What `after` names.
+/// A reference in the column `after`.
 #[derive(Clone, Copy)]
 enum Reference {
     Row(u32),
@@ -65,11 +65,11 @@ enum Reference {
     Sent(MessageId),
 }
 
-/// Messages with a name of their own. A name may be used before the row that has it.
+/// Names of messages. A name may be used before the row that has it.
 #[derive(Default)]
 struct Ids {
     numbers: FxHashMap<Box<str>, u32>,
-    /// By number: the row and the line that have the name.
+    /// Row and line that have each name.
     rows: Vec<Option<(u32, u64)>>,
 }
 
@@ -85,7 +85,7 @@ impl Ids {
     }
 }
 
-/// Reads the file of the specification.
+/// Reads the file that the specification names.
 pub(super) fn read(spec: &FileSpec, sources: &Sources) -> Result<FilePattern, Vec<Diagnostic>> {
     if let Some(ranks) = &spec.ranks
         && !(1..=MOST_RANKS).contains(&**ranks)
@@ -107,10 +107,10 @@ pub(super) fn read(spec: &FileSpec, sources: &Sources) -> Result<FilePattern, Ve
     rows.by_sender(ranks).map_err(|wrong| located(spec, sources, wrong))
 }
 
-/// A reference that leads nowhere: line, which reference of its cell, and what is wrong.
+/// A wrong reference: its line, its number within the cell, and the mistake.
 type Wrong = (u64, usize, Diagnostic);
 
-/// The mistakes at their places, for which the file is read a second time.
+/// Adds the places to the mistakes, for which it reads the file a second time.
 fn located(spec: &FileSpec, sources: &Sources, mut wrong: Vec<Wrong>) -> Vec<Diagnostic> {
     wrong.sort_by_key(|&(line, word, _)| (line, word));
     let without_place = |wrong: Vec<Wrong>| wrong.into_iter().map(|(_, _, diagnostic)| diagnostic).collect();
@@ -173,7 +173,7 @@ impl Rows {
         }
     }
 
-    /// Keeps the name of a row; `false` if it cannot be one.
+    /// Adds the name of a row; returns `false` if the name is not allowed.
     fn add_id(&mut self, row: &mut Row<'_>, number: u32) -> bool {
         let Some(name) = row.text(ID) else { return false };
         if name.is_empty() {
@@ -196,7 +196,7 @@ impl Rows {
         true
     }
 
-    /// Keeps what a row waits for; `false` if some of it cannot be understood.
+    /// Adds the dependencies of a row; returns `false` if a reference cannot be read.
     fn add_wait(&mut self, row: &mut Row<'_>, number: u32, sender: Option<u32>, most_ranks: u32) -> bool {
         let mut right = true;
         for (range, word) in row.words(AFTER) {
@@ -233,13 +233,14 @@ impl Rows {
         right
     }
 
-    /// The message that a sender calls `src:index`, or `src:+n`: n behind the last one of `src` that it has named.
+    /// Returns the message that a sender names as `src:index`, or as `src:+n`: n after the last one of `src`
+    /// that it named.
     fn sent(&mut self, sender: u32, src: u32, index: &str) -> Option<MessageId> {
         let last = self.named.get(&(sender, src)).copied();
         let index = match index.strip_prefix('+') {
-            // Nothing named yet: `+1` is the first message.
+            // The first `+1` names the first message.
             Some(further) => {
-                // Numbers may have a sign of their own: not two.
+                // The number may have a sign of its own, but two are wrong.
                 let further = Some(further).filter(|further| !further.starts_with('+'))?;
                 let further = further.parse::<u32>().ok()?.checked_sub(1)?;
                 last.map_or(Some(0), |last| last.checked_add(1))?.checked_add(further)?
@@ -250,7 +251,7 @@ impl Rows {
         Some(MessageId { src: RankId(src), index })
     }
 
-    /// The messages by sender, each sender's by `order` and then as they stand in the file.
+    /// Sorts the messages by sender, and each sender's by `order` and then by row.
     fn by_sender(self, ranks: u32) -> Result<FilePattern, Vec<Wrong>> {
         let starts = starts_of(ranks as usize, &self.src);
         let row_at = self.sending_order(&starts);
@@ -270,7 +271,7 @@ impl Rows {
         })
     }
 
-    /// By message in sending order, its row; `None` where the file is in that order already.
+    /// Returns the row of each message in sending order; `None` if the file is in that order already.
     fn sending_order(&self, starts: &[u32]) -> Option<Vec<u32>> {
         if self.order.is_empty() && self.src.is_sorted() {
             return None;
@@ -291,7 +292,7 @@ impl Rows {
         Some(row_at)
     }
 
-    /// What each message waits for, by message in sending order: where its list starts, and the lists.
+    /// Returns the dependencies of each message in sending order: the start of each list, and the lists.
     fn after(&self, starts: &[u32], row_at: Option<&[u32]>) -> Result<(Vec<u32>, Vec<MessageId>), Vec<Wrong>> {
         if self.waits.is_empty() {
             return Ok((Vec::new(), Vec::new()));
@@ -367,7 +368,7 @@ impl Rows {
     }
 }
 
-/// A column in sending order.
+/// Returns a column in sending order.
 fn reordered<T: Copy>(mut column: Vec<T>, row_at: Option<&[u32]>) -> Vec<T> {
     match row_at {
         Some(row_at) if !column.is_empty() => row_at.iter().map(|&row| column[row as usize]).collect(),

@@ -15,7 +15,7 @@ fn spec(path: &str) -> FileSpec {
     }
 }
 
-/// The pattern of a file with this content; the file's name is cut from messages.
+/// Builds the pattern of a file with this content; the file's name is cut from messages.
 fn with_ranks(content: &[u8], ranks: Option<u32>) -> Result<Arc<dyn Pattern>, String> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(content).unwrap();
@@ -30,7 +30,7 @@ fn pattern(content: &str) -> Result<Arc<dyn Pattern>, String> {
     with_ranks(content.as_bytes(), None)
 }
 
-/// All messages as lines `src.index: dst bytes delay[ns] after`.
+/// Lists all messages as lines `src.index: dst bytes delay[ns] after`.
 fn listing(pattern: &dyn Pattern) -> String {
     let mut lines = Vec::new();
     for rank in 0..pattern.ranks() {
@@ -146,7 +146,7 @@ fn a_compressed_file_reads_like_a_plain_one() {
     assert!(with_ranks(&compressed[..compressed.len() - 3], None).is_err());
 }
 
-/// Bytes that each rank sends, and how many messages it waits for.
+/// Returns the number of messages, the bytes, and the number of dependencies of a shipped pattern.
 fn totals(name: &str) -> (u64, u64, u64) {
     let path = format!("{}/../../patterns/{name}.csv.zst", env!("CARGO_MANIFEST_DIR"));
     let pattern = PatternSpec::File(spec(&path)).build(&0, 0, &mut Sources::default()).unwrap();

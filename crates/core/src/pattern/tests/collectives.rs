@@ -1,4 +1,4 @@
-//! What each collective must achieve, in how many steps and with how many bytes.
+//! Result of each collective, and its number of steps and bytes.
 
 use super::symbolic::gather;
 use super::{build, messages, try_build};
@@ -13,7 +13,8 @@ fn log2_up(n: u32) -> u32 {
     (0..32).find(|k| 1u64 << k >= u64::from(n)).unwrap_or(32)
 }
 
-/// The numbers of ranks from 1 to 40 for which an algorithm is defined, which must be those that `defined` names.
+/// Builds an algorithm for each number of ranks from 1 to 40, and checks that it exists exactly where
+/// `defined` says.
 fn defined(table: &str, lines: &str, defined: impl Fn(u32) -> bool) -> Vec<(u32, std::sync::Arc<dyn Pattern>)> {
     let built = (1..=40).filter_map(|n| {
         let pattern = try_build(table, lines, n);
@@ -107,7 +108,7 @@ fn messages_of_a_pair_go_in_a_row_or_in_whole_rounds() {
     assert_eq!(destinations(&*one, 3), [0, 1, 2]);
 }
 
-/// Destinations of one rank.
+/// Returns the destinations of one rank.
 fn destinations(pattern: &dyn Pattern, src: u32) -> Vec<u32> {
     messages(pattern).filter(|(rank, ..)| rank.0 == src).map(|(_, _, message)| message.dst.0).collect()
 }
@@ -166,7 +167,7 @@ fn random_orders_differ_between_ranks_and_seeds_and_not_between_runs() {
     assert_eq!(distances(&*first, 0), distances(&*again, 0));
     assert_ne!(distances(&*first, 0), distances(&*other, 0));
     assert_ne!(distances(&*first, 0), distances(&*first, 1));
-    // Not all ranks are met at one moment: independent orders leave about 1/e of them alone in a step.
+    // Independent orders leave about 1/e of the ranks without a message in a step.
     let alone = (0..54).filter(|&rank| first.receives(RankId(rank), 0) == 0).count();
     assert!((10..=30).contains(&alone), "{alone}");
 }
@@ -189,7 +190,7 @@ fn a_broadcast_brings_every_segment_to_every_rank_from_any_root() {
                 let pattern = build("broadcast", &lines, n);
                 let all: Vec<Block> = (0..segments).map(|k| block(root, k)).collect();
                 let own = |rank: RankId| if rank.0 == root { all.clone() } else { Vec::new() };
-                // As even as can be: the first 101 mod segments are longer.
+                // As even as possible: the first 101 mod segments are longer.
                 let size = |b: Block| 101 / u64::from(segments) + u64::from(b.part < 101 % segments);
                 let end = gather(&lines, &*pattern, own, size);
                 assert!(end.iter().all(|blocks| blocks.iter().eq(&all)), "{lines}, {n} ranks");
@@ -231,8 +232,8 @@ fn an_allreduce_takes_the_steps_and_bytes_of_its_formula() {
                 "rabenseifner" => members,
                 _ => 1,
             };
-            // That all contributions are combined once is the expansion's to show; here its segments are as even as can
-            // be.
+            // Tests of the expansion show that each contribution is combined once; here segments are as even
+            // as possible.
             let size = |part| 101 / u64::from(segments) + u64::from(part < 101 % segments);
             for (rank, index, message) in messages(&*pattern) {
                 let carried = pattern.carries(rank, index);
@@ -253,7 +254,7 @@ fn an_allreduce_takes_the_steps_and_bytes_of_its_formula() {
 #[test]
 fn a_ring_hands_the_data_of_every_rank_around() {
     for n in 1..=12 {
-        // After n - 1 rounds everyone has had everything; later rounds bring the same again.
+        // After n - 1 rounds every rank has had all data; later rounds bring the same again.
         let pattern = build("ring", &format!("size = '7 B'; rounds = {}", n - 1), n);
         let end = gather(&format!("ring, {n} ranks"), &*pattern, |rank| vec![block(rank.0, 0)], |_| 7);
         assert!(end.iter().all(|blocks| blocks.len() == n as usize));

@@ -1,4 +1,4 @@
-//! Patterns that know groups.
+//! Patterns that depend on groups.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ fn destinations(pattern: &dyn Pattern) -> Vec<Vec<u32>> {
     (0..pattern.ranks()).map(|rank| of(rank).map(dst).collect()).collect()
 }
 
-/// What is received in each step is what is sent.
+/// Checks that the receives of each step match its sends.
 fn check_receives(pattern: &dyn Pattern) {
     for step in 0..pattern.steps() {
         let mut counts = vec![0; pattern.ranks() as usize];
@@ -73,7 +73,7 @@ fn a_hot_group_gets_its_part_and_nobody_sends_to_itself() {
     let expected = 0.3 + 0.7 * (0.8 * 4.0 / 19.0 + 0.2 * 3.0 / 19.0);
     assert!((hot - expected).abs() < 0.025, "{hot} and not {expected}");
     check_receives(&*pattern);
-    // A group of one has nobody to send to in it.
+    // A group of one has no other rank to send to.
     let one = build("hot-group", "fraction = 1.0; messages = 5; size = '7 B'", &[1, 3]).unwrap();
     assert!(destinations(&*one)[0].iter().all(|&dst| dst > 0));
     assert!(destinations(&*one)[1].iter().all(|&dst| dst == 0));
@@ -119,7 +119,7 @@ fn groups_that_make_no_sense_are_refused() {
     let none = "no two of 2 groups have as many ranks, so that none can send to another";
     assert_eq!(wrong("group-permutation", "size = '1 B'", &[1, 2]), none);
     assert_eq!(wrong("worst-case", "size = '1 B'; ranks = 3", &[4]), "the worst permutation is one of all 4 nodes");
-    // Without a fabric nothing is known of groups, unless their size is written.
+    // Without a fabric, groups are unknown unless their size is given.
     let bare = |lines: &str| spec("adv", lines).build(&16, 1, &mut Sources::default());
     assert_eq!(bare("size = '1 B'").unwrap_err()[0].code, "no-groups");
     assert!(bare("size = '1 B'; group-size = 5").is_ok());

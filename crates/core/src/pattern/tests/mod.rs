@@ -1,4 +1,4 @@
-//! What all patterns must be, and what each must achieve.
+//! Properties of all patterns, and the result of each.
 
 mod collectives;
 mod groups;
@@ -16,13 +16,13 @@ use crate::diagnostic::{Diagnostic, Sources};
 use crate::ids::RankId;
 use crate::units::Time;
 
-/// A file that holds just a pattern.
+/// A file that holds only a pattern.
 #[derive(Serialize, Deserialize)]
 struct PatternFile {
     workload: PatternSpec,
 }
 
-/// The specification in `[workload.<table>]` with these lines, separated by semicolons.
+/// Reads the specification in `[workload.<table>]` with these lines, separated by semicolons.
 fn spec(table: &str, lines: &str) -> PatternSpec {
     let text = format!("[workload.{table}]\n{}", lines.replace(';', "\n"));
     match crate::reading::from_toml::<PatternFile>(&text) {
@@ -89,7 +89,7 @@ const EVERY: &[(&str, &str)] = &[
     ("halo", "dimensions = 3; size = ['7 B', '11 B', '13 B']; rounds = 2; periodic = false"),
 ];
 
-/// Every pattern for every number of ranks for which it is defined.
+/// Returns every pattern for every number of ranks for which it is defined.
 fn every() -> impl Iterator<Item = (String, Arc<dyn Pattern>)> {
     let of = |(table, lines): (&'static str, &'static str)| {
         (1..=40).filter_map(move |n| Some((format!("{table}: {lines}, {n} ranks"), try_build(table, lines, n).ok()?)))
@@ -97,7 +97,7 @@ fn every() -> impl Iterator<Item = (String, Arc<dyn Pattern>)> {
     EVERY.iter().copied().flat_map(of)
 }
 
-/// All messages with their senders and indices.
+/// Returns all messages with their senders and indices.
 fn messages(pattern: &dyn Pattern) -> impl Iterator<Item = (RankId, u32, Message)> {
     let ranks = (0..pattern.ranks()).map(RankId);
     ranks.flat_map(move |rank| (0..pattern.sends(rank)).map(move |index| (rank, index, pattern.message(rank, index))))
@@ -171,7 +171,7 @@ fn in_lockstep_every_rank_sends_its_messages_one_a_step() {
             if work.passed_on.is_none() {
                 assert!(expected.iter().all(|message| message.bytes == work.bytes), "{name}");
             } else if step > 0 {
-                // What a rank got in the step before it sends now.
+                // A rank sends the message that it received in the step before.
                 for (rank, before) in ranks().map(|rank| (rank, pattern.message(rank, step - 1))) {
                     assert_eq!(expected[before.dst.0 as usize].bytes, before.bytes, "{name}: {rank} step {step}");
                 }
@@ -209,7 +209,7 @@ fn a_pattern_without_bytes_or_rounds_is_a_pattern() {
 
 #[test]
 fn a_pattern_for_many_ranks_is_built_at_once() {
-    // No message may be looked at or stored: there are 10^14 of them in an all-to-all.
+    // No message may be evaluated or stored: an all-to-all has 10^14 of them.
     for (table, lines) in EVERY {
         let ranks = super::rule::MAX_RANKS;
         let pattern = build(table, &lines.replace("7 B", "0 B"), ranks);

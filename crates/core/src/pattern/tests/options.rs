@@ -1,11 +1,11 @@
-//! What the tables say: defaults, titles, mistakes, and the named patterns.
+//! Tables of patterns: defaults, titles, mistakes, and the named patterns.
 
 use super::{EVERY, PatternFile, build, spec, try_build};
 use crate::diagnostic::{At, Diagnostic, Sources};
 use crate::pattern::{Injection, PatternSpec};
 use crate::units::Time;
 
-/// The mistakes of a table, each as `marked text: message; help`.
+/// Returns the mistakes of a table, each as `marked text: message; help`.
 fn mistakes(table: &str, lines: &str, nodes: u32) -> Vec<String> {
     let text = format!("[workload.{table}]\n{}", lines.replace("; ", "\n"));
     let wrong = match crate::reading::from_toml::<PatternFile>(&text) {
@@ -123,7 +123,7 @@ fn absurd_numbers_are_mistakes() {
         assert_eq!(wrong.len(), 1, "{table} {lines}: {wrong:?}");
     }
     assert!(try_build("ring", "size = '1 B'", 0).is_err());
-    // As many as can be counted are no mistake.
+    // The largest numbers that can be counted are no mistake.
     let most = build("ring", "size = '1 B'; rounds = 4294967295", 8);
     assert_eq!((most.steps(), most.messages()), (u32::MAX, 8 * u64::from(u32::MAX)));
     let shift = build("permutation", "kind = 'shift'; size = '1 B'; offset = -9223372036854775808", 8);
@@ -196,7 +196,7 @@ fn a_title_says_what_a_pattern_is() {
     insta::assert_snapshot!(titles.into_iter().chain(more).collect::<Vec<_>>().join("\n"));
 }
 
-/// The named patterns: every file of `patterns/` that is not a list of messages.
+/// Returns the named patterns: every file of `patterns/` that is not a list of messages.
 fn named() -> Vec<(String, String)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../patterns");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -215,7 +215,7 @@ fn every_named_pattern_is_its_table_alone_and_can_be_built() {
     for (name, text) in &named {
         assert!(text.starts_with("# ") && text.contains("# Source: "), "{name}");
         let file: PatternFile = crate::reading::from_toml(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        // Some ask for groups.
+        // Some need groups.
         let pattern = file.workload.build(&super::groups::Sizes(vec![4; 4]), 1, &mut Sources::default());
         assert!(pattern.is_ok_and(|pattern| pattern.messages() > 0), "{name}");
     }

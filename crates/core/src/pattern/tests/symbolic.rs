@@ -1,8 +1,9 @@
-//! Patterns, for the symbolic execution: what each rank sends and receives, as early and as late as it must.
+//! Symbolic execution of patterns: the sends and receives of each rank, as early and as late as the pattern
+//! allows.
 //!
-//! A message may hold only what its sender has for sure: what came in earlier steps if it waits for those
-//! ([`After::EarlierSteps`]), what the sender started with if it waits for nothing. Its size must be that of what it
-//! holds.
+//! A message may hold only data that its sender is sure to have. These are the data from earlier steps if it
+//! waits for those ([`After::EarlierSteps`]), and the data that the sender started with if it waits for
+//! nothing. Its size must be that of the data it holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,7 @@ use crate::pattern::{After, Block, Message, Pattern};
 /// A pattern that moves blocks.
 struct Moves<'a> {
     pattern: &'a dyn Pattern,
-    /// All blocks, in order: a slot is a place here.
+    /// All blocks, in order: a slot is a position here.
     blocks: Vec<Block>,
     sizes: Vec<u64>,
     own: Vec<BTreeSet<Block>>,
@@ -29,7 +30,8 @@ impl Moves<'_> {
         Cargo { slots, bytes: message.bytes }
     }
 
-    /// Each rank receives what its next message needs, sends that, and in the end receives the rest.
+    /// Returns the actions of each rank: it receives what its next message needs, sends that, and at the end
+    /// receives the rest.
     fn acts(&self) -> Vec<Vec<Act>> {
         let mut incoming: BTreeMap<RankId, Vec<(u32, RankId, Cargo)>> = BTreeMap::new();
         for (src, index, message) in messages(self.pattern) {
@@ -83,9 +85,10 @@ impl Script for Moves<'_> {
     }
 }
 
-/// Copies blocks about, starting with those of `initial`, each of `size(block)` bytes; returns who has what in the end.
+/// Executes a pattern on the blocks of `initial`, each of `size(block)` bytes; returns the blocks of each
+/// rank at the end.
 ///
-/// Also holds that nobody gets a block twice.
+/// Also checks that no rank gets a block twice.
 pub fn gather(
     name: &str,
     pattern: &dyn Pattern,

@@ -6,7 +6,7 @@ use super::{build, messages, spec};
 use crate::ids::RankId;
 use crate::pattern::{After, Pattern};
 
-/// Where each rank sends in the first round; itself where it sends nothing.
+/// Returns the destination of each rank in the first round; the rank itself if it sends nothing.
 fn image(pattern: &dyn Pattern) -> Vec<u32> {
     let to = |rank| if pattern.sends(rank) > 0 { pattern.message(rank, 0).dst.0 } else { rank.0 };
     (0..pattern.ranks()).map(RankId).map(to).collect()
@@ -32,7 +32,7 @@ fn permutations_go_where_their_formulas_say() {
     assert_eq!(of("kind = 'transpose'; dims = [3, 2]", 6), [0, 2, 4, 1, 3, 5]);
     assert_eq!(of("kind = 'bit-reverse'", 8), [0, 4, 2, 6, 1, 5, 3, 7]);
     assert_eq!(of("kind = 'bit-reverse'", 1), [0]);
-    // Rings of 8, 7 and 2: 3, 3 and no places on.
+    // Rings of 8, 7 and 2: distances of 3, 3 and 0.
     assert_eq!(of("kind = 'tornado'", 8), [3, 4, 5, 6, 7, 0, 1, 2]);
     assert_eq!(of("kind = 'tornado'", 7), [3, 4, 5, 6, 0, 1, 2]);
     assert_eq!(of("kind = 'tornado'; dims = [4, 2]", 8), [1, 2, 3, 0, 5, 6, 7, 4]);
@@ -70,7 +70,7 @@ fn uniform_random_traffic_is_uniform() {
         assert_eq!(row[src], 0);
         let others = row.iter().enumerate().filter(|(dst, _)| *dst != src);
         let chi2: f64 = others.map(|(_, &c)| (f64::from(c) - expected) * (f64::from(c) - expected) / expected).sum();
-        // 15 degrees of freedom: above 44.3 or below 2.5 once in 10,000 each.
+        // 15 degrees of freedom: above 44.3 or below 2.5 with a probability of 1 in 10,000 each.
         assert!((2.5..44.3).contains(&chi2), "rank {src}: {chi2}");
     }
 }
