@@ -1,33 +1,34 @@
 //! Flows that take parts of their rate on links, with weights and limits.
 //!
-//! The lists of [`Incidence`](super::incidence::Incidence) hold flows alone; here each entry also has its part, and
-//! each side knows where the other one is, so that a flow comes and goes in O(h) for h links whatever else is on them.
+//! The lists of [`Incidence`](super::incidence::Incidence) hold flows alone. Here each entry also has its
+//! part, and each side knows the place of its counterpart. So a flow is added or removed in O(h) for h links,
+//! whatever else is on them.
 
 use std::fmt::Debug;
 
 use super::flow_table::{Coming, FlowTable, Part};
 use super::policy::Terms;
 
-/// A flow on a link.
+/// Flow on a link.
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     flow: u32,
-    /// Which of the flow's hops this is.
+    /// Index of this link among the flow's hops.
     hop: u32,
-    /// What the flow takes here at level 1.
+    /// Bandwidth that the flow takes here at level 1.
     part: f64,
 }
 
-/// A link of a flow.
+/// Link of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     link: u32,
-    /// Where in the link's list the flow sits.
+    /// Place of the flow in the link's list.
     seat: u32,
     part: f64,
 }
 
-/// A link: what the policy keeps of it, and who is on it.
+/// Link: the policy's state, and the flows on it.
 #[derive(Clone, Debug)]
 struct Row<S> {
     state: S,
@@ -63,7 +64,7 @@ impl Part for f64 {
     }
 
     fn total(around: OnLink<'_>) -> f64 {
-        // (Not `sum`, which begins with -0, and nothing shares an empty link.)
+        // (Not `sum`, which begins with -0: an empty link would have the share c / -0.)
         around.seats.iter().fold(0.0, |total, seat| total + seat.part)
     }
 }
@@ -72,13 +73,13 @@ impl Part for f64 {
 #[derive(Clone, Debug)]
 pub struct Crossings<S> {
     rows: Vec<Row<S>>,
-    /// Number of links that are given; those behind them are limits, by flow.
+    /// Number of given links; links behind them are limits, by flow.
     given: usize,
-    /// By flow.
+    /// Links by flow.
     hops: Vec<Vec<Hop>>,
     /// By flow: rate / weight.
     levels: Vec<f64>,
-    /// By flow.
+    /// Weight and limit by flow.
     terms: Vec<Terms>,
 }
 
@@ -100,7 +101,7 @@ impl<S: Debug> FlowTable for Crossings<S> {
     }
 
     /// # Panics
-    /// Where a flow crosses nothing, or takes no part, or one that is no number, of its rate on a link.
+    /// If a flow crosses no link, or if its part on a link is 0 or not a number.
     fn add(&mut self, coming: Coming<'_>, level: f64, mut visit: impl FnMut(u32, &mut S, f64)) {
         let Coming { flow, links, parts, own, terms } = coming;
         let needed = flow as usize + 1;

@@ -11,22 +11,24 @@ pub type EqualShare = EvenDivision<Incidence<LinkShare>>;
 /// Equal share of flows on several paths, with weights and limits; see [`EvenDivision`].
 pub type WeightedEqualShare = EvenDivision<Crossings<LinkShare>>;
 
-/// Equal share: `rate(f) = min over the links l of f of c(l) / n(l)`, with n(l) flows on a link of capacity c(l).
+/// Equal share: `rate(f) = min over the links l of f of c(l) / n(l)`, with n(l) flows on a link of capacity
+/// c(l).
 ///
-/// What a flow throttled elsewhere leaves unused on a link is lost. Source: MFS, steps 3 and 4 of its cycle ("mode
-/// F").
+/// Bandwidth that a flow throttled elsewhere leaves unused on a link is lost. Source: MFS, steps 3 and 4 of
+/// its cycle ("mode F").
 ///
-/// Rates are worked out again only for flows that a changed share can touch: those on the link that were faster than
-/// its new share, and those whose rate *was* its old share. They take the least share of their route anew. A rate is
-/// always a copy of some share, so comparing them for equality is exact, and the rates do not depend on the order of
-/// events.
+/// Rates are worked out again only for flows that a changed share can affect: those on the link that were
+/// faster than its new share, and those whose rate *was* its old share. They take the least share of their
+/// route anew. A rate is always a copy of some share, so comparing them for equality is exact, and the rates
+/// do not depend on the order of events.
 ///
-/// A link's share changes with each flow that comes or goes, and the flows that this can touch are noted at once, while
-/// the link is at hand; rates stay what they are until the next solve. That is exact, however often a link changes in
-/// between. Let r be a flow's rate. If a link of it ends with a share below r, then the change that first took it below
-/// r noted the flow. If all of its links that were at r end above it, then the first change of such a link noted it,
-/// whether up (it *was* the link's share) or down (it is faster than the new one). Links with more flows than
-/// fit in a cache line are noted instead, and their flows looked at once a solve: thousands may come to one at once.
+/// A link's share changes with each flow that comes or goes. The affected flows are recorded at once, while
+/// the link is at hand; rates stay the same until the next solve. That is exact, however often a link changes
+/// in between. Let r be a flow's rate. If a link of it ends with a share below r, then the change that first
+/// took it below r recorded the flow. If all of its links that were at r end above it, then the first change
+/// of such a link recorded it. (Up: r *was* the link's share. Down: r was above the new share.) Links
+/// with more flows than fit in a cache line are recorded themselves, and their flows are looked at once a
+/// solve: thousands may come to such a link at once.
 ///
 /// # Parts and weights
 ///
@@ -35,51 +37,52 @@ pub type WeightedEqualShare = EvenDivision<Crossings<LinkShare>>;
 /// share(l) = c(l) / (sum over flows f on l of a(f,l) w(f))
 /// r(f) = min of m(f) and of w(f) share(l) over links l of f
 /// ```
-/// So the flows of a link have rates in proportion to their weights there, and fill it if it is the slowest link of
-/// each. Then all links are noted and looked at once a solve, and what is said of rates holds of levels,
-/// `rate / weight`.
+/// So the flows of a link have rates in proportion to their weights there, and fill it if it is the slowest
+/// link of each. Then all links are recorded and looked at once a solve, and all statements about rates hold
+/// for levels, `rate / weight`.
 ///
-/// Cost: O(h·m) for a flow that comes or goes, with h links of m flows each, and O(t·h) for a solve with t flows noted.
+/// Cost: O(h·m) for a flow that comes or goes, with h links of m flows each, and O(t·h) for a solve with t
+/// flows recorded.
 #[derive(Clone, Debug)]
 pub struct EvenDivision<T> {
-    /// The level of a flow that came since the last solve is 0.
+    /// Flows on links. The level of a flow added since the last solve is 0.
     table: T,
-    /// Links whose share is to be worked out anew, each once.
+    /// Links whose share has to be computed again, each once.
     changed: Vec<u32>,
-    /// Flows that take the least share of their route anew, some of them several times.
+    /// Flows that take the least share of their route again; some occur several times.
     touched: Vec<u32>,
 }
 
-/// What is kept of a link.
+/// State of a link.
 #[derive(Clone, Debug)]
 pub struct LinkShare {
     /// Level of its flows, c / n; infinite for a link without flows.
     share: f64,
-    /// \[B/s\].
+    /// Capacity \[B/s\].
     capacity: f64,
-    /// Whether its share is to be worked out anew.
+    /// Set when its share has to be computed again.
     is_changed: bool,
 }
 
 impl EqualShare {
-    /// The flows on a link.
+    /// Returns the flows on a link.
     pub(super) fn flows_on(&self, link: u32) -> &[u32] {
         self.table.flows_on(link)
     }
 
-    /// The links of a flow.
+    /// Returns the links of a flow.
     pub(super) fn links(&self, flow: u32) -> &[u32] {
         self.table.links(flow)
     }
 
-    /// Number of flow places there have ever been: flow ids are below it.
+    /// Returns the number of flow ids that have ever been in use; all ids are below it.
     pub(super) fn flows(&self) -> usize {
         self.table.flows()
     }
 }
 
 impl<T: FlowTable<State = LinkShare>> EvenDivision<T> {
-    /// No flows on links of these capacities \[B/s\].
+    /// Creates links of these capacities \[B/s\] without flows.
     pub fn new(capacities: Vec<f64>) -> Self {
         let state = |link| LinkShare { share: f64::INFINITY, capacity: capacities[link], is_changed: false };
         Self { table: T::new(capacities.len(), state), changed: Vec::new(), touched: Vec::new() }
@@ -109,7 +112,7 @@ impl<T: FlowTable<State = LinkShare>> EvenDivision<T> {
         }
     }
 
-    /// Works out the share of a link, and notes the flows that this touches.
+    /// Computes the share of a link, and records the flows that this affects.
     #[inline]
     fn divide(table: &mut T, link: u32, touched: &mut Vec<u32>) {
         let (state, around) = table.link_mut(link);
@@ -143,7 +146,7 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
         let more_for_each = |state: &mut LinkShare, count: u32| {
             // (Infinite without flows.)
             let old = std::mem::replace(&mut state.share, state.capacity / f64::from(count)).to_bits();
-            // (Both are above 0: equal if their bits are, which is quicker to see.)
+            // (Both are above 0, so they are equal if their bits are, which is quicker to compare.)
             move |rate: f64| rate.to_bits() == old
         };
         table.remove_picking(flow, touched, more_for_each, |link, state| Self::mark(changed, link, state));
@@ -177,7 +180,7 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
             let mut least = f64::INFINITY;
             table.visit_links(flow, |_, state, _, _| least = if least < state.share { least } else { state.share });
             let old = table.known_level(flow);
-            // (Infinite: it came and went since the last solve. Equal: it was touched twice.)
+            // (Infinite: the flow came and went since the last solve. Equal: it was recorded twice.)
             if least != old && least < f64::INFINITY {
                 table.set_level(flow, least);
                 let [old, new] = [old, least].map(|level| table.rate_at(flow, level));

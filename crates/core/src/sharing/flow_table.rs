@@ -13,7 +13,7 @@ pub trait Part: Copy + Debug {
     /// Sum of parts.
     type Sum: Copy + Default + Into<f64>;
 
-    /// Flows of a link, as far as they are at hand where its state is.
+    /// Flows of a link, as far as they are stored next to its state.
     type Around<'a>: Copy;
 
     /// Returns the bandwidth at this level \[B/s\].
@@ -26,7 +26,7 @@ pub trait Part: Copy + Debug {
     fn total(around: Self::Around<'_>) -> f64;
 }
 
-/// The part of a flow that takes all of its rate on each link and has the weight 1.
+/// Part of a flow that takes all of its rate on each link and has the weight 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Whole;
 
@@ -51,21 +51,21 @@ impl Part for Whole {
     }
 }
 
-/// A flow that comes.
+/// Flow to be added.
 #[derive(Clone, Copy, Debug)]
 pub struct Coming<'a> {
     pub(super) flow: u32,
     pub(super) links: &'a [u32],
     /// Part of its rate on each link; empty for all of it.
     pub(super) parts: &'a [f64],
-    /// The link that is its own limit, with the part there.
+    /// Link that represents its own limit, with the part there.
     pub(super) own: Option<(u32, f64)>,
     pub(super) terms: Terms,
 }
 
 /// Flows on links, with a state for each link and a level, rate / weight, for each flow.
 pub trait FlowTable: Debug {
-    /// Data that the policy keeps of a link.
+    /// State of a link that the policy keeps.
     type State;
 
     /// Part that a flow takes of a link.
@@ -79,17 +79,18 @@ pub trait FlowTable: Debug {
     where
         Self::State: Send;
 
-    /// Puts a flow at this level on its links, each at most once; `visit` is called with each link, its state and the
-    /// flow's part.
+    /// Puts a flow at this level on its links, each at most once; `visit` is called with each link, its state
+    /// and the flow's part.
     ///
     /// # Panics
-    /// If one of the links is not there.
+    /// If one of the links does not exist.
     fn add(&mut self, coming: Coming<'_>, level: f64, visit: impl FnMut(u32, &mut Self::State, Self::Part));
 
-    /// [`FlowTable::add`] at level 0, for a policy that looks at the flows of a link when their number changes: `visit`
-    /// is called with each link's state and the number of its flows with this one, and gives a test; flows of the link
-    /// whose level passes it are appended. Flows of links with many of them are left alone: `crowded` is called
-    /// instead.
+    /// Adds a flow at level 0, for a policy that looks at the flows of a link when their number changes.
+    ///
+    /// `visit` is called with each link's state and its number of flows including this one, and returns a
+    /// test. Flows of the link whose level passes the test are appended. For links with many flows, `crowded`
+    /// is called instead.
     fn add_picking<T: Fn(f64) -> bool>(
         &mut self,
         coming: Coming<'_>,
@@ -98,12 +99,12 @@ pub trait FlowTable: Debug {
         crowded: impl FnMut(u32, &mut Self::State),
     );
 
-    /// Takes a flow off its links; `visit` is called with each link, its state, the flow's part, and true if no flow is
-    /// left there.
+    /// Takes a flow off its links; `visit` is called with each link, its state, the flow's part, and true if
+    /// no flow is left there.
     fn remove(&mut self, flow: u32, visit: impl FnMut(u32, &mut Self::State, Self::Part, bool));
 
-    /// [`FlowTable::remove`] after which the level of the flow is 0, for a policy as in [`FlowTable::add_picking`]:
-    /// `visit` is called with each link's state and the number of its flows that are left.
+    /// Removes a flow and sets its level to 0, for a policy as in [`FlowTable::add_picking`]: `visit` is
+    /// called with each link's state and the number of its flows that are left.
     fn remove_picking<T: Fn(f64) -> bool>(
         &mut self,
         flow: u32,
@@ -112,13 +113,13 @@ pub trait FlowTable: Debug {
         crowded: impl FnMut(u32, &mut Self::State),
     );
 
-    /// Returns the link that is a flow's own limit, behind all links that are given.
+    /// Returns the link that represents a flow's own limit, behind all given links.
     fn own_link(&mut self, flow: u32, state: impl Fn() -> Self::State) -> u32 {
         let _ = state;
         unreachable!("flow {flow} has several paths or terms, which this policy does not take");
     }
 
-    /// Returns true for a link that is a flow's own limit.
+    /// True if a link represents a flow's own limit.
     fn is_own(&self, link: u32) -> bool {
         let _ = link;
         false
@@ -127,15 +128,15 @@ pub trait FlowTable: Debug {
     /// Returns the links of a flow.
     fn links_of(&self, flow: u32) -> impl Iterator<Item = u32>;
 
-    /// Calls `visit` with each link of a flow that a list of this table names: its id, its state, the flow's part and
-    /// the flows of the link.
+    /// Calls `visit` with each link of a flow that is in a list of this table: its id, its state, the flow's
+    /// part and the flows of the link.
     fn visit_links(
         &mut self,
         flow: u32,
         visit: impl FnMut(u32, &mut Self::State, Self::Part, <Self::Part as Part>::Around<'_>),
     );
 
-    /// Returns true if the state of one of the links of a flow, which a list of this table names, passes the test.
+    /// True if the state of one of the links of a flow, which is in a list of this table, passes the test.
     fn any_link(&self, flow: u32, test: impl FnMut(&Self::State) -> bool) -> bool;
 
     /// Returns the number of flows on a link.
@@ -162,12 +163,12 @@ pub trait FlowTable: Debug {
     /// Returns the level of a flow that has been added at some time, or 0.
     fn level(&self, flow: u32) -> f64;
 
-    /// Returns the level of a flow that a list of this table names, or has named.
+    /// Returns the level of a flow that is, or has been, in a list of this table.
     fn known_level(&self, flow: u32) -> f64 {
         self.level(flow)
     }
 
-    /// Sets the level of a flow and returns the one before.
+    /// Sets the level of a flow and returns the previous one.
     fn set_level(&mut self, flow: u32, level: f64) -> f64;
 
     /// Returns weight and limit of a flow.
@@ -178,26 +179,26 @@ pub trait FlowTable: Debug {
         self.terms(flow).rate(level)
     }
 
-    /// Returns true if it pays to ask for links and flows before they are needed.
+    /// True if it pays to prefetch links and flows.
     fn is_large(&self) -> bool {
         false
     }
 
-    /// Asks for the links of a flow.
+    /// Prefetches the links of a flow.
     fn fetch_links(&self, _flow: u32) {}
 
-    /// Asks for these links.
+    /// Prefetches these links.
     fn fetch_lines(&self, _links: &[u32]) {}
 
-    /// Asks for the words that name the links of a flow.
+    /// Prefetches the words that hold the links of a flow.
     fn fetch_words(&self, _flow: u32) {}
 
-    /// Asks for the first flows on these links.
+    /// Prefetches the first flows on these links.
     fn fetch_flows(&self, _links: &[u32]) {}
 
-    /// Asks for the first flows on the links of a flow.
+    /// Prefetches the first flows on the links of a flow.
     fn fetch_beside(&self, _flow: u32) {}
 
-    /// Asks for the links of the first flows on these links.
+    /// Prefetches the links of the first flows on these links.
     fn fetch_around(&self, _links: &[u32]) {}
 }

@@ -1,9 +1,10 @@
-//! Which flows are on which links: the structure that every policy works on.
+//! Incidence of flows and links, the structure on which every policy works.
 //!
-//! Links hold the list of their flows and flows the list of their links. Most links carry one to three flows at a
-//! time, so a list of up to [`INLINE`] flows lives in the link's own cache line, beside what the policy keeps of the
-//! link, and is searched linearly; a longer list (an incast) moves to a vector of its own, in which each entry's place
-//! is remembered, so that a flow is taken out in constant time however many share the link.
+//! Links hold the list of their flows, and flows the list of their links. Most links carry one to three flows
+//! at a time. So a list of up to [`INLINE`] flows lives in the link's own cache line, beside the policy's
+//! state of the link, and is searched linearly. A longer list (an incast) moves to a vector of its own. There
+//! each entry's place is remembered, so that a flow is removed in constant time, however many flows share the
+//! link.
 
 use std::fmt::Debug;
 
@@ -12,22 +13,22 @@ use super::policy::Terms;
 use crate::base::prefetch::fetch;
 use crate::base::threads;
 
-/// Flows that fit in a link's own cache line.
+/// Number of flows that fit in a link's own cache line.
 const INLINE: usize = 5;
 
-/// Room for as many, of a size that indices are quickly kept below.
+/// Size of a list of [`INLINE`] flows, a power of two, so that bounds checks of indices are cheap.
 const ROOM: usize = INLINE.next_power_of_two();
 
-/// Most links have no more flows at a time, a flow that comes or goes apart.
+/// Number of flows that most links do not exceed, apart from a flow that comes or goes.
 const FEW: usize = 2;
 
-/// A link: what the policy keeps of it (up to 40 bytes) and its flows, in 64 bytes.
+/// Link: the policy's state (up to 40 bytes) and its flows, in 64 bytes.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Link<S> {
     state: S,
     count: u32,
-    /// The flows, up to [`INLINE`]; for more, the first entry says where the list is.
+    /// The flows, up to [`INLINE`]; with more, the first entry is the number of the spilled list.
     inline: [u32; INLINE],
 }
 
@@ -37,10 +38,10 @@ impl<S> Link<S> {
         self.count as usize > INLINE
     }
 
-    /// Takes a flow out of the list, which is inline and has `others` more, fewer than `LOOKS`.
+    /// Removes a flow from the list, which is inline and has `others` more, fewer than `LOOKS`.
     ///
-    /// Every place is compared, because where the flow is cannot be foreseen; the first that names it is it, since only
-    /// places after the last flow may name it, too.
+    /// Every place is compared, because the place of the flow is unpredictable. The first match is the flow,
+    /// since only places after the last flow may also match.
     #[inline(always)]
     fn take_out<const LOOKS: usize>(&mut self, flow: u32, others: u32) {
         let others = others as usize;
@@ -58,30 +59,30 @@ impl<S> Link<S> {
 pub struct Incidence<S> {
     links: Vec<Link<S>>,
     spills: Spills,
-    /// Words for each flow: the number of its links, then the links.
+    /// Words of each flow: the number of its links, then the links.
     stride: usize,
     words: Vec<u32>,
-    /// By flow; never shorter than the number of flows there have ever been.
+    /// Rate by flow; never shorter than the number of flow ids that have been in use.
     rates: Vec<f64>,
-    /// Whether links take more than the caches of a core, so that it pays to ask for them before they are needed.
+    /// Set if links take more memory than the caches of a core, so that prefetching them pays.
     is_large: bool,
 }
 
-/// Links from which on they take more than most second-level caches.
+/// Number of links from which on they take more than most second-level caches.
 const MANY_LINKS: usize = 1 << 16;
 
-/// The lists that do not fit in their link's cache line.
+/// Lists that do not fit in their link's cache line.
 #[derive(Clone, Debug, Default)]
 struct Spills {
     lists: Vec<Vec<u32>>,
     free: Vec<u32>,
-    /// Where in a spilled list a flow stands, at the place of the link in the flow's words; meaningless for inline
-    /// lists, and empty as long as nothing has spilled.
+    /// Place of a flow in a spilled list, stored at the place of the link in the flow's words. Meaningless
+    /// for inline lists, and empty as long as no list has spilled.
     places: Vec<u32>,
 }
 
 impl Spills {
-    /// Notes the place of a flow in the list of one of its links.
+    /// Stores the place of a flow in the list of one of its links.
     fn remember(&mut self, words: &[u32], base: usize, link: u32, place: usize) {
         let links = &words[base + 1..][..words[base] as usize];
         let hop = links.iter().position(|&l| l == link);
@@ -90,20 +91,21 @@ impl Spills {
     }
 }
 
-/// The rate of a flow that a list names, or has named, among those of all flows.
+/// Returns the rate of a flow that is, or has been, in a list.
 #[inline(always)]
 fn rate_of(rates: &[f64], flow: u32) -> f64 {
     debug_assert!((flow as usize) < rates.len());
-    // SAFETY: lists hold flows that have been added (at first flow 0, which is looked at only where a flow has been
-    // added), and `grow` makes a rate for each of them and for all below, never taken away.
+    // SAFETY: lists hold flows that have been added. (At first they hold flow 0, which is looked at only
+    // where a flow has been added.) `grow` makes a rate for each of them and for all below, and rates are
+    // never removed.
     unsafe { *rates.get_unchecked(flow as usize) }
 }
 
 /// Appends those of the first `count` flows, fewer than fit inline, that pass the test.
 ///
-/// The first [`FEW`] places are looked at, taken or not, or all of them, and every flow is written where the next one
-/// that passes belongs: which flows there are and which of them pass are coin tosses to a processor, and a wrong guess
-/// costs more than four looks. (That there are more than two is rare.)
+/// The first [`FEW`] places are looked at, in use or not, or all of them. Every flow is written to the place
+/// of the next one that passes. This avoids branches: they would be unpredictable, and a wrong prediction
+/// costs more than four looks. (More than two flows are rare.)
 #[inline(always)]
 fn take(flows: &[u32; INLINE], count: u32, picked: &mut Vec<u32>, test: impl Fn(u32) -> bool) {
     if count as usize <= FEW {
@@ -113,8 +115,8 @@ fn take(flows: &[u32; INLINE], count: u32, picked: &mut Vec<u32>, test: impl Fn(
     }
 }
 
-/// Appends those of the first `count` flows that pass the test, looking at so many places; each flow of the list is one
-/// that has been added.
+/// Appends those of the first `count` flows that pass the test, looking at `LOOKS` places. Each flow of the
+/// list must have been added.
 #[inline(always)]
 fn take_of<const LOOKS: usize>(flows: &[u32; INLINE], count: u32, picked: &mut Vec<u32>, test: impl Fn(u32) -> bool) {
     const { assert!(LOOKS <= INLINE) };
@@ -127,30 +129,32 @@ fn take_of<const LOOKS: usize>(flows: &[u32; INLINE], count: u32, picked: &mut V
     let mut taken = 0;
     for (place, &flow) in flows[..LOOKS].iter().enumerate() {
         room[taken % ROOM].write(flow);
-        // A place that is not taken names flow 0 or one that was there.
+        // A place that is not in use holds flow 0 or a flow that was there.
         taken += usize::from((place < count as usize) & test(flow));
     }
-    // SAFETY: there is room for `ROOM` more, and each of the first `taken`, at most `LOOKS`, has been written: its
-    // place is the number of those taken before. (Measured: filling the room with zeros first is a tenth of a solve.)
+    // SAFETY: there is room for `ROOM` more, and each of the first `taken`, at most `LOOKS`, has been
+    // written: its place is the number of those taken before. (Measured: filling the room with zeros first
+    // costs a tenth of a solve.)
     unsafe { picked.set_len(len + taken) };
 }
 
-/// Checks that all of these links are there before a flow is put on any: what is written of a flow is read unchecked.
+/// Checks that all of these links exist before a flow is put on any: the links stored of a flow are read
+/// unchecked.
 ///
 /// # Panics
-/// If one of them is not.
+/// If one of them does not exist.
 #[inline]
 fn check<S>(links: &[u32], all: &[Link<S>]) {
     assert!(links.iter().all(|&link| (link as usize) < all.len()), "a flow is on links that are there");
 }
 
 impl<S> Incidence<S> {
-    /// Number of flow places there have ever been: flow ids are below it.
+    /// Returns the number of flow ids that have ever been in use; all ids are below it.
     pub(super) fn flows(&self) -> usize {
         self.rates.len()
     }
 
-    /// Makes room for a flow with this id and so many links.
+    /// Makes room for a flow with this id and `length` links.
     #[inline]
     fn reserve(&mut self, flow: u32, length: usize) {
         if length >= self.stride || flow as usize >= self.rates.len() {
@@ -184,8 +188,8 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// Puts a flow at this level on its links; `each` is called with each link that has it, and the levels of all
-    /// flows.
+    /// Puts a flow at this level on its links; `each` is called with each link, which has the flow by then,
+    /// and the levels of all flows.
     #[inline(always)]
     fn put(&mut self, coming: Coming<'_>, level: f64, mut each: impl FnMut(u32, &mut Link<S>, &[f64])) {
         let Coming { flow, links, .. } = coming;
@@ -218,8 +222,8 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// Takes a flow off its links, whose level is 0 then; `each` is called with each link, without it unless its list
-    /// is spilled, and the levels of all flows.
+    /// Removes a flow from its links and sets its level to 0; `each` is called with each link and the levels
+    /// of all flows. By then the link does not have the flow any more, unless its list is spilled.
     #[inline(always)]
     fn take_off(&mut self, flow: u32, mut each: impl FnMut(u32, &mut Link<S>, &[f64])) {
         let base = flow as usize * self.stride;
@@ -246,7 +250,7 @@ impl<S> Incidence<S> {
         if is_spilled {
             for word in base + 1..base + 1 + count {
                 let id = self.words[word];
-                // (Of the links that were inline none has as many flows now.)
+                // (No link that was inline has as many flows now.)
                 if self.links[id as usize].is_spilled() {
                     self.links[id as usize].count -= 1;
                     self.remove_spilled(flow, id, word);
@@ -255,7 +259,7 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// Puts a flow in the list of a link that has more than fit inline.
+    /// Adds a flow to the list of a link with more flows than fit inline.
     #[cold]
     fn add_spilled(&mut self, flow: u32, id: u32, word: usize) {
         let Self { links, spills, stride, words, .. } = self;
@@ -277,7 +281,7 @@ impl<S> Incidence<S> {
         list.push(flow);
     }
 
-    /// Takes a flow out of a list that did not fit inline.
+    /// Removes a flow from a list that did not fit inline.
     #[cold]
     fn remove_spilled(&mut self, flow: u32, id: u32, word: usize) {
         let Self { links, spills, stride, words, .. } = self;
@@ -296,28 +300,29 @@ impl<S> Incidence<S> {
         }
     }
 
-    /// The links of a flow that is known to be there.
+    /// Returns the links of a flow that is known to exist.
     #[inline(always)]
     fn known_links(words: &[u32], stride: usize, flow: u32) -> &[u32] {
         let base = flow as usize * stride;
         debug_assert!(base + 1 + words[base] as usize <= words.len());
-        // SAFETY: `flow` has been added, so `grow` made `stride` words for it, and `add` wrote the number of its links,
-        // below `stride`, in the first; words are never taken away. (Measured, with the other two below: the walk over
-        // the links of a flow is the inner loop of the max-min sweep, 24 links a message; checks cost it 8 %.)
+        // SAFETY: `flow` has been added, so `grow` made `stride` words for it, and `add` wrote the number of
+        // its links, below `stride`, in the first; words are never removed. (Measured, with the other two
+        // below: the walk over the links of a flow is the inner loop of the max-min sweep, 24 links a
+        // message; checks cost it 8 %.)
         unsafe {
             let count = *words.get_unchecked(base) as usize;
             words.get_unchecked(base + 1..base + 1 + count)
         }
     }
 
-    /// The links of a flow.
+    /// Returns the links of a flow.
     #[inline]
     pub(super) fn links(&self, flow: u32) -> &[u32] {
         let base = flow as usize * self.stride;
         &self.words[base + 1..][..self.words[base] as usize]
     }
 
-    /// The flows on a link.
+    /// Returns the flows on a link.
     #[inline]
     pub(super) fn flows_on(&self, link: u32) -> &[u32] {
         let link = &self.links[link as usize];
@@ -403,7 +408,7 @@ impl<S: Debug> FlowTable for Incidence<S> {
     fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, Whole, u32)) {
         for &id in Self::known_links(&self.words, self.stride, flow) {
             debug_assert!((id as usize) < self.links.len());
-            // SAFETY: `add` indexes the links, whose number never changes, with every id that it notes.
+            // SAFETY: `add` indexes the links, whose number never changes, with every id that it stores.
             let link = unsafe { self.links.get_unchecked_mut(id as usize) };
             visit(id, &mut link.state, Whole, link.count);
         }
@@ -522,7 +527,8 @@ impl<S: Debug> FlowTable for Incidence<S> {
     #[inline(always)]
     fn fetch_flows(&self, links: &[u32]) {
         for &id in links {
-            // (A place that is not taken, or that says where the list is, names another flow or none.)
+            // (A place that is not in use, or holds the number of a spilled list, names another flow or
+            // none.)
             for &flow in &self.links[id as usize].inline[..FEW] {
                 if let Some(rate) = self.rates.get(flow as usize) {
                     fetch(rate);

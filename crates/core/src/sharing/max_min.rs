@@ -5,10 +5,11 @@ use super::incidence::Incidence;
 use super::pending::Pending;
 use super::policy::{Change, Sharing, Terms};
 
-/// Dirty links up to which all that is around them is asked for at once; of more, what comes soon.
+/// Largest number of dirty links around which everything is prefetched at once. With more, only data needed
+/// soon is.
 const FETCHED: usize = 1 << 10;
 
-/// How many links that come later are asked for.
+/// Prefetch distance, in links.
 const AHEAD: usize = 16;
 
 /// Levels closer than this, relatively, are the same level.
@@ -17,75 +18,76 @@ pub(super) const EPS: f64 = 1e-12;
 /// Exact max-min fairness: no flow can be made faster without making one slower that is not faster than it.
 ///
 /// Equivalently, every flow has a *bottleneck*: a link that is full and on which no flow is faster. With
-/// `level(l)` the rate at which link l holds its flows back (infinite if it has room to spare),
+/// `level(l)` the rate at which link l holds its flows back (infinite if it has room to spare):
 /// ```text
 /// rate(f) = min over links l of f of level(l),     sum over flows f on l of rate(f) <= c(l)
 /// ```
 /// Source: Bertsekas and Gallager, *Data Networks*, section 6.5.2; the limit of mode N of MFS.
 ///
-/// # The sweep
+/// # Sweep
 ///
-/// *Water-filling* finds the rates from nothing: raise all rates together; when a link is full, its flows stop
-/// there, at its level; the others go on. When a flow comes or goes, the course of the water-filling below the
-/// lowest level that is affected stays what it was. So the sweep replays the water-filling, in ascending order of
-/// levels, only on *dirty* links (those whose flows came, went or changed rate), and takes the old rates as the truth
-/// for all others. At any moment a flow is either *fixed* (its rate is known) or *free* (it rises with the water;
-/// rate = infinity in the table), and a dirty link is
+/// *Water-filling* finds the rates from nothing: raise all rates together; when a link is full, its flows
+/// stop there, at its level; all other flows continue. When a flow comes or goes, the water-filling below the
+/// lowest affected level is unchanged. So the sweep replays the water-filling, in ascending order of levels,
+/// only on *dirty* links (those whose flows came, went or changed rate), and keeps the old rates on all other
+/// links. At any moment a flow is either *fixed* (its rate is known) or *free* (it rises with the water; rate
+/// = infinity in the table), and a dirty link is
 ///
 /// 1. *old*: the water is below its old level, and so far it holds its flows back as before;
-/// 2. *released*: it does not hold anything back at its old level any more: flows that it alone held back are free;
+/// 2. *released*: it no longer holds anything back at its old level: flows that it alone held back are free;
 /// 3. *done*: it is full, at its new level.
 ///
-/// Each dirty link has a *key*, a lower bound of the next level at which something happens on it: its old level, if
-/// it turns out not to be full there (then it is released), or the level at which it will be full (then it
-/// saturates: its free flows are fixed at that level, and so are the flows whose old rate is above it). The link of
-/// the smallest key is looked at; if its exact level is higher, it goes back with that key. Each link saturates at
-/// most once, so there is no iteration. Changes spread only through flows whose rate really changes.
+/// Each dirty link has a *key*, a lower bound of the next level at which something happens on it. At its old
+/// level it may turn out not to be full, and is released. At the level at which it is full it saturates: its
+/// free flows are fixed at that level, and so are the flows whose old rate is above it. The sweep takes the
+/// link with the smallest key; if its exact level is higher, it goes back with that key. Each link saturates
+/// at most once, so there is no iteration. Changes spread only through flows whose rate really changes.
 ///
-/// Sums of rates are added up again whenever a level is worked out exactly, so rounding errors do not pile up, and a
-/// level within 1e-12 of the old one *is* the old one, so that they do not spread either.
+/// Sums of rates are added up again whenever a level is computed exactly, so rounding errors do not pile up.
+/// A level within 1e-12 of the old one *is* the old one, so that they do not spread either.
 ///
 /// # Parts and weights
 ///
-/// The sweep is over levels, `rate / weight`, and over bandwidth at level 1, so that flows on several paths and with
-/// weights take the same one; `K` says of which kind they are. For flows on one path with weights of 1 (`Whole`) levels
-/// are rates, sums of parts are numbers of flows, and nothing is kept or multiplied.
+/// The sweep works on levels, `rate / weight`, and on bandwidth at level 1. So flows on several paths and
+/// with weights take the same sweep; `K` is the kind of flows. For flows on one path with weights of 1
+/// (`Whole`) levels are rates, sums of parts are numbers of flows, and nothing is stored or multiplied.
 ///
-/// Cost of a solve: O(d·(d + m·h)) for d dirty links with m flows each and h links a flow; on a 3,456-node fat-tree
-/// under a random all-to-all d is about 15 and m about 2.
+/// Cost of a solve: O(d·(d + m·h)) for d dirty links with m flows each and h links a flow; on a 3,456-node
+/// fat-tree under a random all-to-all d is about 15 and m about 2.
 #[derive(Clone, Debug)]
 pub struct WaterFilling<K: Sums> {
-    /// The level of a flow is infinite while it is free.
+    /// Flows on links. The level of a flow is infinite while it is free.
     table: K::Table,
     sweep: Sweep,
-    /// Flows whose level may have changed, with the old rate; each once.
+    /// Flows whose level may have changed, each once, with the old rate.
     moved: Vec<(u32, f64)>,
 }
 
 /// Exact max-min fairness of flows on one path each, without weights or limits; see [`WaterFilling`].
 pub type MaxMin = WaterFilling<Whole>;
 
-/// Sums of the parts of a link's flows, where numbers of flows do not say it, and what makes the link a pipe.
+/// Sums of the parts of a link's flows, for flows with parts and weights, and the state of a link that is a
+/// pipe.
 pub trait Sums: Clone + std::fmt::Debug + Default + Send {
     /// Part of a flow.
     type Part: Part;
 
-    /// Flows on links.
+    /// Table of flows on links.
     type Table: FlowTable<State = LinkState<Self>, Part = Self::Part> + Clone;
 
-    /// True if sums are numbers of flows: exact, in whatever order they are added up.
+    /// True if sums are numbers of flows: exact in any order of summation.
     const ARE_COUNTS: bool = false;
 
     /// Returns the sum over the free flows of a link, and over all of its flows.
     fn free_and_total(state: &mut LinkState<Self>, around: <Self::Part as Part>::Around<'_>) -> (f64, f64);
 
-    /// Adds to the sum over the free flows of a link of this capacity, and to that over all of its flows.
+    /// Adds to the sums over the free flows and over all flows of a link of this capacity.
     fn shift(&mut self, _capacity: f64, _free: f64, _total: f64) {}
 
-    /// Sets the sum over the free flows to 0, since there are none.
+    /// Sets the sum over the free flows to 0, if there are none.
     fn none_free(&mut self) {}
 
-    /// Takes sums that were added up anew.
+    /// Replaces the sums by newly computed ones.
     fn renew(&mut self, _free: f64, _total: f64) {}
 
     /// Returns a lower bound of the level at which the link is full, if it is a pipe.
@@ -111,47 +113,48 @@ impl Sums for Whole {
     }
 }
 
-/// The dirty links, and which of them is next.
+/// Dirty links, in order of attention.
 #[derive(Clone, Debug)]
 struct Sweep {
-    /// Number of the current solve; a link is dirty when it carries this number.
+    /// Number of the current solve; a link with this number is dirty.
     epoch: u32,
     dirty: Vec<u32>,
     pending: Pending,
 }
 
-/// What the sweep knows of a link: 40 bytes for whole flows, so that it shares a cache line with the list of flows.
+/// State of a link in the sweep: 40 bytes for whole flows, so that it shares a cache line with the list of
+/// flows.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct LinkState<K> {
-    /// \[B/s\].
+    /// Capacity \[B/s\].
     pub(super) capacity: f64,
-    /// The level at which it holds its flows back; infinite where it is not full.
+    /// Level at which it holds its flows back; infinite if it is not full.
     level: f64,
     /// Bandwidth that its fixed flows take \[B/s\].
     pub(super) load: f64,
     epoch: u32,
-    /// Number of its flows that are free.
+    /// Number of its free flows.
     pub(super) free: u32,
-    /// Where its key is in the pending set; valid while it is dirty.
+    /// Place of its key in the pending set; valid while it is dirty.
     place: u32,
-    /// Whether the key is the exact level and not just a lower bound; valid while it is dirty.
+    /// Set if the key is the exact level, not just a lower bound; valid while it is dirty.
     is_exact: bool,
     pub(super) sums: K,
 }
 
 const _: () = assert!(size_of::<LinkState<Whole>>() <= 40, "a link and its first flows fit in a cache line");
 
-/// What the flows of a link take of it, added up.
+/// Sums over the flows of a link.
 #[derive(Default)]
 pub(super) struct Taken<S> {
-    /// Of fixed flows \[B/s\].
+    /// Bandwidth of the fixed flows \[B/s\].
     pub(super) load: f64,
     /// Highest level of a fixed flow.
     highest: f64,
-    /// Of free flows, at level 1.
+    /// Bandwidth of the free flows at level 1.
     pub(super) free: S,
-    /// Of all flows, at level 1.
+    /// Bandwidth of all flows at level 1.
     pub(super) total: S,
 }
 
@@ -173,13 +176,14 @@ impl<S: Default> Taken<S> {
 }
 
 impl<K: Sums> LinkState<K> {
-    /// A link without flows.
+    /// Creates a link without flows.
     fn new(capacity: f64) -> Self {
         let level = f64::INFINITY;
         Self { capacity, level, load: 0.0, epoch: 0, free: 0, place: 0, is_exact: false, sums: K::default() }
     }
 
-    /// A flow comes, goes, is free from now on or fixed: adds its part to the sums over free and over all flows.
+    /// Adds to the sums over the free flows and over all flows, when a flow comes, goes, or becomes free or
+    /// fixed.
     #[inline(always)]
     fn shift(&mut self, free: f64, total: f64) {
         self.sums.shift(self.capacity, free, total);
@@ -193,15 +197,16 @@ impl<K: Sums> LinkState<K> {
         }
     }
 
-    /// Returns true if its flows, none of which is free, leave room.
+    /// True if no flow is free and its flows leave room.
     #[inline(always)]
     fn has_room(&self) -> bool {
         self.free == 0 && self.load < self.capacity * (1.0 - EPS) && self.sums.pipe().is_none()
     }
 
-    /// A lower bound of the next level at which this link needs attention, before it is done; and whether it is exact.
+    /// Returns a lower bound of the next level at which this link needs attention before it is done, and true
+    /// if the bound is exact.
     ///
-    /// `level` is its old level here, the level at which it holds its flows back unless something happens below it:
+    /// Here `level` is its old level, at which it holds its flows back unless something happens below it;
     /// infinite once it is released.
     #[inline(always)]
     fn key(&mut self, around: <K::Part as Part>::Around<'_>) -> (f64, bool) {
@@ -220,8 +225,8 @@ impl<K: Sums> LinkState<K> {
         }
         let (free, total) = K::free_and_total(self, around);
         let left = self.capacity - self.load;
-        // The larger of the even share c / total and of what is left for the free flows, (c - load) / free; compared by
-        // multiplication, so that a single division is left, and none where the old level comes first.
+        // The larger of the even share c / total and the rest for the free flows, (c - load) / free. They are
+        // compared by multiplication, which leaves one division, and none where the old level comes first.
         let (upper, lower) = if left * total > self.capacity * free { (left, free) } else { (self.capacity, total) };
         if self.level * lower <= upper {
             (self.level, false)
@@ -234,7 +239,7 @@ impl<K: Sums> LinkState<K> {
 }
 
 impl Sweep {
-    /// Makes a link dirty, if it is not; its key is worked out later.
+    /// Makes a link dirty, if it is not; its key is computed later.
     #[inline(always)]
     fn soil<K>(&mut self, link: u32, state: &mut LinkState<K>) {
         if state.epoch != self.epoch {
@@ -244,7 +249,7 @@ impl Sweep {
         }
     }
 
-    /// Works out the key of a dirty link.
+    /// Computes the key of a dirty link.
     #[inline(always)]
     fn set_key<K: Sums>(&mut self, state: &mut LinkState<K>, around: <K::Part as Part>::Around<'_>) {
         let (key, is_exact) = state.key(around);
@@ -254,7 +259,7 @@ impl Sweep {
 }
 
 impl<K: Sums> WaterFilling<K> {
-    /// No flows on links of these capacities \[B/s\].
+    /// Creates links of these capacities \[B/s\] without flows.
     pub fn new(capacities: Vec<f64>) -> Self {
         Self {
             table: FlowTable::new(capacities.len(), |link| LinkState::new(capacities[link])),
@@ -263,8 +268,8 @@ impl<K: Sums> WaterFilling<K> {
         }
     }
 
-    /// Works out anew at which level a link is full: the s with `sum over its flows of part * min(level, s) = c`, free
-    /// flows counting as s; infinite if even their levels as they are do not fill it.
+    /// Computes the level at which a link is full: the s with `sum over its flows of part * min(level, s) =
+    /// c`, free flows counting as s. The level is infinite if even the present levels do not fill the link.
     fn full_level(&mut self, link: u32) -> f64 {
         let table = &self.table;
         let state = table.state(link);
@@ -285,7 +290,8 @@ impl<K: Sums> WaterFilling<K> {
         let has_room = free == 0.0 && load < capacity * (1.0 - EPS);
         let mut level = if free > 0.0 { (capacity - load) / free } else { 0.0 };
         if level < highest && !has_room {
-            // Some fixed flows are above the level: those below it keep theirs, the rest share what they leave.
+            // Some fixed flows are above the level: those below it keep their levels, the rest share what
+            // these leave.
             level = capacity / total;
             loop {
                 let (mut below, mut others) = (0.0, <K::Part as Part>::Sum::default());
@@ -310,12 +316,13 @@ impl<K: Sums> WaterFilling<K> {
         if has_room { f64::INFINITY } else { kept(level) }
     }
 
-    /// The link no longer holds its flows back at its old level: those that no other link holds there are free.
+    /// Releases a link, which no longer holds its flows back at its old level: flows that no other link holds
+    /// there become free.
     fn release(&mut self, link: u32) {
         let Self { table, sweep, moved } = self;
         let level = std::mem::replace(&mut table.link_mut(link).0.level, f64::INFINITY);
         let threshold = level * (1.0 - EPS);
-        // What changes on this link itself is added up: its key is worked out once.
+        // Changes on this link itself are added up: its key is computed once.
         let (mut freed, mut freed_load, mut freed_parts) = (0, 0.0, 0.0);
         for place in 0..table.count(link) {
             let (flow, part) = table.flow_at(link, place);
@@ -350,14 +357,14 @@ impl<K: Sums> WaterFilling<K> {
         sweep.set_key(state, around);
     }
 
-    /// The link is full at this level: flows that would be above it are fixed there.
+    /// Saturates a link, which is full at this level: flows that would be above it are fixed there.
     fn saturate(&mut self, link: u32, level: f64) {
         let Self { table, sweep, moved } = self;
         let (state, _) = table.link_mut(link);
         state.level = level;
         sweep.pending.set(state.place, f64::INFINITY);
         let threshold = level * (1.0 + EPS);
-        // Of numbers of flows, what changes on this link itself is added up.
+        // With numbers of flows, changes on this link itself are added up.
         let (mut fixed, mut added_load) = (0, 0.0);
         for place in 0..table.count(link) {
             let (flow, part) = table.flow_at(link, place);
@@ -373,7 +380,7 @@ impl<K: Sums> WaterFilling<K> {
                     if K::ARE_COUNTS && other == link {
                         return;
                     }
-                    // (Dirty since the flow became free.)
+                    // (The link is dirty since the flow became free.)
                     debug_assert_eq!(state.epoch, sweep.epoch);
                     state.load += part.times(level);
                     state.free -= 1;
@@ -405,7 +412,7 @@ impl<K: Sums> WaterFilling<K> {
         }
     }
 
-    /// Asks for links that became dirty after this one, and for what is on them. Where thousands are dirty at once,
+    /// Prefetches links that became dirty after this one, and their flows. Where thousands are dirty at once,
     /// most are alike (messages that start together), and of equal keys the first comes first.
     #[inline]
     fn fetch_after(&self, place: usize) {
@@ -419,7 +426,7 @@ impl<K: Sums> WaterFilling<K> {
         }
     }
 
-    /// Takes the link of the smallest key one step on; `false` when none needs attention any more.
+    /// Processes the link of the smallest key; returns false if no link needs attention any more.
     fn step(&mut self) -> bool {
         let Some((place, key)) = self.sweep.pending.smallest() else { return false };
         if self.sweep.dirty.len() > FETCHED {
@@ -436,8 +443,8 @@ impl<K: Sums> WaterFilling<K> {
         let old_level = state.level;
         let next = if old_level < full { old_level } else { full };
         if next > key {
-            // The key was a lower bound only. (Exact from now on, unless the old level comes first: then the link is
-            // looked at again there.)
+            // The key was only a lower bound. (It is exact from now on, unless the old level comes first:
+            // then the link is looked at again there.)
             state.is_exact |= full <= old_level;
             self.sweep.pending.set(place, next);
         } else if old_level < full {
@@ -453,7 +460,8 @@ impl<K: Sums> WaterFilling<K> {
     fn put(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
         let Self { table, sweep, moved } = self;
         let Terms { weight, limit } = terms.checked();
-        // The limit is a link that the flow crosses with part 1 / weight: its level is limit / weight.
+        // The limit is a link that the flow crosses with part 1 / weight; the link's capacity is limit /
+        // weight.
         let own = (limit < f64::INFINITY).then(|| {
             let link = table.own_link(flow, || LinkState::new(f64::INFINITY));
             table.link_mut(link).0.capacity = limit / weight;
@@ -553,7 +561,7 @@ impl<K: Sums> Sharing for WaterFilling<K> {
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
         if self.table.is_large() && self.sweep.dirty.len() <= FETCHED {
-            // What the sweep is most likely to look at: the links of all flows on dirty links.
+            // The sweep will most likely look at the links of all flows on dirty links.
             self.table.fetch_around(&self.sweep.dirty);
         }
         for index in 0..self.sweep.dirty.len() {
@@ -566,7 +574,7 @@ impl<K: Sums> Sharing for WaterFilling<K> {
         while self.step() {}
         for &(flow, old) in &self.moved {
             let new = self.rate(flow);
-            // (0: it came and went since the last solve.)
+            // (0: the flow came and went since the last solve.)
             if new != old && new > 0.0 {
                 changes.push(Change { flow, old, new });
             }

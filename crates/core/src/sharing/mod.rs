@@ -1,15 +1,15 @@
-//! Sharing: how fast each flow is, given which flows are under way on which links.
+//! Sharing: the rate of each flow, given the flows under way on each link.
 //!
-//! A policy is told of flows that come and go and, when asked, works out which rates have changed: only around the
-//! change, since one message that ends moves few others. The policies know nothing of networks or time: links are
-//! numbers with a capacity, flows are numbers with a set of links.
+//! A policy learns which flows come and go. When asked, it computes the rates that have changed, only around
+//! the change, since one message that ends affects few others. The policies know neither networks nor time:
+//! links are numbers with a capacity, flows are numbers with a set of links.
 //!
 //! | policy | rates | published as |
 //! |---|---|---|
 //! | [`EqualShare`] | `min over its links of c/n` | MFS, mode F |
 //! | [`Redistribute`] | the same plus rounds of redistribution | MFS, mode N |
-//! | [`WeightedMaxMin`], [`WeightedEqualShare`] | the first and the last, of flows on several paths, with weights and limits | |
-//! | [`Blocking`], [`VirtualOutput`] | what queues at inputs let through | node models with spillback |
+//! | [`WeightedMaxMin`], [`WeightedEqualShare`] | max-min and equal share, of flows on several paths, with weights and limits | |
+//! | [`Blocking`], [`VirtualOutput`] | rates that input queues let through | node models with spillback |
 //! | [`MaxMin`], [`Groups`] | exact max-min fairness, by flows and by groups of flows | the limit of mode N |
 
 mod blocking;

@@ -1,4 +1,4 @@
-//! The policies from scratch, as plainly as they can be written: what the incremental ones are held against.
+//! Policies solved from scratch, as plainly as possible: references for the incremental ones.
 
 /// Capacities of links and, for each flow, the links it crosses.
 #[derive(Clone, Debug)]
@@ -12,7 +12,8 @@ impl Problem {
         (0..self.flows.len()).filter(move |&f| self.flows[f].contains(&(link as u32)))
     }
 
-    /// Water-filling: raise all rates together; when a link is full, its flows stop.
+    /// Solves max-min fairness by water-filling: raise all rates together; when a link is full, its flows
+    /// stop.
     pub(crate) fn max_min(&self) -> Vec<f64> {
         let mut rates = vec![f64::INFINITY; self.flows.len()];
         loop {
@@ -35,13 +36,13 @@ impl Problem {
         }
     }
 
-    /// The least even share of a flow's links.
+    /// Returns the least even share of each flow's links.
     pub(crate) fn equal_share(&self) -> Vec<f64> {
         let share = |&link: &u32| self.capacities[link as usize] / self.flows_on(link as usize).count() as f64;
         self.flows.iter().map(|links| links.iter().map(share).fold(f64::INFINITY, f64::min)).collect()
     }
 
-    /// Rounds of redistribution, each over all flows.
+    /// Plays rounds of redistribution, each over all flows.
     pub(crate) fn redistribute(&self, threshold: f64) -> Vec<f64> {
         let mut rates = self.equal_share();
         let mut going: Vec<bool> = vec![true; rates.len()];

@@ -1,33 +1,34 @@
-//! The set of links that wait for attention, smallest level first.
+//! Set of links that wait for attention, smallest level first.
 //!
-//! A solve typically has 15 of them and changes most of their keys between two looks at the smallest, so a heap would
-//! do more work than it saves: keys are kept in a flat array in the order in which links joined, and the smallest is
-//! found by a scan. When more than [`FLAT`] have joined (the start of a run, large tori), minima of blocks of [`BLOCK`]
-//! keys, of blocks of those and so on, are kept as well and repaired where a key has changed since the last look.
+//! A solve typically has 15 of them and changes most of their keys between two looks at the smallest, so a
+//! heap would do more work than it saves. Keys are kept in a flat array in the order in which links joined,
+//! and a scan finds the smallest. When more than [`FLAT`] have joined (the start of a run, large tori), the
+//! set also keeps minima of blocks of [`BLOCK`] keys, of blocks of those and so on. It repairs them where a
+//! key has changed since the last look.
 //!
-//! The scan of the flat array finds value and place in one pass without a jump: the last six bits of a copy of each key
-//! are replaced by its place. So keys that are closer than 64 units in the last place (1.4e-14) come in order of
-//! place, which is as good, since levels that close are taken for equal anyway.
+//! The scan of the flat array finds value and place in one pass without a branch: the last six bits of a copy
+//! of each key are replaced by its place. So keys that are closer than 64 units in the last place (1.4e-14)
+//! come in order of place. That does no harm, since levels that close count as equal anyway.
 
-/// Keys, or minima, per block.
+/// Number of keys, or minima, in a block.
 const BLOCK: usize = 32;
 
 /// Number of keys up to which there are no blocks.
 const FLAT: usize = 64;
 
-/// The bits of a packed key that hold its place.
+/// Bits of a packed key that hold its place.
 const PLACE: u64 = FLAT as u64 - 1;
 
-/// Keys that are compared in one step of the scan.
+/// Number of keys that are compared in one step of the scan.
 const LANES: usize = 8;
 
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     len: usize,
     flat: Flat,
-    /// Beyond [`FLAT`] keys.
+    /// All keys, if there are more than [`FLAT`].
     blocks: Option<Box<Blocks>>,
-    /// The blocks of an earlier solve, to be used again.
+    /// Blocks of an earlier solve, to be used again.
     spare: Option<Box<Blocks>>,
 }
 
@@ -35,12 +36,12 @@ pub(super) struct Pending {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Flat {
-    /// The same keys with their place in the last bits; where there is no key, [`EMPTY`].
+    /// The keys with their place in the last bits; [`EMPTY`] at places without a key.
     packed: [f64; FLAT],
     keys: [f64; FLAT],
 }
 
-/// Larger than any packed key of a link that needs attention.
+/// Number larger than any packed key of a link that needs attention.
 const EMPTY: f64 = f64::MAX;
 
 impl Default for Pending {
@@ -52,17 +53,18 @@ impl Default for Pending {
 impl Flat {
     #[inline(always)]
     fn set(&mut self, place: usize, key: f64) {
-        // (Without the last bits an infinite key would not be a number with them.)
+        // (An infinite key with a place in its last bits would be NaN.)
         let finite = if key < EMPTY { key } else { EMPTY };
         self.keys[place % FLAT] = key;
         self.packed[place % FLAT] = f64::from_bits(finite.to_bits() & !PLACE | place as u64 & PLACE);
     }
 
-    /// The place of the smallest of the first `len` keys and the key itself; `None` when all are infinite.
+    /// Returns the place of the smallest of the first `len` keys and the key itself; `None` if all are
+    /// infinite.
     #[inline(always)]
     fn smallest(&self, len: usize) -> Option<(usize, f64)> {
         let less = |a: f64, b: f64| if a < b { a } else { b };
-        // (Mostly there are no more than these.)
+        // (Mostly there are no more keys than these.)
         let (first, rest) = self.packed.split_first_chunk::<LANES>()?;
         let mut least = *first;
         if len > LANES {
@@ -106,7 +108,8 @@ impl Pending {
         place as u32
     }
 
-    /// Adds a key that is [set](Pending::set) before the smallest is asked for, and returns its place.
+    /// Adds a key that the caller [sets](Pending::set) before the smallest is asked for, and returns its
+    /// place.
     #[inline(always)]
     pub(super) fn join(&mut self) -> u32 {
         let place = self.len;
@@ -136,7 +139,7 @@ impl Pending {
         }
     }
 
-    /// The place and key of the smallest key, or `None` when all are infinite.
+    /// Returns the place and key of the smallest key; `None` if all are infinite.
     #[inline(always)]
     pub(super) fn smallest(&mut self) -> Option<(u32, f64)> {
         match &mut self.blocks {
@@ -153,20 +156,20 @@ impl Pending {
 #[derive(Clone, Debug, Default)]
 struct Blocks {
     keys: Vec<f64>,
-    /// Minima of blocks of keys, then of blocks of the level before, until no more than [`TOP`] are left.
+    /// Minima of blocks of keys, then of blocks of the previous level, until no more than [`TOP`] are left.
     levels: Vec<Level>,
-    /// Empty ones, to be used again.
+    /// Empty levels, to be used again.
     spare: Vec<Level>,
 }
 
-/// Minima that are all looked at: one block and a few.
+/// Number of minima up to which all are looked at: one block and a few.
 const TOP: usize = 2 * BLOCK;
 
-/// The minima of the blocks of what is below.
+/// Minima of the blocks of the level below.
 #[derive(Clone, Debug, Default)]
 struct Level {
     minima: Vec<f64>,
-    /// Blocks in which something has changed since the last look, each once.
+    /// Blocks that have changed since the last look, each once.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
 }
@@ -185,7 +188,7 @@ impl Level {
     }
 }
 
-/// The items of a block.
+/// Returns the items of a block.
 #[inline]
 fn block_of(items: &[f64], block: usize) -> &[f64] {
     let start = block * BLOCK;
@@ -209,7 +212,7 @@ impl Blocks {
         if place == 0 {
             self.levels.push(self.spare.pop().unwrap_or_default());
         }
-        // The first of a block is the first of a new minimum above, and so on.
+        // The first key of a block starts a new minimum above, and so on.
         let mut index = place;
         for level in &mut self.levels {
             if !index.is_multiple_of(BLOCK) {
@@ -266,7 +269,7 @@ impl Blocks {
     }
 }
 
-/// The smallest of these keys.
+/// Returns the smallest of these keys.
 #[inline]
 fn minimum(keys: &[f64]) -> f64 {
     // Independent minima, so that the processor need not wait for one comparison to start the next.
@@ -281,7 +284,7 @@ fn minimum(keys: &[f64]) -> f64 {
     rest.iter().chain(&least).copied().fold(f64::INFINITY, f64::min)
 }
 
-/// The place of the smallest key, the first of equals; 0 where there is none.
+/// Returns the place of the smallest key, the first of equal ones; 0 if there is none.
 #[inline]
 fn smallest_of(keys: &[f64]) -> usize {
     let smallest = minimum(keys);

@@ -1,22 +1,22 @@
-//! What a sharing policy is for whoever asks it for rates.
+//! Interface of sharing policies.
 
-/// A rate that has changed.
+/// Change of a rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Change {
     /// The flow.
     pub flow: u32,
-    /// Its rate before \[B/s\]; 0 for a flow that was added since.
+    /// Rate before \[B/s\]; 0 for a new flow.
     pub old: f64,
-    /// Its rate now \[B/s\].
+    /// Rate now \[B/s\].
     pub new: f64,
 }
 
-/// On which terms a flow shares, beside which part of its rate it takes on which link.
+/// Weight and limit of a flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Terms {
-    /// Rates of flows that a link holds back are in proportion to their weights.
+    /// Weight: a link that holds flows back gives them rates in proportion to their weights.
     pub weight: f64,
-    /// The largest rate of its own \[B/s\]; infinite for none.
+    /// Largest rate \[B/s\]; infinite for none.
     pub limit: f64,
 }
 
@@ -27,16 +27,16 @@ impl Default for Terms {
 }
 
 impl Terms {
-    /// The rate of a flow at this level \[B/s\].
+    /// Returns the rate of a flow at this level \[B/s\].
     pub(super) fn rate(self, level: f64) -> f64 {
         let rate = self.weight * level;
         if rate < self.limit { rate } else { self.limit }
     }
 
-    /// The same.
+    /// Returns the terms after checking them.
     ///
     /// # Panics
-    /// Where weight or limit is not above 0, or the weight is infinite.
+    /// If weight or limit is not above 0, or the weight is infinite.
     pub(super) fn checked(self) -> Self {
         let Self { weight, limit } = self;
         assert!(weight > 0.0 && weight < f64::INFINITY, "{weight} is no weight of a flow");
@@ -45,51 +45,53 @@ impl Terms {
     }
 }
 
-/// A sharing policy at work on one set of links.
+/// Sharing policy at work on one set of links.
 ///
-/// Flow ids are chosen by the caller, dense, and may be used again. Every flow crosses at least one link and none
-/// twice.
+/// The caller chooses flow ids, which are dense and may be used again. Every flow crosses at least one link
+/// and none twice.
 pub trait Sharing: std::fmt::Debug {
-    /// A flow comes.
+    /// Adds a flow.
     fn add(&mut self, flow: u32, links: &[u32]);
 
-    /// Whether it takes flows on several paths, with weights and limits.
+    /// True if it takes flows on several paths, with weights and limits.
     fn takes_terms(&self) -> bool {
         false
     }
 
-    /// A flow comes that takes `parts[i]` of its rate on `links[i]`: more than one path.
+    /// Adds a flow on more than one path that takes `parts[i]` of its rate on `links[i]`.
     fn add_split(&mut self, flow: u32, links: &[u32], parts: &[f64]) {
         self.add_on_terms(flow, links, parts, Terms::default());
     }
 
-    /// The same for a flow with a weight or a limit; only where [`Sharing::takes_terms`].
+    /// Adds a flow with parts as in [`Sharing::add_split`], and with a weight or a limit; only if
+    /// [`Sharing::takes_terms`].
     fn add_on_terms(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
         let _ = (links, parts, terms);
         unreachable!("flow {flow} has several paths or terms, which this policy does not take");
     }
 
-    /// A flow goes.
+    /// Removes a flow.
     fn remove(&mut self, flow: u32);
 
-    /// A flow will probably go next, and another after it: what is kept of them may be asked for.
+    /// Prefetches data of a flow that will probably be removed next, and of another after it.
     fn expect(&self, next: u32, later: u32) {
         let _ = (next, later);
     }
 
-    /// A flow on these links will come soon: what is kept of them may be asked for.
+    /// Prefetches data of these links, on which a flow will come soon.
     fn expect_on(&self, links: &[u32]) {
         let _ = links;
     }
 
-    /// A link has another capacity from now on \[B/s\], more than nothing; only where
-    /// [`SharingSpec::refuses_changes`](super::SharingSpec::refuses_changes) says nothing.
+    /// Changes the capacity of a link to a value above 0 \[B/s\]; only if
+    /// [`SharingSpec::refuses_changes`](super::SharingSpec::refuses_changes) returns `None`.
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         unreachable!("link {link} is to carry {capacity} B/s, which this policy cannot change");
     }
 
-    /// Makes a link a pipe of this capacity \[B/s\], before flows are on it: each flow has the capacity to itself, and
-    /// all flows on it stop at the level at which the first of them reaches it. False where the policy knows no pipes.
+    /// Makes a link a pipe of this capacity \[B/s\], before flows are on it: each flow has the capacity to
+    /// itself, and all flows on it stop at the level at which the first of them reaches it. Returns false if
+    /// the policy knows no pipes.
     fn make_pipe(&mut self, link: u32, capacity: f64) -> bool {
         let _ = (link, capacity);
         false
@@ -98,46 +100,46 @@ pub trait Sharing: std::fmt::Debug {
     /// Appends the rates that differ from those of the last call, each flow once.
     fn solve(&mut self, changes: &mut Vec<Change>);
 
-    /// The rate of a flow at the last call of [`Sharing::solve`] \[B/s\].
+    /// Returns the rate of a flow at the last call of [`Sharing::solve`] \[B/s\].
     fn rate(&self, flow: u32) -> f64;
 
-    /// The link that holds this flow back.
+    /// Returns the bottleneck link of a flow.
     fn bottleneck(&self, flow: u32) -> Option<u32>;
 
-    /// Returns true if this link of its route is known to hold a flow back: asked before [`Sharing::bottleneck`], which
-    /// looks at all of them.
+    /// True if this link of its route is known to hold a flow back. This is asked before
+    /// [`Sharing::bottleneck`], which looks at all links.
     fn holds_back(&self, flow: u32, link: u32) -> bool {
         let _ = (flow, link);
         false
     }
 
-    /// Whether a link can be left out whose flows all cross another link of no larger capacity.
+    /// True if a link can be left out whose flows all cross another link of no larger capacity.
     fn may_leave_out_dominated_links(&self) -> bool {
         true
     }
 
-    /// Whether flows that all have the same least share c / n along their routes get just that, and nothing else need
-    /// be noted of them.
+    /// True if flows that all have the same least share c / n along their routes get just that share, and
+    /// need no further bookkeeping.
     fn gives_even_flows_even_shares(&self) -> bool {
         true
     }
 
-    /// Rounds of redistribution so far, for the policy that has them.
+    /// Returns the rounds of redistribution so far; `None` for policies without rounds.
     fn rounds(&self) -> Option<Rounds> {
         None
     }
 }
 
-/// How many rounds the solves so far took.
+/// Rounds that the solves so far took.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rounds {
     /// Number of solves.
     pub solves: u64,
-    /// Rounds of all of them.
+    /// Rounds of all solves.
     pub total: u64,
-    /// Fewest of one.
+    /// Fewest rounds of a solve.
     pub min: u32,
-    /// Most of one.
+    /// Most rounds of a solve.
     pub max: u32,
 }
 
@@ -156,7 +158,7 @@ impl Rounds {
         self.max = self.max.max(rounds);
     }
 
-    /// The same, if anything was solved.
+    /// Returns the counts if anything was solved.
     pub(super) fn known(self) -> Option<Self> {
         (self.solves > 0).then_some(self)
     }

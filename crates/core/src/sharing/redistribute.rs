@@ -1,131 +1,134 @@
-//! Redistribution: equal share, then rounds that hand out what flows throttled elsewhere leave unused.
+//! Redistribution: equal share, then rounds that hand out bandwidth that flows throttled elsewhere leave
+//! unused.
 
 use super::equal_share::EqualShare;
 use super::policy::{Change, Rounds, Sharing};
 
-/// Rounds are never more than this, whatever the threshold.
+/// Largest number of rounds, whatever the threshold.
 const MOST_ROUNDS: usize = 4096;
 
-/// A flow that has not been through all its rounds yet.
+/// Stopping round of a flow that has not been through all its rounds yet.
 const NEW: u32 = u32::MAX;
 
-/// Marks the solve in which a link had no flow left that gains.
+/// Bit that marks the solve in which a link had no gaining flow left.
 const CLOSED: u64 = 1 << 63;
 
-/// Room for 2^4 rounds at first: on fat-trees there are seldom more.
+/// Binary logarithm of the initial room for rounds: on fat-trees there are seldom more than 2^4.
 const FEWEST_BITS: u32 = 4;
 
 /// Equal share with redistribution.
 ///
-/// With `r_0` the rates of [`EqualShare`], round k gives each link's left-over to its n(l) flows in equal parts, and
-/// each flow takes the least that its links offer:
+/// With `r_0` the rates of [`EqualShare`], round k gives each link's left-over to its n(l) flows in equal
+/// parts, and each flow takes the least that its links offer:
 /// ```text
 /// offer_k(l) = (c(l) - sum over flows f on l of r_k(f)) / n(l)
 /// gain_k(f)  = min over links l of f of offer_k(l)
 /// r_k+1(f)   = r_k(f) + gain_k(f)
 /// ```
-/// A flow stops when its gain is below `threshold * r_k(f)` (gains only ever shrink, so it would not go on later).
-/// No link is ever overbooked, as each of its flows takes at most an n-th of its room.
+/// A flow stops when its gain is below `threshold * r_k(f)` (gains only ever shrink, so it would not go on
+/// later). No link is ever overbooked, as each of its flows takes at most an n-th of its room.
 ///
-/// Source: MFS, step 5 of its cycle ("mode N"). By what a link's left-over is divided is open in the publication;
-/// dividing by all flows on the link comes closest to its 8 to 13 rounds (`docs/models.md`). The published rule ends
-/// when the *largest* relative gain of any flow is below the threshold; ending flow by flow differs by less than the
-/// threshold and makes the rates a local matter.
+/// Source: MFS, step 5 of its cycle ("mode N"). The publication leaves open by what a link's left-over is
+/// divided; dividing by all flows on the link comes closest to its 8 to 13 rounds (`docs/models.md`). The
+/// published rule ends when the *largest* relative gain of any flow is below the threshold. Ending flow by
+/// flow differs by less than the threshold and makes the rates a local matter.
 ///
 /// # Round by round, only around the change
 ///
-/// Rates, gains and offers of every round are kept. When flows come or go, round k is worked out again on the links
-/// whose flows came, went or changed their rate of round k. A link's new offer concerns those of its flows whose gain
-/// was above it, and those whose gain *was* its old offer; only they look at their whole route again, and one whose
-/// rate of round k+1 comes out the same to the last bit drops out. A link all of whose flows have stopped offers to
-/// nobody and is closed for the rest of the solve. The sweep ends at the round in which no flow next to the change is
-/// still gaining.
+/// Rates, gains and offers of every round are kept. When flows come or go, round k is computed again on the
+/// links whose flows came, went or changed their rate of round k. A link's new offer concerns those of its
+/// flows whose gain was above it, and those whose gain *was* its old offer. Only these flows look at their
+/// whole route again. A flow whose rate of round k+1 is the same to the last bit drops out. A link all of
+/// whose flows have stopped makes no offers and is closed for the rest of the solve. The sweep ends at the
+/// round in which no flow next to the change is still gaining.
 ///
-/// Most links hold none of their flows back: the most that a flow on them gains, found as its rate is added up, is
-/// below what they offer, before and after. Only of the others are the flows looked at one by one.
+/// Most links hold none of their flows back: the largest gain of a flow on them, found while its rates are
+/// added up, is below their offer, before and after. Flows are looked at one by one only on the other links.
 ///
-/// A link may be left out if its flows all cross another of no larger capacity: it has no more flows and no less room,
-/// so in every round it offers no less.
+/// A link may be left out if its flows all cross another of no larger capacity: it has no more flows and no
+/// less room, so in every round it offers no less.
 ///
-/// Cost of a solve: O(k·(d·m + t·h)) for k rounds, d links with m flows each worked out a round, t flows of h links
-/// that look at their route again. Memory: 2 K doubles for each flow and K for each link, where K is the most rounds
-/// there ever were, and one, rounded up to a power of two (16 or more).
+/// Cost of a solve: O(k·(d·m + t·h)) for k rounds, d links with m flows each computed a round, t flows of h
+/// links that look at their route again. Memory: 2 K doubles for each flow and K for each link, where K is
+/// one more than the largest number of rounds so far, rounded up to a power of two (16 or more).
 #[derive(Clone, Debug)]
 pub struct Redistribute {
     base: EqualShare,
     threshold: f64,
     links: Vec<Link>,
     flows: Vec<Flow>,
-    /// By flow and round; of each flow as many as there is room for.
+    /// Steps by flow and round; each flow has room for all kept rounds.
     steps: Vec<Step>,
-    /// By link and round: its left-over for each of its flows \[B/s\]; as long as one of them has not stopped in an
-    /// earlier round.
+    /// By link and round: its left-over for each of its flows \[B/s\]; valid as long as one of them has not
+    /// stopped in an earlier round.
     offers: Vec<f64>,
     kept: Kept,
-    /// How many flows stopped at each round.
+    /// Number of flows that stopped at each round.
     stopped: Vec<u32>,
     rounds: Rounds,
     front: Front,
 }
 
-/// How many rounds are kept.
+/// Number of rounds that are kept.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
-    /// One more than there ever was a round, and at least one.
+    /// One more than the largest number of rounds so far, and at least 1.
     count: usize,
-    /// Room for 2^`bits`.
+    /// Binary logarithm of the rounds for which there is room.
     bits: u32,
 }
 
 impl Kept {
-    /// Where round k of a flow or link is.
+    /// Returns the index of round k of a flow or link.
     #[inline(always)]
     fn at(self, id: u32, k: usize) -> usize {
         ((id as usize) << self.bits) + k
     }
 
-    /// Where all rounds of a flow or link from k on are, those included that there have not been yet.
+    /// Returns the indices of all rounds of a flow or link from k on, including rounds that are not in use
+    /// yet.
     #[inline(always)]
     fn from(self, id: u32, k: usize) -> std::ops::Range<usize> {
         self.at(id, k)..self.at(id + 1, 0)
     }
 }
 
-/// A flow in one round.
+/// State of a flow in one round.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// \[B/s\]; from the round at which it stopped on, the same in all.
+    /// Rate \[B/s\]; constant from the round at which the flow stopped.
     rate: f64,
-    /// What it gains in this round \[B/s\]; [`NOTHING`] after the round at which it stopped.
+    /// Gain in this round \[B/s\]; [`NOTHING`] after the round at which the flow stopped.
     gain: f64,
 }
 
-/// The gain of a flow that has stopped, which no offer can be equal to or below.
+/// Gain of a flow that has stopped; below every offer.
 const NOTHING: f64 = -1.0;
 
-/// What is kept of a link, beside its offers.
+/// State of a link, beside its offers.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// \[B/s\].
+    /// Capacity \[B/s\].
     capacity: f64,
-    /// The round in which it was last worked out, or the solve in which it had no flow left that gains.
+    /// Round in which it was last computed, or, with [`CLOSED`], the solve in which it had no gaining flow
+    /// left.
     seen: u64,
-    /// The solve in which it last was one of [`Front::changed`].
+    /// Last solve in which it was one of [`Front::changed`].
     listed: u64,
 }
 
-/// What is kept of a flow, beside its steps.
+/// State of a flow, beside its steps.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
-    /// Its rate at the end of the last solve \[B/s\].
+    /// Rate at the end of the last solve \[B/s\].
     rate: f64,
-    /// The round in which it last looked at its route.
+    /// Round in which it last looked at its route.
     seen: u64,
-    /// The solve in which it first did.
+    /// Last solve in which it looked at its route.
     met: u64,
-    /// The round at which it stopped.
+    /// Round at which it stopped.
     stop: u32,
-    /// If met in this solve: the round at which it had stopped before.
+    /// Round at which it had stopped before, if it has looked at its route in this solve.
     old_stop: u32,
 }
 
@@ -133,32 +136,34 @@ impl Flow {
     const ABSENT: Self = Self { rate: 0.0, seen: 0, met: 0, stop: NEW, old_stop: NEW };
 }
 
-/// What a solve is about.
+/// Working state of a solve.
 #[derive(Clone, Debug, Default)]
 struct Front {
-    /// Counts rounds of all solves; sets are emptied by counting up.
+    /// Counter of the rounds of all solves; counting up empties sets.
     now: u64,
-    /// Links whose flows came or went since the last solve, some of them twice.
+    /// Links whose flows came or went since the last solve; some occur twice.
     came_or_went: Vec<u32>,
-    /// Links that differ in all rounds to come, as long as one of their flows is gaining: their flows came, went, or
-    /// have stopped at another rate.
+    /// Links that differ in all rounds to come, as long as one of their flows is gaining: their flows came,
+    /// went, or have stopped at another rate.
     changed: Vec<u32>,
-    /// Flows whose rates of this round are not those of the last solve, or that had stopped before it.
+    /// Flows whose rates of this round differ from the last solve, or that had stopped before this round
+    /// there.
     moved: Vec<u32>,
-    /// Links that are worked out in this round.
+    /// Links that are computed in this round.
     concerned: Vec<u32>,
     /// Flows that look at their route in this round.
     looking: Vec<u32>,
-    /// Flows that have stopped in this solve, before the round at which they stopped in the last one.
+    /// Flows that have stopped in this solve, at an earlier round than in the last one.
     settled: Vec<u32>,
-    /// Flows met, with their rates of the last solve.
+    /// Flows that have looked at their route in this solve, with their rates of the last solve.
     rates_before: Vec<(u32, f64)>,
-    /// What equal share has changed.
+    /// Changes of equal share.
     first: Vec<Change>,
 }
 
 impl Redistribute {
-    /// No flows on links of these capacities \[B/s\]; rounds end at gains below this part of a rate.
+    /// Creates links of these capacities \[B/s\] without flows. Rounds end at gains below `threshold`, as a
+    /// part of a rate.
     pub fn new(capacities: Vec<f64>, threshold: f64) -> Self {
         let kept = Kept { count: 1, bits: FEWEST_BITS };
         Self {
@@ -175,7 +180,7 @@ impl Redistribute {
         }
     }
 
-    /// Sets the round at which a flow stops ([`NEW`]: not known yet).
+    /// Sets the round at which a flow stops; [`NEW`] if it is not known yet.
     #[inline(always)]
     fn set_stop(flow: &mut Flow, stopped: &mut [u32], stop: u32) {
         let old = std::mem::replace(&mut flow.stop, stop);
@@ -187,7 +192,8 @@ impl Redistribute {
         }
     }
 
-    /// Makes sure that there is a round after round k. No flow has gone so far yet: rates are those of round k.
+    /// Makes sure that there is a round after round k. No flow has got that far yet: its rates are those of
+    /// round k.
     #[inline]
     fn extend(&mut self, k: usize) {
         if k + 1 == self.kept.count {
@@ -195,7 +201,7 @@ impl Redistribute {
         }
     }
 
-    /// Keeps one more round.
+    /// Makes room for one more round.
     #[cold]
     fn grow(&mut self) {
         let Kept { count, bits } = self.kept;
@@ -214,8 +220,8 @@ impl Redistribute {
         self.offers = offers.flat_map(|offers| offers.iter().copied().chain(std::iter::repeat_n(0.0, count))).collect();
     }
 
-    /// Works out round k on the links concerned and collects the flows that look at their route again. Returns whether
-    /// any flow on these links is still gaining.
+    /// Computes round k on the links concerned and collects the flows that look at their route again. Returns
+    /// true if any flow on these links is still gaining.
     fn gather(&mut self, k: usize, solve: u64) -> bool {
         let Self { base, links, flows, steps, offers, kept, front, .. } = self;
         let Front { now, changed, moved, concerned, looking, .. } = front;
@@ -223,7 +229,7 @@ impl Redistribute {
         let (now, closed, kept) = (*now, solve | CLOSED, *kept);
         let (links, flows) = (links.as_mut_slice(), flows.as_mut_slice());
         let (steps, offers) = (steps.as_mut_slice(), offers.as_mut_slice());
-        // First those that differ in all rounds, each once; they are listed anew.
+        // First the links that differ in all rounds, each once; they are listed anew.
         concerned.clear();
         std::mem::swap(concerned, changed);
         for &link in &*concerned {
@@ -243,7 +249,7 @@ impl Redistribute {
             if state.stop >= k as u32 {
                 state.seen = now;
                 looking.push(flow);
-                // (It gains, though nobody knows yet how much.)
+                // (It gains, but the amount is not known yet.)
                 let gain = &mut steps[kept.at(flow, k)].gain;
                 *gain = gain.max(0.0);
             }
@@ -260,7 +266,7 @@ impl Redistribute {
             }
             let state = &mut links[link as usize];
             if most < 0.0 {
-                // None of its flows is still gaining, and so none of them will in this solve.
+                // None of its flows is still gaining, so none of them will gain in this solve.
                 state.seen = closed;
                 continue;
             }
@@ -287,7 +293,7 @@ impl Redistribute {
         any
     }
 
-    /// Round k for the flows gathered: their rates of round k+1.
+    /// Plays round k for the collected flows: computes their rates of round k+1.
     fn round(&mut self, k: usize, solve: u64) {
         let Self { base, threshold, flows, steps, offers, kept, stopped, front, .. } = self;
         let Front { moved, looking, settled, rates_before, .. } = front;
@@ -322,8 +328,8 @@ impl Redistribute {
         }
     }
 
-    /// Takes the rates of flows that have stopped over into round k+1. Returns whether all that are left are others
-    /// there than before.
+    /// Carries the rates of stopped flows over into round k+1. Returns true if the rates of all flows that
+    /// are left differ there from those before.
     fn settle(&mut self, k: usize, solve: u64) -> bool {
         let Self { base, links, flows, steps, kept, front, .. } = self;
         let Front { moved, settled, changed, .. } = front;
@@ -337,7 +343,7 @@ impl Redistribute {
             let before = std::mem::replace(&mut steps[kept.at(flow, k + 1)], after);
             let differs = after.rate != before.rate;
             if old_stop != NEW && old_stop as usize > k + 1 {
-                // It went on gaining before: its rate may yet differ where it does not now.
+                // It went on gaining before, so its rate may differ later even if it does not now.
                 all &= differs;
                 if differs {
                     moved.push(flow);
@@ -346,7 +352,7 @@ impl Redistribute {
                 left += 1;
                 continue;
             }
-            // The links of a new flow have changed anyway; all that is known of it is of another.
+            // The links of a new flow have changed anyway; the stored steps belong to another flow.
             if differs || old_stop == NEW {
                 steps[kept.from(flow, k + 1)].fill(after);
                 for &link in base.links(flow) {
@@ -442,7 +448,7 @@ impl Sharing for Redistribute {
         self.flows[flow as usize].rate
     }
 
-    /// The link that offered the least in the round in which the flow stopped.
+    /// Returns the link that offered the least in the round in which the flow stopped.
     fn bottleneck(&self, flow: u32) -> Option<u32> {
         let stop = self.flows[flow as usize].stop;
         let offer = |link: u32| if stop == NEW { 0.0 } else { self.offers[self.kept.at(link, stop as usize)] };
@@ -450,7 +456,7 @@ impl Sharing for Redistribute {
         links.min_by(|&a, &b| offer(a).total_cmp(&offer(b)))
     }
 
-    /// Its rounds are counted, also those in which nothing is left to hand out.
+    /// Returns false, because its rounds are counted, even rounds in which nothing is left to hand out.
     fn gives_even_flows_even_shares(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! The sharing policy of a scenario: `[sharing.max-min]` and so on.
+//! Sharing policy of a scenario: `[sharing.max-min]` and so on.
 
 use super::{
     Blocking, Channels, EqualShare, Groups, MaxMin, Redistribute, Sharing, VirtualOutput, WeightedEqualShare,
@@ -7,44 +7,48 @@ use super::{
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
-/// The sharing policy of a scenario.
+/// Sharing policy: how flows divide the bandwidth of links.
 #[spec(Named)]
 pub enum SharingSpec {
     /// Each link is divided evenly; a flow gets the least of its links.
     EqualShare(EqualShareSpec),
-    /// Equal share, then rounds that hand out what flows throttled elsewhere leave unused.
+    /// Equal share, then rounds that hand out bandwidth that flows throttled elsewhere leave unused.
     Redistribute(RedistributeSpec),
     /// Exact max-min fairness (the default).
     MaxMin(MaxMinSpec),
-    /// What queues at the inputs of switches let through, with finite buffers: head-of-line blocking and backpressure.
+    /// Rates that queues at the inputs of switches let through, with finite buffers: head-of-line blocking
+    /// and backpressure.
     Blocking(BlockingSpec),
 }
 
 /// `[sharing.blocking]`.
 #[spec(partial)]
 pub struct BlockingSpec {
-    /// The queues of a link: on tori under dimension-order its virtual channels (default dateline); on other fabrics
-    /// those that keep routes from waiting in a circle, in classes; `voq` has a queue for each output on any fabric.
+    /// Queues of a link. On tori under dimension-order: its virtual channels (default dateline). On other
+    /// fabrics: classes that keep routes from waiting in a circle. `voq` has a queue for each output on any
+    /// fabric.
     pub channels: Option<BlockingChannels>,
-    /// How far what a queue lets through may be off, as a part of it (default 0.2).
+    /// Relative tolerance of the rate that a queue lets through (default 0.2).
     pub tolerance: Located<f64>,
-    /// How long rates are put off when a message comes or goes, as a part of the time it takes by itself (default 0.2).
+    /// Delay of new rates after a message comes or goes, as a part of the time that the message takes alone
+    /// (default 0.2).
     pub renewal: Located<f64>,
-    /// Bytes of the last packet of a message, which is stored and forwarded at each link behind the rest (default 1500
-    /// B; 0 B: none is).
+    /// Bytes of the last packet of a message, which is stored and forwarded at each link behind the rest
+    /// (default 1500 B; 0 B for none).
     pub packet_size: Located<Bytes>,
 }
 
-/// The queues of a link.
+/// Queues of a link.
 #[spec(Copy, Eq, Named)]
 pub enum BlockingChannels {
-    /// Two: messages change to the second one on the link that closes a ring.
+    /// Two channels: messages change to the second one on the link that closes a ring.
     Dateline,
-    /// Two: messages that will cross the link that closes a ring are in the second one from where they turn into it.
+    /// Two channels: messages that will cross the link that closes a ring use the second one from where they
+    /// enter the ring.
     Turn,
-    /// One: what is in a ring goes before what enters it.
+    /// One channel: messages in a ring go before messages that enter it.
     Bubble,
-    /// One for each output of the switch: nothing waits for what wants another output.
+    /// One queue for each output of the switch: no message waits for one that goes to another output.
     Voq,
 }
 
@@ -55,7 +59,7 @@ impl Default for BlockingSpec {
 }
 
 impl BlockingSpec {
-    /// What is wrong with it.
+    /// Returns the mistakes in its options.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         let tolerance = *self.tolerance;
@@ -82,7 +86,7 @@ impl BlockingSpec {
     }
 }
 
-/// The least tolerance: below it rounding would be looked for.
+/// Smallest tolerance; below it the solver would chase rounding errors.
 const LEAST_TOLERANCE: f64 = 1e-9;
 
 /// `[sharing.equal-share]`: no options.
@@ -92,21 +96,23 @@ pub struct EqualShareSpec {}
 /// `[sharing.max-min]`.
 #[spec(partial, Default)]
 pub struct MaxMinSpec {
-    /// How the rates are worked out; they are the same, up to rounding.
+    /// Solver of the rates; all solvers give the same rates, up to rounding.
     #[serde(skip_serializing_if = "Solver::is_auto")]
     pub solver: Solver,
 }
 
-/// How exact max-min rates are worked out.
+/// Solver of exact max-min rates.
 #[spec(Copy, Eq, Default)]
 pub enum Solver {
-    /// By groups on tori and meshes with long sides (20 nodes on average in two dimensions, 30 in three, 40 in four)
-    /// and for an incast of 256 messages and more, of a program while 256 messages share a link, else by flows.
+    /// By groups on tori and meshes with long sides (20 nodes on average in two dimensions, 30 in three, 40
+    /// in four), and for an incast of 256 messages or more. For a program: by groups while 256 messages share
+    /// a link. Otherwise flow by flow.
     #[default]
     Auto,
     /// Flow by flow: fastest where few flows share a bottleneck.
     Sweep,
-    /// By groups of flows with the same bottleneck: fastest where thousands do (an incast), and on large tori.
+    /// By groups of flows with the same bottleneck: fastest where thousands share one (an incast), and on
+    /// large tori.
     Groups,
 }
 
@@ -119,7 +125,8 @@ impl Solver {
 /// `[sharing.redistribute]`.
 #[spec(partial)]
 pub struct RedistributeSpec {
-    /// Rounds go on until no rate grows by more than this part of itself (default 0.01).
+    /// Relative growth of rates at which rounds end: no rate grows by more than this part of itself (default
+    /// 0.01).
     pub threshold: Located<f64>,
 }
 
@@ -136,7 +143,7 @@ impl Default for SharingSpec {
 }
 
 impl SharingSpec {
-    /// The policy on links of these capacities \[B/s\].
+    /// Builds the policy on links of these capacities \[B/s\].
     pub fn build(&self, capacities: Vec<f64>) -> Box<dyn Sharing> {
         match self {
             Self::EqualShare(_) => Box::new(EqualShare::new(capacities)),
@@ -146,12 +153,12 @@ impl SharingSpec {
             Self::Blocking(BlockingSpec { channels: Some(BlockingChannels::Voq), tolerance, .. }) => {
                 Box::new(VirtualOutput::new(capacities, **tolerance))
             }
-            // Links without a fabric: one channel each.
+            // Without a fabric, links have one channel each.
             Self::Blocking(spec) => Box::new(Blocking::new(capacities, Channels::default(), *spec.tolerance)),
         }
     }
 
-    /// Returns what is wrong with its options.
+    /// Returns the mistakes in its options.
     pub fn check(&self) -> Vec<Diagnostic> {
         match self {
             Self::Blocking(spec) => spec.check(),
@@ -165,7 +172,8 @@ impl SharingSpec {
         }
     }
 
-    /// Why flows on several paths, with weights or limits cannot be shared so, if they cannot.
+    /// Returns the reason why the policy takes no flows on several paths, with weights or limits; `None` if
+    /// it does.
     pub fn refuses_terms(&self) -> Option<&'static str> {
         match self {
             Self::Redistribute(_) => {
@@ -179,7 +187,7 @@ impl SharingSpec {
         }
     }
 
-    /// Why the capacities of links cannot change while flows share them so, if they cannot.
+    /// Returns the reason why the capacities of links cannot change during a run; `None` if they can.
     pub fn refuses_changes(&self) -> Option<&'static str> {
         match self {
             Self::MaxMin(MaxMinSpec { solver: Solver::Groups }) => Some("its groups are made for capacities that stay"),
@@ -187,7 +195,8 @@ impl SharingSpec {
         }
     }
 
-    /// Why it cannot be said which link holds a flow back, and so whose flows, if it cannot.
+    /// Returns the reason why no bottleneck link of a flow, and so no culprit, can be named; `None` if one
+    /// can.
     pub fn refuses_parties(&self) -> Option<&'static str> {
         match self {
             Self::Redistribute(_) => Some("its rounds hand out left-over, so that no one link holds a flow back"),
@@ -196,8 +205,8 @@ impl SharingSpec {
         }
     }
 
-    /// The policy for flows on several paths, with weights and limits, on links of these capacities \[B/s\], where it
-    /// is defined.
+    /// Builds the policy for flows on several paths, with weights and limits, on links of these capacities
+    /// \[B/s\], where it is defined.
     pub fn build_on_terms(&self, capacities: Vec<f64>) -> Option<Box<dyn Sharing>> {
         if self.refuses_terms().is_some() {
             return None;

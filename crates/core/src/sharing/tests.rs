@@ -1,16 +1,16 @@
-//! The incremental policies against the oracles, on random problems and by what defines them.
+//! Tests of the incremental policies against the oracles, on random problems and by the defining properties.
 
 use super::oracle::Problem;
 use super::*;
 use crate::rng::Stream;
 
-/// How a random problem looks.
+/// Style of random problems.
 #[derive(Clone, Copy)]
 struct Style {
     links: u64,
     flows: u32,
     longest: u64,
-    /// Few different capacities: many ties.
+    /// Set for few different capacities: many ties.
     ties: bool,
 }
 
@@ -40,13 +40,14 @@ impl Play {
         }
     }
 
-    /// Some flows go, some come; then rates are solved.
+    /// Adds and removes some flows; then rates are solved.
     fn batch(&mut self, size: u64) {
         self.come_and_go(size);
         self.solve();
     }
 
-    /// After [`Play::come_and_go`] or [`Play::change_links`], of other flows than there; then rates are solved.
+    /// Removes flows other than those of a preceding [`Play::come_and_go`] or [`Play::change_links`]; then
+    /// rates are solved.
     fn come_and_go_once(&mut self, size: u64) {
         for _ in 0..size {
             let flow = self.random.below(u64::from(self.style.flows)) as u32;
@@ -90,7 +91,7 @@ impl Play {
         }
     }
 
-    /// Some links have other capacities from now on; then rates are solved.
+    /// Changes the capacities of some links; then rates are solved.
     fn change_capacities(&mut self, size: u64) {
         self.change_links(size);
         self.solve();
@@ -137,7 +138,7 @@ impl Play {
         }
     }
 
-    /// Whether no link carries more than it can.
+    /// Asserts that no link carries more than its capacity.
     fn no_link_is_overbooked(&self) {
         for (link, &capacity) in self.problem.capacities.iter().enumerate() {
             let on_link = self.flows().filter(|&f| self.problem.flows[f].contains(&(link as u32)));
@@ -146,7 +147,8 @@ impl Play {
         }
     }
 
-    /// Whether every flow crosses a full link on which nothing is faster, and that is the link named.
+    /// Asserts that every flow crosses a full link on which no flow is faster, and that the policy names such
+    /// a link.
     fn every_flow_has_a_bottleneck(&self) {
         for f in self.flows() {
             let link = self.policy.bottleneck(f as u32).expect("every flow has a bottleneck");
@@ -182,7 +184,7 @@ fn plays(policy: fn(Vec<f64>) -> Box<dyn Sharing>, check: impl Fn(&Play)) {
     }
 }
 
-/// The same while capacities change, too.
+/// Plays random problems on which capacities change, too.
 fn plays_on_changing_links(policy: fn(Vec<f64>) -> Box<dyn Sharing>, check: impl Fn(&Play)) {
     for (s, style) in STYLES.into_iter().enumerate() {
         for seed in 0..30 {
@@ -199,7 +201,7 @@ fn plays_on_changing_links(policy: fn(Vec<f64>) -> Box<dyn Sharing>, check: impl
 #[test]
 fn a_link_that_a_flow_has_for_itself_holds_it_back_where_no_other_does() {
     for seed in 0..400 {
-        // Few flows on many links: most links have one flow, and the narrowest of a route may be any.
+        // Few flows on many links: most links have one flow, and any link of a route may be the narrowest.
         let style = Style { links: 30, flows: 8, longest: 6, ties: seed % 2 == 0 };
         let mut play = Play::new(seed, style, |capacities| Box::new(MaxMin::new(capacities)));
         for round in 0..20 {
@@ -247,7 +249,7 @@ fn links_and_flows_may_change_at_the_same_instant_in_any_order() {
     ];
     for (policy, oracle, tolerance) in policies {
         for seed in 0..150 {
-            // Six links and thirty flows: some links have more flows than fit in their line, now and then.
+            // Six links and thirty flows: now and then some links have more flows than fit in their line.
             let style = Style { links: 6, flows: 30, longest: 3, ties: seed % 2 == 0 };
             let mut play = Play::new(seed, style, policy);
             for round in 0..20 {
@@ -309,7 +311,7 @@ fn equal_share_is_the_least_even_share_to_the_last_bit() {
 #[test]
 fn redistribution_around_the_change_agrees_with_rounds_over_all_flows() {
     plays(
-        // Not 0.01: a gain of exactly the threshold would go one way here and, summed in another order, the other
+        // Not 0.01: a gain of exactly the threshold would stop here and, summed in another order, continue
         // there.
         |c| Box::new(Redistribute::new(c, 0.010_137)),
         |play| {
@@ -330,8 +332,8 @@ fn redistribution_never_takes_from_the_equal_share() {
     );
 }
 
-/// Sets of many shapes, few and many rounds: the rates after thousands of changes are those of a solver that has seen
-/// none of them.
+/// On sets of many shapes with few and many rounds, the rates after thousands of changes equal those of a new
+/// solver.
 #[test]
 fn redistribution_keeps_nothing_of_flows_that_are_gone() {
     for threshold in [0.2, 0.010_137, 1e-4] {
@@ -356,7 +358,7 @@ fn redistribution_keeps_nothing_of_flows_that_are_gone() {
     }
 }
 
-/// What lets the engine leave such links out.
+/// This lets the engine leave such links out.
 #[test]
 fn a_dominated_link_changes_no_rate_of_any_policy() {
     type Make = fn(Vec<f64>) -> Box<dyn Sharing>;
@@ -364,7 +366,8 @@ fn a_dominated_link_changes_no_rate_of_any_policy() {
     for policy in policies {
         for seed in 0..300 {
             let mut random = Stream::new(seed, "dominated");
-            // Links 0 .. 5 have a feeder each, 6 .. 11, of no smaller capacity, that some of their flows cross.
+            // Links 0 .. 5 have a feeder each, 6 .. 11, of no smaller capacity, which some of their flows
+            // cross.
             let mut capacities: Vec<f64> = (0..6).map(|_| 1.0 + random.below(4) as f64).collect();
             for link in 0..6 {
                 capacities.push(capacities[link] + random.below(2) as f64);
@@ -401,14 +404,14 @@ fn rates(mut policy: impl Sharing, flows: &[&[u32]]) -> Vec<f64> {
 
 #[test]
 fn a_flow_throttled_elsewhere_leaves_its_share_to_the_others() {
-    // f1 is held to a third on link 1, which it shares with two more; on link 0 it meets f0 (MFS, step 5).
+    // Link 1, which f1 shares with two more, limits it to a third; on link 0 it meets f0 (MFS, step 5).
     let flows: [&[u32]; 4] = [&[0], &[0, 1], &[1], &[1]];
     let third = 1.0 / 3.0;
     assert_eq!(rates(EqualShare::new(vec![1.0; 2]), &flows), [0.5, third, third, third]);
     let exact = rates(MaxMin::new(vec![1.0; 2]), &flows);
     assert!((exact[0] - 2.0 / 3.0).abs() < 1e-15);
     let redistributed = rates(Redistribute::new(vec![1.0; 2], 0.01), &flows);
-    // It stops when the next gain, half of what is left, is below 1 %.
+    // Redistribution stops when the next gain, half of what is left, is below 1 %.
     assert!((redistributed[0] - 2.0 / 3.0).abs() < 0.02);
 }
 

@@ -3,33 +3,37 @@
 use super::crossings::{Crossings, OnLink};
 use super::max_min::{LinkState, Sums, Taken, WaterFilling};
 
-/// A sum that has fallen below this part of the largest it was is added up anew: what is left of a large sum keeps the
-/// large one's rounding.
+/// Part of its peak below which a sum is added up again: the rest of a large sum keeps the large sum's
+/// rounding error.
 const WORN: f64 = 1.0 / 16.0;
 
-/// Exact weighted max-min fairness: rates rise together in proportion to weights, until something holds them.
+/// Exact weighted max-min fairness: rates rise together in proportion to weights, until a link or a limit
+/// stops them.
 ///
-/// Flow f takes the part a(f,l) of its rate r(f) on link l, has the weight w(f) and may have a limit m(f). Its *level*
-/// is r(f) / w(f). With `level(l)` the level at which link l holds its flows back (infinite if it has room to spare),
+/// Flow f takes the part a(f,l) of its rate r(f) on link l, has the weight w(f) and may have a limit m(f).
+/// Its *level* is r(f) / w(f). With `level(l)` the level at which link l holds its flows back (infinite if it
+/// has room to spare):
 /// ```text
 /// r(f) / w(f) = min of m(f) / w(f) and of level(l) over links l of f,     sum over f of a(f,l) r(f) <= c(l)
 /// ```
-/// and every flow below its limit crosses a link that is full and on which no other level is higher. One path a flow,
-/// weights of 1 and no limits are plain [`MaxMin`](super::MaxMin). A limit is a link of the flow's own: the sweep knows
-/// of no other holder.
+/// Every flow below its limit crosses a link that is full and on which no other level is higher. One path a
+/// flow, weights of 1 and no limits give plain [`MaxMin`](super::MaxMin). A limit is a link of the flow's
+/// own, so that for the sweep only links hold flows back.
 ///
-/// A *pipe* holds its flows back where the largest of them takes all of it, instead of their sum: with P(s) the flows
-/// of l whose levels are at least s,
+/// A *pipe* holds its flows back where the largest of them takes all of it, instead of their sum. With P(s)
+/// the flows of l whose levels are at least s:
 /// ```text
 /// level(l) = the least s with:  max over f in P(s) of a(f,l) w(f) s = c(l)
 /// ```
 ///
-/// Source: progressive filling, Bertsekas and Gallager, *Data Networks*, section 6.5.2; with weights and parts as in
-/// SimGrid's solver (Velho et al., *On the validity of flow-level TCP network models for grid and cloud simulations*,
-/// 2013), where 1 / w is a flow's penalty and a(f,l) its consumption; pipes are that solver's `FATPIPE` constraints.
+/// Source: progressive filling, Bertsekas and Gallager, *Data Networks*, section 6.5.2. Weights and parts are
+/// those of SimGrid's solver (Velho et al., *On the validity of flow-level TCP network models for grid and
+/// cloud simulations*, 2013): 1 / w is a flow's penalty and a(f,l) its consumption. Pipes are that solver's
+/// `FATPIPE` constraints.
 ///
-/// The sweep is that of [`WaterFilling`], with sums of parts a(f,l) w(f) that are added up again before their rounding
-/// shows. The relative error of a level is about 1e-15 times c(l) over what its free flows take of l.
+/// The sweep is that of [`WaterFilling`], with sums of parts a(f,l) w(f) that are added up again before their
+/// rounding shows. The relative error of a level is about 1e-15 times c(l) over the bandwidth of its free
+/// flows on l.
 pub type WeightedMaxMin = WaterFilling<Parted>;
 
 /// Sums of the parts of a link's flows.
@@ -41,11 +45,11 @@ pub struct Parted {
     pipe: Option<f64>,
 }
 
-/// A sum that is kept by adding and subtracting.
+/// Sum that is kept by adding and subtracting.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     value: f64,
-    /// The largest it was since it was added up.
+    /// Largest value since it was last added up.
     peak: f64,
 }
 
@@ -75,7 +79,7 @@ impl Sums for Parted {
         if state.free == 0 {
             return (0.0, state.sums.total.value);
         }
-        // (The last: what is left is a small difference of large sums.)
+        // (`is_small`: the rest is a small difference of large sums.)
         let is_small = (state.capacity - state.load).abs() < state.capacity * WORN * WORN;
         if state.sums.free.is_worn() || state.sums.total.is_worn() || is_small {
             let Taken { load, free, total, .. } = Taken::by(around.parts());

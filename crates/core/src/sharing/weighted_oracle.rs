@@ -1,9 +1,9 @@
-//! Policies for flows on several paths, with weights and limits, from scratch.
+//! Policies for flows on several paths, with weights and limits, solved from scratch.
 
 use super::policy::Terms;
 
-/// Capacities of links and, for each flow, the links it crosses with the part of its rate that it takes there, and its
-/// terms.
+/// Capacities of links and, for each flow, its terms and the links that it crosses with the part of its rate
+/// on each.
 #[derive(Clone, Debug)]
 pub(crate) struct WeightedProblem {
     pub(crate) capacities: Vec<f64>,
@@ -13,14 +13,15 @@ pub(crate) struct WeightedProblem {
 }
 
 impl WeightedProblem {
-    /// What a flow takes of a link at level 1.
+    /// Returns the bandwidth that a flow takes of a link at level 1.
     fn part(&self, flow: usize, link: usize) -> f64 {
         let (links, terms) = &self.flows[flow];
         links.iter().filter(|&&(l, _)| l as usize == link).map(|&(_, part)| part * terms.weight).sum()
     }
 
-    /// Progressive filling: raise all levels together; what reaches its limit stops, and when a link is full, its flows
-    /// stop. A pipe is full when one of its flows that rise takes all of it.
+    /// Solves max-min fairness by progressive filling: raise all levels together; a flow stops at its limit,
+    /// and the flows of a link stop when it is full. A pipe is full when one of its rising flows takes all of
+    /// it.
     pub(crate) fn max_min(&self) -> Vec<f64> {
         let count = self.flows.len();
         let parts: Vec<Vec<f64>> =
@@ -46,7 +47,8 @@ impl WeightedProblem {
             }
             match rising.iter().copied().min_by(|&a, &b| limit(a).total_cmp(&limit(b))) {
                 Some(first) if limit(first) < lowest * (1.0 - 1e-12) => levels[first] = limit(first),
-                // Links that are full at the same level are so at once: a pipe counts a flow that another stops there.
+                // Links that are full at the same level stop their flows at once: a pipe counts a flow that
+                // another link stops there.
                 _ => {
                     let full = |link: &usize| links[*link] <= lowest * (1.0 + 1e-12);
                     let is_held = |f: usize| (0..links.len()).filter(full).any(|link| parts[link][f] > 0.0);
@@ -56,7 +58,7 @@ impl WeightedProblem {
         }
     }
 
-    /// The least share of a flow's links, and its limit.
+    /// Returns for each flow the least share of its links, and at most its limit.
     pub(crate) fn equal_share(&self) -> Vec<f64> {
         let share = |link: u32| {
             self.capacities[link as usize] / (0..self.flows.len()).map(|f| self.part(f, link as usize)).sum::<f64>()

@@ -1,10 +1,11 @@
-//! The policies for flows on several paths, with weights and limits, against the oracle and by what defines them.
+//! Tests of the policies for flows on several paths, with weights and limits, against the oracle and by the
+//! defining properties.
 
 use super::weighted_oracle::WeightedProblem;
 use super::*;
 use crate::rng::Stream;
 
-/// How a random problem looks.
+/// Style of random problems.
 #[derive(Clone, Copy, Debug)]
 struct Style {
     links: u64,
@@ -17,7 +18,7 @@ struct Style {
 enum Kind {
     /// Capacities, parts and weights from a few values: many ties.
     Ties,
-    /// One path each, weight 1, no limits: what the plain policies are for.
+    /// One path each, weight 1, no limits: the case of the plain policies.
     Plain,
     /// Capacities of 1e3 to 1e12, parts down to 1e-3, weights of 1e-2 to 1e2.
     Wide,
@@ -35,7 +36,7 @@ struct Play {
     known: Vec<f64>,
 }
 
-/// 10 to the power of something between these.
+/// Returns 10 to the power of a random number in this range.
 fn between(random: &mut Stream, least: i32, most: i32) -> f64 {
     let power = least + random.below((most - least) as u64) as i32;
     let ten = if power < 0 { 0.1 } else { 10.0 };
@@ -93,7 +94,7 @@ impl Play {
         (links, Terms { weight, limit })
     }
 
-    /// Some flows go, some come; then rates are solved.
+    /// Adds and removes some flows; then rates are solved.
     fn batch(&mut self, size: u64) {
         let mut changed = Vec::new();
         for _ in 0..=self.random.below(size) {
@@ -147,7 +148,7 @@ impl Play {
         }
     }
 
-    /// What a link carries.
+    /// Returns the load of a link.
     fn load(&self, link: u32) -> f64 {
         let part = |f: usize| self.problem.flows[f].0.iter().filter(|hop| hop.0 == link).map(|hop| hop.1).sum::<f64>();
         self.active().into_iter().map(|f| part(f) * self.known[f]).sum()
@@ -160,7 +161,8 @@ impl Play {
         }
     }
 
-    /// Whether every flow is at its limit or crosses the full link that is named, on which no other level is higher.
+    /// Asserts that every flow is at its limit or crosses the named full link, on which no other level is
+    /// higher.
     fn every_flow_has_a_bottleneck(&self) {
         for f in self.active() {
             let (links, Terms { weight, limit }) = &self.problem.flows[f];
@@ -231,7 +233,7 @@ fn thousands_of_changes_leave_no_trace_in_weighted_max_min() {
     }
 }
 
-/// Each second link is a pipe.
+/// Makes each second link a pipe.
 fn make_pipes(play: &mut Play) {
     play.problem.pipes = (0..play.style.links).map(|link| link % 2 == 0).collect();
     for (link, &capacity) in play.problem.capacities.iter().enumerate().step_by(2) {
@@ -260,7 +262,7 @@ fn pipes_stop_all_of_their_flows_where_the_first_is_as_fast_as_they_are() {
     on(&mut policy, 0, &[1], 1.0);
     on(&mut policy, 1, &[1], 0.25);
     assert_eq!([0, 1].map(|f| (policy.rate(f), policy.bottleneck(f))), [(10.0, Some(1)), (2.5, Some(1))]);
-    // A flow that something else stops before does not hold the others back.
+    // A flow that another link stops earlier does not hold the other flows back.
     on(&mut policy, 2, &[0, 1], 4.0);
     assert_eq!([0, 1, 2].map(|f| policy.rate(f)), [10.0, 2.5, 1.0]);
     policy.remove(0);
@@ -283,7 +285,7 @@ fn weighted_equal_share_is_the_least_share_of_the_links() {
     );
 }
 
-/// Flows of one path, weight 1 and no limit are what the plain policies are for.
+/// Flows of one path, weight 1 and no limit are the case of the plain policies.
 #[test]
 fn whole_flows_of_equal_weight_have_the_rates_of_the_plain_policies() {
     let makes: [(Make, Make, f64); 2] = [
@@ -313,7 +315,7 @@ fn whole_flows_of_equal_weight_have_the_rates_of_the_plain_policies() {
 #[test]
 fn a_flow_over_two_paths_takes_half_of_its_rate_on_each() {
     let mut policy = WeightedMaxMin::new(vec![1.0; 4]);
-    // Links 0 and 3 are shared by both paths, 1 and 2 are a path each; flow 1 is on one of them.
+    // Both paths share links 0 and 3; links 1 and 2 are a path each; flow 1 is on one of them.
     policy.add_split(0, &[0, 1, 2, 3], &[1.0, 0.5, 0.5, 1.0]);
     policy.solve(&mut Vec::new());
     assert_eq!(policy.rate(0), 1.0);

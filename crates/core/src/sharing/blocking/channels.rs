@@ -1,40 +1,42 @@
-//! Which queue of a link a message is in: the virtual channel of each hop.
+//! Virtual channel of a message on each hop, which selects its queue.
 
-/// Of a link that is in no ring.
+/// Ring number of a link that is in no ring.
 pub(super) const NO_RING: u8 = u8::MAX;
 
-/// How messages change between the virtual channels of links, known by link. The default: one channel everywhere.
+/// Rule by which messages change between virtual channels, with the properties of links that it needs. The
+/// default: one channel everywhere.
 #[derive(Clone, Debug, Default)]
 pub struct Channels {
-    /// The rule; what it needs to know of links is below.
+    /// The rule.
     pub rule: ChannelRule,
-    /// By link: the dimension along which it is part of a ring, 255 for none.
+    /// By link: the dimension of its ring, 255 for a link in no ring.
     pub rings: Vec<u8>,
-    /// By link: whether it closes its ring.
+    /// By link: set if it closes its ring.
     pub closing: Vec<bool>,
-    /// By link: whether anything but what starts on it may cross it; so it is where nothing is said.
+    /// By link: set if messages that start elsewhere may cross it. True for links behind the end of the list.
     pub shared: Vec<bool>,
     /// By link: its rank in the order in which routes ascend.
     pub ranks: Vec<u32>,
 }
 
-/// A rule by which messages change channels.
+/// Rule by which messages change channels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ChannelRule {
     /// One channel.
     #[default]
     One,
-    /// One channel; what is in a ring goes before what enters it.
+    /// One channel; messages in a ring go before messages that enter it.
     Bubble,
-    /// Into the second channel on the link that closes the ring.
+    /// Two channels; messages change to the second one on the link that closes the ring.
     Dateline,
-    /// The second channel, all along a ring, for messages that cross the link that closes it.
+    /// Two channels; messages that cross the link that closes a ring are in the second one all along the
+    /// ring.
     Turn,
-    /// The next channel wherever a route does not ascend.
+    /// Many channels; messages change to the next one wherever their route does not ascend.
     Classes,
 }
 
-/// Channels of a link at most: longer routes stay in the last one.
+/// Largest number of channels of a link; longer routes stay in the last one.
 const MOST: u32 = 64;
 
 impl Channels {
@@ -65,12 +67,12 @@ impl Channels {
         }
     }
 
-    /// The ring of a link.
+    /// Returns the ring of a link.
     fn ring(&self, link: u32) -> u8 {
         self.rings.get(link as usize).copied().unwrap_or(NO_RING)
     }
 
-    /// Whether what comes over one link and goes on over another stays in its ring.
+    /// True if a message that goes from one link to the other stays in its ring.
     fn stays(&self, from: u32, to: u32) -> bool {
         self.ring(to) != NO_RING && self.ring(from) == self.ring(to)
     }
@@ -79,14 +81,15 @@ impl Channels {
         self.closing.get(link as usize).copied().unwrap_or(false)
     }
 
-    /// Whether what comes over one link, or from a source, and goes on over another comes into a ring after what is in
-    /// it.
+    /// True if a message that goes from one link, or from a source, to the other enters a ring, where
+    /// messages in the ring go before it.
     pub(super) fn enters_ring(&self, from: Option<u32>, to: u32) -> bool {
         let stays = from.is_some_and(|from| self.stays(from, to));
         self.rule == ChannelRule::Bubble && self.ring(to) != NO_RING && !stays
     }
 
-    /// Whether what starts on a link waits in a queue of its own, since other things cross it, too.
+    /// True if messages that start on a link wait in a queue of their own, since messages from elsewhere may
+    /// cross it, too.
     pub(super) fn has_source(&self, link: u32) -> bool {
         self.shared.get(link as usize).copied().unwrap_or(true)
     }

@@ -1,21 +1,23 @@
-//! What links can carry of what flows are to have: rates that are told.
+//! Feasible rates: the solver's rates, reduced so that no link carries more than its capacity.
 
 use super::queues::take_out;
 use crate::sharing::policy::Change;
 
-/// Flows with the rates that a solver has for them, and rates of which no link carries more than it can.
+/// Flows with the rates that a solver wants for them, and with reported rates that fit on every link.
 ///
-/// With w(f) the rate that a flow is to have, W(l) the sum of those over link l, and c(l) its capacity \[B/s\]:
+/// With w(f) the wanted rate of a flow, W(l) the sum of those over link l, and c(l) its capacity \[B/s\], the
+/// reported rate is:
 /// ```text
 /// x(f) = w(f) min over its links l of min(1, c(l) / W(l))
 /// ```
-/// So the flows of a link get `c(l) / W(l)` of `w` each at most, and together c(l) at most, however far the solver is
-/// from its fixed point, at which all of these factors are 1. No flow has more than its narrowest link carries,
-/// whatever its source had before. The answer does not depend on the order of flows.
+/// So the flows of a link get at most `c(l) / W(l)` of `w` each, and together at most c(l), however far the
+/// solver is from its fixed point. At the fixed point all of these factors are 1. No flow is faster than the
+/// capacity of its narrowest link, whatever its source had before. The result does not depend on the order of
+/// flows.
 ///
-/// What comes free is given back at once; what is too much is taken away when rates are worked out again
-/// ([`Feasible::tell`] with `tightens`). Until then buffers hold it, for which messages arrive later: a message that
-/// comes a moment before another one has left is no reason to hold both back.
+/// Rates rise at once when a link becomes free. They fall only when rates are worked out again
+/// ([`Feasible::tell`] with `tightens`). Until then buffers hold the excess, for which messages arrive later:
+/// a message that comes a moment before another one leaves is no reason to slow both down.
 ///
 /// Cost: the flows of links that carry too much, or did; the links of flows whose w changes.
 #[derive(Clone, Debug)]
@@ -24,17 +26,17 @@ pub(super) struct Feasible {
     flows: Vec<Flow>,
     /// Links whose sum has changed.
     changed: Vec<u32>,
-    /// Flows whose rate is to be worked out.
+    /// Flows whose rate has to be computed again.
     due: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
 struct Link {
-    /// \[B/s\].
+    /// Capacity \[B/s\].
     capacity: f64,
-    /// W \[B/s\].
+    /// W, the sum of the wanted rates \[B/s\].
     wanted: f64,
-    /// `min(1, c / W)`, as flows have it.
+    /// `min(1, c / W)` of the reported rates.
     factor: f64,
     flows: Vec<u32>,
     is_changed: bool,
@@ -43,14 +45,14 @@ struct Link {
 #[derive(Clone, Debug, Default)]
 struct Flow {
     links: Vec<u32>,
-    /// w, and x \[B/s\]; 0 for one that is gone.
+    /// w and x, the wanted and the reported rate \[B/s\]; 0 for a flow that is gone.
     wanted: f64,
     rate: f64,
     is_due: bool,
 }
 
 impl Flow {
-    /// The rate of this flow, whose number is told, is to be worked out.
+    /// Marks this flow, whose number is `flow`, for a new rate.
     #[inline]
     fn fall_due(&mut self, flow: u32, due: &mut Vec<u32>) {
         if !std::mem::replace(&mut self.is_due, true) {
@@ -59,17 +61,18 @@ impl Flow {
     }
 }
 
-/// A sum within this part of what a link carries is added up anew: rounding would decide.
+/// Distance of a sum from its link's capacity, as a part of it, below which it is added up again: rounding
+/// would decide.
 const CLOSE: f64 = 1e-6;
 
 impl Feasible {
-    /// No flows on links of these capacities \[B/s\].
+    /// Creates links of these capacities \[B/s\] without flows.
     pub(super) fn new(capacities: &[f64]) -> Self {
         let link = |&capacity| Link { capacity, wanted: 0.0, factor: 1.0, flows: Vec::new(), is_changed: false };
         Self { links: capacities.iter().map(link).collect(), flows: Vec::new(), changed: Vec::new(), due: Vec::new() }
     }
 
-    /// A flow comes, which is to have nothing yet.
+    /// Adds a flow with a wanted rate of 0.
     pub(super) fn add(&mut self, flow: u32, links: &[u32]) {
         if self.flows.len() <= flow as usize {
             self.flows.resize_with(flow as usize + 1, Flow::default);
@@ -82,7 +85,7 @@ impl Feasible {
         }
     }
 
-    /// A flow goes.
+    /// Removes a flow.
     pub(super) fn remove(&mut self, flow: u32) {
         self.want(flow, 0.0);
         let state = &mut self.flows[flow as usize];
@@ -100,23 +103,23 @@ impl Feasible {
         links[link as usize].flows.iter().for_each(|&flow| flows[flow as usize].fall_due(flow, due));
     }
 
-    /// The links of a flow.
+    /// Returns the links of a flow.
     pub(super) fn links(&self, flow: u32) -> &[u32] {
         &self.flows[flow as usize].links
     }
 
-    /// w of a flow.
+    /// Returns w, the wanted rate of a flow.
     pub(super) fn wanted(&self, flow: u32) -> f64 {
         self.flows[flow as usize].wanted
     }
 
-    /// x of a flow, as it was told.
+    /// Returns x, the reported rate of a flow.
     pub(super) fn rate(&self, flow: u32) -> f64 {
         self.flows[flow as usize].rate
     }
 
-    /// From now on a flow is to have this rate, if that is off by more than this part of what it was to have; one that
-    /// is gone has none.
+    /// Sets the wanted rate of a flow to `rate` if it is off by more than `tolerance` of itself. A flow that
+    /// is gone has no rate.
     pub(super) fn follow(&mut self, flow: u32, rate: f64, tolerance: f64) {
         let old = self.wanted(flow);
         if rate > 0.0 && (rate - old).abs() > tolerance * old {
@@ -124,7 +127,7 @@ impl Feasible {
         }
     }
 
-    /// From now on a flow is to have this rate.
+    /// Sets the wanted rate of a flow.
     fn want(&mut self, flow: u32, rate: f64) {
         let state = &mut self.flows[flow as usize];
         let more = rate - std::mem::replace(&mut state.wanted, rate);
@@ -145,7 +148,8 @@ impl Feasible {
         }
     }
 
-    /// Appends the rates that have changed; `tightens`: also where a link holds flows back more than before.
+    /// Appends the rates that have changed. Only with `tightens` does a link hold flows back more than
+    /// before.
     pub(super) fn tell(&mut self, tightens: bool, changes: &mut Vec<Change>) {
         let Self { links, flows, changed, due } = self;
         changed.retain(|&link| {

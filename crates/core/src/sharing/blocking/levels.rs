@@ -1,25 +1,27 @@
-//! What an output in turn would give each of its inputs.
+//! Levels of an output that serves its inputs in turn: the rate that it offers each of them.
 
-/// Works out levels; keeps its lists from one time to the next.
+/// Solver of levels, with lists that are reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
-    /// What inputs take, with their places, ascending.
+    /// Rates that inputs take, with their places, ascending.
     sorted: Vec<(f64, u32)>,
-    /// What inputs take, then their levels.
+    /// Rates that inputs take, then their levels.
     levels: Vec<f64>,
 }
 
 impl Levels {
-    /// For each input i what it would get of `capacity` if it wanted everything and the others took `taken`:
+    /// Solves for each input i the level that it would get of `capacity` if it always had bytes to send while
+    /// the other inputs took `taken`:
     /// ```text
     /// L(i) + sum over j != i of min(taken(j), L(i)) = capacity
     /// ```
-    /// An output that serves its inputs in turn gives nobody more than it gives to one that always has something to
-    /// send, so each of the others takes what it takes or as much as that one.
+    /// An output that serves its inputs in turn gives no input more than one that always has bytes to send.
+    /// So each other input takes its own rate or as much as that one.
     ///
-    /// Sorted ascending, with S(k) the sum of the k smallest, `L(i) = (capacity + taken(i) - S(k)) / (n - k + 1)` where
-    /// the k smallest are those below L(i), if i itself is; else `(capacity - S(k)) / (n - k)`, the level at which the
-    /// inputs share a full output. Both only rise along the list, so one pass finds all k.
+    /// Sorted ascending, with S(k) the sum of the k smallest and these k below L(i), there are two cases. If
+    /// input i is one of the k, `L(i) = (capacity + taken(i) - S(k)) / (n - k + 1)`. Otherwise `L(i) =
+    /// (capacity - S(k)) / (n - k)`, the level at which the inputs share a full output. Both only rise along
+    /// the list, so one pass finds all k.
     ///
     /// Cost: O(n log n) for n inputs.
     #[inline]
@@ -29,14 +31,14 @@ impl Levels {
         match self.levels.as_mut_slice() {
             [] => {}
             [only] => *only = capacity,
-            // Of two: what the other leaves, or half.
+            // With two inputs: the rest that the other leaves, or half.
             [a, b] => (*a, *b) = ((capacity - *b).max(capacity / 2.0), (capacity - *a).max(capacity / 2.0)),
             _ => self.of_many(capacity),
         }
         &self.levels
     }
 
-    /// Puts levels where what is taken stands.
+    /// Replaces the rates in `levels` by levels.
     fn of_many(&mut self, capacity: f64) {
         let Self { sorted, levels } = self;
         let n = levels.len();
@@ -47,7 +49,7 @@ impl Levels {
         } else {
             sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         }
-        // The common level, where the output is full.
+        // The common level, if the output is full.
         let (mut below, mut common) = (0.0, f64::INFINITY);
         for (k, &(taken, _)) in sorted.iter().enumerate() {
             let level = (capacity - below) / (n - k) as f64;
@@ -73,7 +75,7 @@ impl Levels {
     }
 }
 
-/// Few entries, mostly in order already.
+/// Sorts few entries, which are mostly in order already.
 fn insertion_sort(entries: &mut [(f64, u32)]) {
     for end in 1..entries.len() {
         let entry = entries[end];
@@ -91,7 +93,7 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// The left side of the equation that defines a level.
+    /// Returns the left side of the equation that defines a level.
     fn given(taken: &[f64], input: usize, level: f64) -> f64 {
         let others = (0..taken.len()).filter(|&j| j != input);
         level + others.map(|j| taken[j].min(level)).sum::<f64>()

@@ -1,4 +1,4 @@
-//! Blocking: what input queues with finite buffers let through, without their packets.
+//! Blocking: rates that input queues with finite buffers let through, computed without simulating packets.
 
 mod channels;
 mod feasible;
@@ -24,102 +24,104 @@ use feasible::Feasible;
 use levels::Levels;
 use queues::Queues;
 
-/// A policy whose answer comes in two qualities: rates that hold at once, and rates worked out again.
+/// Policy with rates of two qualities: rates that hold at once, and rates that are worked out again.
 pub trait Renewed: Sharing {
-    /// Appends the rates of flows that have come, and of those that they share their source with, as far as they follow
-    /// from what was known at the last [`Sharing::solve`].
+    /// Appends the rates of new flows, and of the flows that share their sources, as far as they follow from
+    /// the state at the last [`Sharing::solve`].
     fn tell(&mut self, changes: &mut Vec<Change>);
 
-    /// Whether the last [`Sharing::solve`] came to its end, and nothing has changed since.
+    /// True if the last [`Sharing::solve`] converged, and nothing has changed since.
     fn is_settled(&self) -> bool;
 
-    /// Whether a flow has come whose source has never sent, so that nothing is known of its rate.
+    /// True if a flow has come whose source has never sent, so that nothing is known of its rate.
     fn is_fresh(&self) -> bool;
 
-    /// The links of a flow.
+    /// Returns the links of a flow.
     fn links(&self, flow: u32) -> &[u32];
 }
 
 /// Blocking: first-in-first-out queues at the inputs, outputs that serve them in turn, and backpressure.
 ///
-/// A queue b stands behind each link and virtual channel, and one in front of the network for each source. With y(b, o)
-/// what it takes of link o \[B/s\], X(b) the sum of that, and q(b) what it would let through if it always had
-/// something:
+/// A queue b stands behind each link and virtual channel, and one in front of the network for each source.
+/// Let y(b, o) be the rate that it takes of link o \[B/s\], X(b) the sum of that, and q(b) the rate that it
+/// would let through if it always had bytes:
 /// ```text
 /// L(b, o) + sum over queues j != b at o of min(y(j, o), L(b, o)) = c(o)          the port of o serves inputs in turn
 /// l(b, d) + sum over queues j != b before d of min(y(j, d), l(b, d)) = q(d)      where q(d) < c: its buffer is full
-/// q(b) = X(b) min over o, d of (L(b, o) / y(b, o), l(b, d) / y(b, d))            what is first holds up what is behind
+/// q(b) = X(b) min over o, d of (L(b, o) / y(b, o), l(b, d) / y(b, d))            the first byte holds up those behind it
 /// x(f) = min(c, q(first queue of f)) / flows that start there
 /// ```
-/// A turn of the worst output may find no byte for it at the head of a queue that holds others' as well. With p the
-/// part of the bytes that go to o, L(b, o) the least of L and l for it, and s the time that a byte for another one
-/// takes, the mean of 1 / L(b, o') over them:
+/// A turn of the worst output may find no byte for it at the head of a queue that also holds bytes for other
+/// outputs. Let p be the part of the bytes that go to o, and L(b, o) the least of L and l for it. With s the
+/// time that a byte for another output takes, the mean of 1 / L(b, o') over them:
 /// ```text
 /// 1 / q'(b) = 1 / q(b) + min over o of (1 - p) s (1 - p)^(1 / (L(b, o) s))
 /// ```
-/// So the output that is worst for a queue holds up all its flows in proportion, and a full queue is a smaller link to
-/// those before it, back to the sources. There are no packets, no lengths of queues, and no sizes of buffers in it; it
-/// is the steady state of queues whose buffers are small beside messages. Under [`ChannelRule::Bubble`] what enters a
-/// ring gets what is left of q(d) behind what goes on in it, and at least a part `BUBBLE` of it.
+/// So the output that is worst for a queue holds up all its flows in proportion. A full queue is a smaller
+/// link to the queues before it, back to the sources. The model has no packets, no lengths of queues and no
+/// sizes of buffers: it is the steady state of queues whose buffers are small beside messages. Under
+/// [`ChannelRule::Bubble`] messages that enter a ring get the rest of q(d) that messages in the ring leave,
+/// and at least a part `BUBBLE` of it.
 ///
-/// The fixed point is looked for around the change only: a list of links whose levels are to be worked out again, each
-/// of which changes the q of the queues before it. A q that is off by more than `tolerance` of itself goes `DOWN` or
-/// `UP` a part of the way (closer, where all of it goes the same way: `PIPE`), which puts its link on the list, or all
-/// links of the flows that start there. When the list
-/// is empty every q is within `tolerance` of what the others ask for. A solve takes at most `Blocking::most` updates;
-/// what is left is for the next.
+/// The fixed point is searched around the change only. A list holds the links whose levels have to be worked
+/// out again; each of them changes the q of the queues before it. A q that is off by more than `tolerance` of
+/// itself moves by a part `DOWN` or `UP` of the distance. If all its bytes go the same way, it moves by all
+/// of a small distance (`PIPE`). A move puts its link on the list, or all links of the flows that start
+/// there. When the list is empty, every q is within `tolerance` of the value that the equations ask for. A
+/// solve takes at most `Blocking::most` updates; the rest is left for the next.
 ///
 /// Cost: an update O(n log n) for n queues at a link and its ends, and what they feed.
 ///
-/// Source: the steady state of node models with spillback for road traffic: J. Gibb, "Model of Traffic Flow Capacity
-/// Constraint through Nodes for Dynamic Network Loading with Queue Spillback", TRR 2263 (2011); R. Smits et al., "A
-/// family of macroscopic node models", TR-B 74 (2015).
+/// Source: the steady state of node models with spillback for road traffic: J. Gibb, "Model of Traffic Flow
+/// Capacity Constraint through Nodes for Dynamic Network Loading with Queue Spillback", TRR 2263 (2011); R.
+/// Smits et al., "A family of macroscopic node models", TR-B 74 (2015).
 #[derive(Clone, Debug)]
 pub struct Blocking {
     queues: Queues,
     feasible: Feasible,
     channels: Channels,
     tolerance: f64,
-    /// Updates of a solve, at most.
+    /// Largest number of updates of a solve.
     most: usize,
-    /// Links whose levels are to be worked out again, in the order in which that was found.
+    /// Links whose levels have to be worked out again, in the order in which they were marked.
     stale: VecDeque<u32>,
-    /// Flows whose rates are to be told.
+    /// Flows whose wanted rates may have changed.
     touched: Vec<u32>,
     is_fresh: bool,
     solver: Levels,
     lanes: Vec<u32>,
 }
 
-/// The part of the way that a q goes down, and up, in one update. A queue fills as soon as more comes than goes, and
-/// has to be emptied before what it held up is faster again.
+/// Part of the distance that a q moves down, and up, in one update. A queue fills as soon as more comes than
+/// goes, and has to empty before the flows that it held up are faster again.
 const DOWN: f64 = 0.8;
 const UP: f64 = 0.4;
 
-/// The part of the tolerance that holds for a queue whose bytes all go the same way when q is to rise, and the part of
-/// itself within which such a q takes what is asked for at once. Along a path of such queues what each is short of adds
-/// up, while what they are above it is held to what links carry ([`Feasible`]).
+/// Two constants for a pipe, a queue whose bytes all go the same way: the part of the tolerance that holds
+/// when q is to rise, and the relative distance within which q takes the new value at once. Along a path of
+/// pipes shortfalls add up, while excess is limited by the capacities of links ([`Feasible`]).
 const PIPE: f64 = 0.1;
 const CLOSE: f64 = 0.3;
 
-/// What enters a ring gets at least this part of what its queue lets through: so no ring comes to a standstill.
+/// Smallest part of the rate of its queue that messages entering a ring get: so no ring comes to a
+/// standstill.
 pub(super) const BUBBLE: f64 = 0.02;
 
-/// A q is at least this part of its link's capacity: so no rate is nothing.
+/// Smallest q, as a part of its link's capacity: so no rate is 0.
 const LEAST: f64 = 1e-9;
 
-/// The sum of changes of what is taken of a link, as a part of an even share of the narrowest of it and the queues
-/// behind it, from which on its levels are worked out again; a rate that is told, as a part of itself: these parts of
-/// the tolerance.
+/// Two thresholds, as parts of the tolerance. A link's levels are worked out again once the changes of the
+/// rates taken of it exceed `STALE`, relative to an even share of the narrowest of the link and the queues
+/// behind it. A new rate is reported if it differs by more than `TOLD`, relative to itself.
 const STALE: f64 = 0.5;
 const TOLD: f64 = 0.2;
 
-/// Updates of a solve, at most: so many, and so many for each link.
+/// Largest number of updates of a solve: a constant, and a number for each link.
 const MOST: usize = 3000;
 const MOST_BY_LINK: usize = 4;
 
 impl Blocking {
-    /// No flows on links of these capacities \[B/s\], which change channels so.
+    /// Creates links of these capacities \[B/s\] with these channels, without flows.
     pub fn new(capacities: Vec<f64>, channels: Channels, tolerance: f64) -> Self {
         Self {
             queues: Queues::new(&capacities),
@@ -135,7 +137,7 @@ impl Blocking {
         }
     }
 
-    /// A link's levels are to be worked out again.
+    /// Marks a link whose levels have to be worked out again.
     #[inline]
     fn mark(&mut self, link: u32) {
         if !std::mem::replace(&mut self.queues.links[link as usize].is_stale, true) {
@@ -143,7 +145,7 @@ impl Blocking {
         }
     }
 
-    /// What flows are to have, where it has changed.
+    /// Passes on the wanted rates that have changed.
     fn want(&mut self) {
         for flow in self.touched.drain(..) {
             let state = &mut self.queues.flows[flow as usize];
@@ -171,7 +173,7 @@ impl Sharing for Blocking {
         for place in 0..self.queues.flows[flow as usize].hops.len() {
             let hop = self.queues.flows[flow as usize].hops[place];
             self.mark(hop.link);
-            // A queue that no longer takes anything of that link is to be seen to from another one.
+            // A queue that no longer takes anything of that link has to be updated from another one.
             if let Some(other) = self.queues.other_link_of(hop) {
                 self.mark(other);
             }
@@ -206,7 +208,7 @@ impl Sharing for Blocking {
         self.feasible.rate(flow)
     }
 
-    /// What holds a flow back may be a queue that nothing of it is in.
+    /// Returns `None`: the queue that holds a flow back may hold none of its bytes.
     fn bottleneck(&self, _flow: u32) -> Option<u32> {
         None
     }

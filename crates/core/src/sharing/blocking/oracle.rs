@@ -1,11 +1,11 @@
-//! The fixed point of `blocking` over the whole network at once, as plainly as it can be written.
+//! Fixed point of `blocking` over the whole network at once, computed as plainly as possible.
 
 use std::collections::BTreeMap;
 
 use super::channels::Channels;
 use crate::base::portable;
 
-/// Links, how they are divided into channels, and by flow the links it crosses.
+/// Links, their channels, and by flow the links that it crosses.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) capacities: Vec<f64>,
@@ -13,12 +13,13 @@ pub(crate) struct Problem {
     pub(crate) flows: Vec<Vec<u32>>,
 }
 
-/// A link and a channel; what starts on a link that others cross, too, is in a channel of its own.
+/// Link and channel of a queue. Messages that start on a link that others cross, too, are in a channel of
+/// their own.
 pub(super) type Queue = (u32, u32);
 pub(super) const SOURCE: u32 = u32::MAX;
 
 impl Problem {
-    /// By flow: the queues it goes through, up to the one behind its last link.
+    /// Returns for each flow the queues that it goes through, up to the one behind its last link.
     fn ways(&self) -> Vec<Vec<Queue>> {
         let mut lanes = Vec::new();
         let way = |links: &Vec<u32>| {
@@ -29,8 +30,8 @@ impl Problem {
         self.flows.iter().map(way).collect()
     }
 
-    /// The rates at the fixed point, found by going a part of the way from all queues at once; `None` where that does
-    /// not come to an end.
+    /// Returns the rates at the fixed point, found by moving all queues a part of the distance at once;
+    /// `None` if that does not converge.
     pub(crate) fn fixed_point(&self) -> Option<Vec<f64>> {
         let ways = self.ways();
         let mut drains: BTreeMap<Queue, f64> =
@@ -50,16 +51,16 @@ impl Problem {
         None
     }
 
-    /// By how much these q are off what the equations ask for, as a part of themselves, at most.
+    /// Returns the largest relative difference between these q and the values that the equations ask for.
     pub(crate) fn residual(&self, drains: &BTreeMap<Queue, f64>) -> f64 {
         let asked = self.asked(&self.ways(), drains);
         asked.iter().map(|(queue, asked)| (asked - drains[queue]).abs() / drains[queue]).fold(0.0, f64::max)
     }
 
-    /// What the equations ask of each queue that has something to send.
+    /// Returns the q that the equations ask for, for each queue that has something to send.
     fn asked(&self, ways: &[Vec<Queue>], drains: &BTreeMap<Queue, f64>) -> BTreeMap<Queue, f64> {
         let rates = rates(ways, drains);
-        // What each queue takes of links, and of the queues behind them.
+        // Rates that each queue takes of links, and of the queues behind them.
         let mut of_links: BTreeMap<u32, BTreeMap<Queue, f64>> = BTreeMap::new();
         let mut of_queues: BTreeMap<Queue, BTreeMap<Queue, f64>> = BTreeMap::new();
         let mut sums: BTreeMap<Queue, f64> = BTreeMap::new();
@@ -71,7 +72,7 @@ impl Problem {
                 *sums.entry(from).or_default() += rate;
             }
         }
-        // By queue and link what it takes of it, and the least that it is offered there.
+        // By queue and link: the rate that it takes of the link, and its least offer there.
         let mut offers: BTreeMap<Queue, BTreeMap<u32, (f64, f64)>> = BTreeMap::new();
         for (&link, takers) in &of_links {
             for (&from, &taken) in takers {
@@ -118,13 +119,14 @@ impl Problem {
     }
 }
 
-/// What each flow has if its first queue lets so much through.
+/// Returns the rate of each flow, given the q of its first queue.
 fn rates(ways: &[Vec<Queue>], drains: &BTreeMap<Queue, f64>) -> Vec<f64> {
     let starting = |queue: Queue| ways.iter().filter(|way| way[0] == queue).count() as f64;
     ways.iter().map(|way| drains[&way[0]] / starting(way[0])).collect()
 }
 
-/// L with `L + sum of min(others, L) = capacity`: those that take less are taken off one after another.
+/// Returns L with `L + sum of min(others, L) = capacity`, by taking off the others that take less one after
+/// another.
 pub(super) fn level(others: &[f64], capacity: f64) -> f64 {
     let mut level = capacity / (others.len() + 1) as f64;
     loop {

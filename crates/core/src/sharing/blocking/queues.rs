@@ -1,11 +1,11 @@
-//! The queues of a network, what they take of links, and the flows that go through them.
+//! Queues of a network, the rates that they take of links, and the flows that go through them.
 
 use super::channels::Channels;
 
 /// No queue, no turn, no flow.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// All of them, by number; numbers of what is gone are used again.
+/// All links, queues, claims, turns and flows, by number; freed numbers are used again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queues {
     pub links: Vec<Link>,
@@ -17,71 +17,72 @@ pub(super) struct Queues {
     pub flows: Vec<Flow>,
 }
 
-/// A link.
+/// Link with the queues at its ends.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    /// \[B/s\].
+    /// Capacity \[B/s\].
     pub capacity: f64,
     /// By virtual channel: the queue behind it.
     pub fifos: Vec<u32>,
-    /// The queue of what starts on it, where other things cross it, too.
+    /// The queue of messages that start on it, if messages from elsewhere cross it, too.
     pub source: u32,
-    /// What queues take of it.
+    /// Claims of queues on it.
     pub claims: Vec<u32>,
-    /// Whether its levels are to be worked out again.
+    /// Set when its levels have to be worked out again.
     pub is_stale: bool,
-    /// By how much what is taken has changed since they were \[B/s\].
+    /// Sum of the changes of the rates taken of it since its levels were worked out \[B/s\].
     pub drift: f64,
-    /// The least that it and any queue behind it let through, as of then \[B/s\].
+    /// Least rate that it and any queue behind it let through, when its levels were worked out \[B/s\].
     pub narrowest: f64,
 }
 
-/// A first-in-first-out queue: of a virtual channel of a link, behind it, or of a source.
+/// First-in-first-out queue of a source, or behind a virtual channel of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Fifo {
-    /// The link that it is behind, or, of a source, in front of.
+    /// The link in front of the queue; for a source, the link behind it.
     pub link: u32,
-    /// q: what it lets through, if it always has something \[B/s\]; at most the capacity of its link.
+    /// q: the rate that it lets through if it always has bytes \[B/s\]; at most the capacity of its link.
     pub drain: f64,
-    /// Whether that has been worked out since it was empty.
+    /// Set when q has been worked out since the queue was empty.
     pub is_known: bool,
-    /// What it takes of the links ahead.
+    /// Its claims on the links ahead.
     pub claims: Vec<u32>,
-    /// What comes into it.
+    /// Turns that lead into it.
     pub turns: Vec<u32>,
-    /// How many of these come into a ring, after what is in it.
+    /// Number of these turns that enter a ring, behind the messages in it.
     pub entering: u32,
-    /// Flows that start here, and have all the same rate.
+    /// Flows that start here; all have the same rate.
     pub starts: Vec<u32>,
 }
 
-/// What a queue takes of a link.
+/// Claim of a queue on a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
     pub fifo: u32,
     pub link: u32,
-    /// y \[B/s\].
+    /// y, the rate that the queue takes of the link \[B/s\].
     pub taken: f64,
-    /// What it would get if it wanted everything, of the link and the queues behind it \[B/s\].
+    /// Rate that the link, and the queues behind it, would give the queue if it always had bytes \[B/s\].
     pub level: f64,
-    /// Its parts, by the queues behind the link: two at most, since only a turn into a ring has a choice of two.
+    /// Its turns, by the queue behind the link: at most two, since only a turn into a ring has a choice of
+    /// two.
     pub turns: [u32; 2],
 }
 
-/// What a queue hands to a queue behind a link.
+/// Flows from a queue over a link to a queue behind it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     pub claim: u32,
     pub to: u32,
     pub flows: u32,
-    /// \[B/s\].
+    /// Rate of the flows \[B/s\].
     pub taken: f64,
-    /// Whether it comes into a ring, after what is in it.
+    /// Set if it enters a ring, behind the messages in it.
     pub enters: bool,
 }
 
-/// What a flow is part of on its way over a link: a turn, with the claim and the link of that turn beside it, so that
-/// no look-up waits for another.
+/// Turn of a flow over a link. The claim and the link of the turn stand beside it, so that no look-up waits
+/// for another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     pub turn: u32,
@@ -90,7 +91,7 @@ pub(super) struct Hop {
 }
 
 impl Hop {
-    /// The turn takes so much more of its link.
+    /// Adds `more` to the rate that the turn takes of its link.
     #[inline]
     pub(super) fn take(&self, claims: &mut [Claim], turns: &mut [Turn], more: f64) {
         for taken in [&mut turns[self.turn as usize].taken, &mut claims[self.claim as usize].taken] {
@@ -99,13 +100,13 @@ impl Hop {
     }
 }
 
-/// A flow.
+/// Flow with the queues on its route.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
-    /// The queue where it starts.
+    /// Queue in which it starts.
     pub first: u32,
     pub hops: Vec<Hop>,
-    /// \[B/s\]; 0 for one that is gone.
+    /// Rate \[B/s\]; 0 for a flow that is gone.
     pub rate: f64,
     pub is_touched: bool,
 }
@@ -124,7 +125,7 @@ impl Queues {
         Self { links: capacities.iter().map(link).collect(), ..Self::default() }
     }
 
-    /// A queue that has never held anything.
+    /// Creates a queue that has never held anything.
     fn new_fifo(&mut self, link: u32) -> u32 {
         let drain = self.links[link as usize].capacity;
         let (claims, turns, starts) = (Vec::new(), Vec::new(), Vec::new());
@@ -132,7 +133,7 @@ impl Queues {
         self.fifos.len() as u32 - 1
     }
 
-    /// The queue behind a link in a virtual channel.
+    /// Returns the queue behind a link in a virtual channel.
     fn fifo(&mut self, link: u32, lane: u32) -> u32 {
         let fifos = &mut self.links[link as usize].fifos;
         if fifos.len() <= lane as usize {
@@ -146,14 +147,14 @@ impl Queues {
         fifo
     }
 
-    /// Another link that the queue takes something of from which a flow turns there, if it is the last one that does.
+    /// Returns another link on which the queue has a claim, if this is the last flow of its turn.
     pub(super) fn other_link_of(&self, Hop { turn, claim, .. }: Hop) -> Option<u32> {
         let claims = &self.fifos[self.claims[claim as usize].fifo as usize].claims;
         let other = claims.iter().find(|&&other| other != claim);
         other.filter(|_| self.turns[turn as usize].flows == 1).map(|&other| self.claims[other as usize].link)
     }
 
-    /// A flow comes, without a rate; returns whether nothing has ever started where it does.
+    /// Adds a flow without a rate. Returns true if nothing has ever started in its first queue.
     pub(super) fn add(&mut self, flow: u32, links: &[u32], lanes: &[u32], channels: &Channels) -> bool {
         if self.flows.len() <= flow as usize {
             self.flows.resize_with(flow as usize + 1, Flow::default);
@@ -184,7 +185,7 @@ impl Queues {
         is_fresh
     }
 
-    /// One flow more goes from a queue over a link to the queue behind it.
+    /// Adds a flow to the turn from a queue over a link to the queue behind it.
     fn turn(&mut self, from: u32, link: u32, to: u32, enters: bool) -> Hop {
         let known = self.fifos[from as usize].claims.iter().copied().find(|&id| self.claims[id as usize].link == link);
         let claim = known.unwrap_or_else(|| {
@@ -207,7 +208,7 @@ impl Queues {
         Hop { turn, claim, link }
     }
 
-    /// A flow goes.
+    /// Removes a flow.
     pub(super) fn remove(&mut self, flow: u32) {
         let rate = std::mem::take(&mut self.flows[flow as usize].rate);
         let mut hops = std::mem::take(&mut self.flows[flow as usize].hops);
@@ -224,7 +225,7 @@ impl Queues {
         take_out(&mut self.fifos[state.first as usize].starts, flow);
     }
 
-    /// The last flow of a turn has gone.
+    /// Removes a turn without flows.
     fn drop_turn(&mut self, turn: u32) {
         let Turn { claim, to, enters, .. } = self.turns[turn as usize];
         self.free_turns.push(turn);
@@ -238,7 +239,7 @@ impl Queues {
         state.turns[1] = NONE;
         let (other, fifo, link) = (state.turns[0], state.fifo, state.link);
         if other != NONE {
-            // No rounding of what is gone stays behind.
+            // This removes the rounding that the lost turn has left.
             self.claims[claim as usize].taken = self.turns[other as usize].taken;
             return;
         }
@@ -248,7 +249,7 @@ impl Queues {
         take_out(&mut fifo.claims, claim);
         if fifo.claims.is_empty() {
             fifo.is_known = false;
-            // A source goes on as it was; any other queue holds up nobody any more.
+            // A source keeps its q; any other empty queue no longer holds anybody up.
             if fifo.starts.is_empty() {
                 fifo.drain = self.links[fifo.link as usize].capacity;
             }
@@ -269,7 +270,7 @@ fn put<T>(all: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
     }
 }
 
-/// Takes an entry out of a list whose order says nothing.
+/// Removes an entry from a list without a significant order.
 pub(super) fn take_out(list: &mut Vec<u32>, item: u32) {
     if let Some(place) = list.iter().position(|&other| other == item) {
         list.swap_remove(place);

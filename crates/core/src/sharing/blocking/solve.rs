@@ -1,10 +1,10 @@
-//! How the fixed point is looked for, link by link.
+//! Search for the fixed point, link by link.
 
 use super::queues::{Claim, Fifo, NONE, Queues, Turn};
 use super::{BUBBLE, Blocking, CLOSE, DOWN, LEAST, PIPE, STALE, UP};
 use crate::base::portable;
 
-/// A claim gets no more than lets one of its turns through at this level. Of two turns each holds up both.
+/// Lowers a claim to the rate at which this turn gets at most `level`. Each of two turns holds up both.
 #[inline]
 fn hold_back(claims: &mut [Claim], turn: &Turn, level: f64) {
     let claim = &mut claims[turn.claim as usize];
@@ -13,7 +13,7 @@ fn hold_back(claims: &mut [Claim], turn: &Turn, level: f64) {
 }
 
 impl Blocking {
-    /// Works out the levels of links until none of them is stale, or there have been too many.
+    /// Works out the levels of links until none is stale, or the limit of updates is reached.
     pub(super) fn relax(&mut self) {
         for _ in 0..self.most {
             let Some(link) = self.stale.pop_front() else { return };
@@ -27,7 +27,7 @@ impl Blocking {
         }
     }
 
-    /// What each queue before a link would get of it, and of the queues behind it.
+    /// Works out the level of each queue before a link, given the link and the queues behind it.
     fn work_out_levels(&mut self, link: u32) {
         let Self { queues: Queues { links, fifos, claims, turns, .. }, solver, .. } = self;
         let state = &mut links[link as usize];
@@ -63,8 +63,8 @@ impl Blocking {
         }
     }
 
-    /// Returns q as the levels ask for it: the worst output of a queue holds up all that is in it, and a turn of it may
-    /// find nothing for it at the head.
+    /// Returns the q that the levels ask for: the worst output of a queue holds up everything in it, and a
+    /// turn of that output may find no byte for it at the head.
     fn asked_for(&self, fifo: u32) -> f64 {
         let fifo = &self.queues.fifos[fifo as usize];
         let capacity = self.queues.links[fifo.link as usize].capacity;
@@ -92,12 +92,12 @@ impl Blocking {
                 drain = 1.0 / (1.0 / drain + passes);
             }
         }
-        // (Not a number where nothing is taken yet.)
+        // (NaN where nothing is taken yet.)
         if drain < capacity { drain.max(LEAST * capacity) } else { capacity }
     }
 
-    /// A queue lets through what the levels ask for, or comes closer to it. One behind a link whose bytes all go the
-    /// same way is a pipe: no errors of such may add up along a path.
+    /// Moves the q of a queue to, or closer to, the value that the levels ask for. A queue behind a link
+    /// whose bytes all go the same way is a pipe: its errors must not add up along a path.
     fn follow(&mut self, fifo: u32, ahead: u32) {
         let asked = self.asked_for(fifo);
         let state = &mut self.queues.fifos[fifo as usize];
@@ -131,7 +131,7 @@ impl Blocking {
         }
     }
 
-    /// Divides what a queue lets through among the flows that start there.
+    /// Divides the q of a queue among the flows that start there.
     pub(super) fn divide(&mut self, fifo: u32) {
         let Self { queues, stale, touched, tolerance, .. } = self;
         let Queues { links, fifos, claims, turns, flows, .. } = queues;

@@ -1,4 +1,5 @@
-//! The incremental solvers against the fixed point of the whole network, and by what can be said in words.
+//! Tests of the incremental solvers against the fixed point of the whole network, and on cases solved by
+//! hand.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use super::oracle::{Problem, Queue, SOURCE, level};
 use super::*;
 use crate::rng::Stream;
 
-/// Solves until nothing is left to do; whether that came to an end.
+/// Solves until nothing is left to do; returns true if that converged.
 fn settle(policy: &mut dyn Renewed) -> bool {
     (0..20).any(|_| {
         policy.solve(&mut Vec::new());
@@ -14,7 +15,7 @@ fn settle(policy: &mut dyn Renewed) -> bool {
     })
 }
 
-/// The rates of flows that come at once, to within 1e-9.
+/// Returns the rates of flows that come at once, to within 1e-9.
 fn rates(channels: &Channels, capacities: &[f64], flows: &[&[u32]]) -> Vec<f64> {
     let mut policy = Blocking::new(capacities.to_vec(), channels.clone(), 1e-9);
     flows.iter().zip(0..).for_each(|(links, flow)| policy.add(flow, links));
@@ -35,13 +36,14 @@ fn assert_close(rates: &[f64], expected: &[f64]) {
 /// Hosts 0 and 1; a link of 3 between two switches, 2; behind it links 3 and 4. Host 0 sends two messages, to both.
 #[test]
 fn the_worst_output_holds_up_all_that_is_in_a_queue() {
-    // Link 3 carries 0.5: the message to it waits, and the other one, though its link is empty, as long. A byte to link
-    // 3 takes 2, and finds more than two for the other one before it with a chance of an eighth: two more each time.
+    // Link 3 carries 0.5: the message to it waits, and the other one waits as long, though its link is empty.
+    // A byte to link 3 takes 2. It finds more than two bytes for link 4 before it with a chance of an eighth:
+    // two more each time.
     let found = rates(&injection(5, 2), &[1.0, 1.0, 3.0, 0.5, 1.0], &[&[0, 2, 3], &[0, 2, 4]]);
     assert_close(&found, &[1.0 / 2.25, 1.0 / 2.25]);
     let found = rates(&injection(5, 2), &[1.0, 1.0, 3.0, 0.25, 1.0], &[&[0, 2, 3], &[0, 2, 4]]);
     assert_close(&found, &[1.0 / 4.0625, 1.0 / 4.0625]);
-    // Max-min, and queues of their own for each output, give the other one what is left of its host.
+    // Max-min, and a queue for each output, give the other one what is left of its host.
     let mut open = VirtualOutput::new(vec![1.0, 1.0, 3.0, 0.25, 1.0], 1e-9);
     open.add(0, &[0, 2, 3]);
     open.add(1, &[0, 2, 4]);
@@ -49,21 +51,23 @@ fn the_worst_output_holds_up_all_that_is_in_a_queue() {
     assert_close(&[open.rate(0), open.rate(1)], &[0.25, 0.75]);
 }
 
-/// A full queue holds up a message of another host that shares it, and none that does not.
+/// A full queue holds up a message of another host that shares it, and no message that does not.
 #[test]
 fn congestion_spreads_back_over_shared_queues_only() {
     let capacities = [1.0, 1.0, 1.0, 1.0, 0.2, 1.0, 1.0];
-    // Hosts 0, 1 and 2; link 3 is shared by 0 and 1, link 4 slow; 2 goes by itself to 6.
+    // Hosts 0, 1 and 2. Hosts 0 and 1 share link 3, link 4 is slow; host 2 sends to link 6 alone.
     let found = rates(&injection(7, 3), &capacities, &[&[0, 3, 4], &[1, 3, 5], &[2, 6]]);
-    // Half of what is in the queue goes to the slow link. A byte for the other one takes 1, and a turn of the slow one,
-    // which takes 5, finds five of those in a row at the head with a chance of a half to the power of 5.
+    // Half of the bytes in the queue go to the slow link. A byte for the other link takes 1. A turn of the
+    // slow link takes 5 and finds five of those in a row at the head with a chance of a half to the power of
+    // 5.
     let each = 1.0 / (5.0 + 1.0 / 32.0);
     assert_close(&found, &[each, each, 1.0]);
 }
 
 #[test]
 fn outputs_serve_their_inputs_in_turn_however_many_messages_come_by_each() {
-    // Four hosts; 0, 1 and 2 come over link 4 to link 5, and 3 comes directly: half for 3, a sixth for the others.
+    // Four hosts: 0, 1 and 2 come over link 4 to link 5, and 3 comes directly. Half for 3, a sixth for each
+    // of the rest.
     let found = rates(&injection(6, 4), &[1.0; 6], &[&[0, 4, 5], &[1, 4, 5], &[2, 4, 5], &[3, 5]]);
     assert_close(&found, &[1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 0.5]);
     let mut open = VirtualOutput::new(vec![1.0; 6], 1e-9);
@@ -74,14 +78,14 @@ fn outputs_serve_their_inputs_in_turn_however_many_messages_come_by_each() {
 
 #[test]
 fn messages_that_start_on_a_link_that_others_cross_are_an_input_of_their_own() {
-    // No link is a host's: two messages start on link 0, one comes over link 1 to it.
+    // No link belongs to a host: two messages start on link 0, one comes over link 1 to it.
     let found = rates(&Channels::default(), &[1.0; 3], &[&[0], &[0], &[1, 0]]);
     assert_close(&found, &[0.25, 0.25, 0.5]);
 }
 
 #[test]
 fn channels_follow_the_rules_of_rings() {
-    // A ring of links 1, 2, 3, of which 3 closes it; 0 leads in, 4 out.
+    // A ring of links 1, 2, 3, which link 3 closes; link 0 leads in, link 4 out.
     let ring = |rule| Channels {
         rule,
         rings: vec![NO_RING, 0, 0, 0, NO_RING],
@@ -101,8 +105,8 @@ fn channels_follow_the_rules_of_rings() {
     assert_eq!(lanes(ChannelRule::Bubble, &[0, 2, 3, 1, 4]), [0; 5]);
 }
 
-/// Messages on random routes over random links; `ascending`: over links in the order of their numbers, so that no
-/// queues wait for each other in a circle.
+/// Messages on random routes over random links. With `ascending`, routes go over links in ascending order, so
+/// that no queues wait for each other in a circle.
 struct Play {
     random: Stream,
     problem: Problem,
@@ -142,7 +146,7 @@ impl Play {
         route
     }
 
-    /// Some messages come and go.
+    /// Adds and removes some messages.
     fn change(&mut self, policy: &mut dyn Renewed, ascending: bool) {
         for _ in 0..=self.random.below(4) {
             let flow = self.random.below(self.active.len() as u64) as usize;
@@ -157,7 +161,7 @@ impl Play {
     }
 }
 
-/// How much of its capacity the fullest link carries.
+/// Returns the load of the fullest link, as a part of its capacity.
 fn fullest(play: &Play, policy: &dyn Renewed) -> f64 {
     let mut carried = vec![0.0; play.problem.capacities.len()];
     for (flow, links) in (0..).zip(&play.active) {
@@ -167,7 +171,7 @@ fn fullest(play: &Play, policy: &dyn Renewed) -> f64 {
     carried.iter().zip(&play.problem.capacities).map(|(carried, capacity)| carried / capacity).fold(0.0, f64::max)
 }
 
-/// At any tolerance, wherever a solve ends, settled or not.
+/// This holds at any tolerance, wherever a solve ends, settled or not.
 #[test]
 fn no_link_carries_more_than_it_can_after_a_solve() {
     use ChannelRule::{Bubble, Classes, Dateline, One, Turn};
@@ -188,12 +192,12 @@ fn no_link_carries_more_than_it_can_after_a_solve() {
             for round in 0..10 {
                 play.change(&mut *policy, seed % 2 == 0);
                 if round == 5 {
-                    // A link that carries less from now on.
+                    // A link has a smaller capacity from now on.
                     let link = play.random.below(play.problem.capacities.len() as u64);
                     play.problem.capacities[link as usize] *= 0.3;
                     policy.set_capacity(link as u32, play.problem.capacities[link as usize]);
                 }
-                // Rates are told now and then before they are worked out again.
+                // Rates are reported now and then before they are worked out again.
                 if round % 3 == 0 {
                     policy.tell(&mut Vec::new());
                 }
@@ -207,7 +211,7 @@ fn no_link_carries_more_than_it_can_after_a_solve() {
     assert!(full > 2000, "{full}: hardly any link is full");
 }
 
-/// The q of all queues of a solver, as the oracle names them.
+/// Returns the q of all queues of a solver, named as the oracle names them.
 fn drains(policy: &Blocking) -> BTreeMap<Queue, f64> {
     let mut drains = BTreeMap::new();
     for (link, state) in policy.queues.links.iter().enumerate() {
@@ -218,22 +222,22 @@ fn drains(policy: &Blocking) -> BTreeMap<Queue, f64> {
     drains
 }
 
-/// What came of many rounds: how many there were, how many the solver settled, how many the oracle did, too, and in how
-/// many of those all rates agree.
+/// Counts over many rounds: all rounds, rounds that the solver settled, rounds that the oracle settled, too,
+/// and rounds of those in which all rates agree.
 #[derive(Debug, Default)]
 struct Found {
     rounds: u32,
     settled: u32,
     both: u32,
     agree: u32,
-    /// By network in which some do not: the largest difference of a rate, as a part of the larger of the two.
+    /// By round in which rates do not agree: the largest difference, as a part of the larger of the two.
     apart: Vec<f64>,
-    /// How far any q of what was settled is off the equations.
+    /// Largest relative residual of any settled q in the equations.
     residual: f64,
 }
 
 impl Found {
-    /// The median and the most of what rates are apart where some do not agree.
+    /// Returns the median and the largest difference of rates where some do not agree.
     fn apart(&self) -> (f64, f64) {
         let mut apart = self.apart.clone();
         apart.sort_by(f64::total_cmp);
@@ -241,7 +245,8 @@ impl Found {
     }
 }
 
-/// Messages come and go on random networks; `within`: which rates agree with those of the oracle, if it is asked.
+/// Adds and removes messages on random networks. Rates agree with those of the oracle if they differ by at
+/// most `within`; without it the oracle is not asked.
 fn play(tolerance: f64, within: Option<f64>, ascending: bool, rules: &[ChannelRule]) -> Found {
     let mut found = Found::default();
     for (&rule, seed) in rules.iter().flat_map(|rule| (0..SEEDS).map(move |seed| (rule, seed))) {
@@ -275,11 +280,11 @@ fn play(tolerance: f64, within: Option<f64>, ascending: bool, rules: &[ChannelRu
     found
 }
 
-/// Networks a rule.
+/// Number of networks for each rule.
 const SEEDS: u64 = 150;
 
-/// Where several sets of rates fulfil the equations (about one network in thirty), the solver finds the one that is
-/// closest to what was before, and the oracle another.
+/// In about one network in thirty several sets of rates fulfil the equations. Then the solver finds the one
+/// closest to the rates before, and the oracle another.
 #[test]
 fn rates_around_the_change_fulfil_the_equations_of_the_whole_network() {
     let rules = [ChannelRule::One, ChannelRule::Dateline, ChannelRule::Turn, ChannelRule::Classes];
@@ -301,7 +306,7 @@ fn so_they_do_where_queues_wait_for_each_other_in_circles() {
     }
 }
 
-/// What a q is off the equations with is the tolerance, and half of it for what was taken since.
+/// A settled q may be off by the tolerance, plus half of it for rates that have changed since.
 #[test]
 fn what_is_settled_is_within_the_tolerance_of_the_equations() {
     for tolerance in [0.2, 0.05, 0.001] {
@@ -311,8 +316,8 @@ fn what_is_settled_is_within_the_tolerance_of_the_equations() {
     }
 }
 
-/// Under `voq` each flow has just what its worst link offers: an even part of its port's share, which is an even part
-/// of the link, those that take less taken off; and no link carries more than it can.
+/// Under `voq` each flow has exactly the rate that its worst link offers: an even part of its port's share,
+/// which is an even part of the link, less the flows that take less. No link carries more than its capacity.
 #[test]
 fn queues_of_their_own_share_links_evenly_in_two_stages() {
     for seed in 0..200 {
@@ -322,7 +327,7 @@ fn queues_of_their_own_share_links_evenly_in_two_stages() {
         for _ in 0..6 {
             play.change(&mut policy, false);
             assert!(settle(&mut policy), "{seed}");
-            // By link and the link before: the flows, with their rates.
+            // By link and previous link: the flows, with their rates.
             let mut ports: BTreeMap<(u32, u32), Vec<(u32, f64)>> = BTreeMap::new();
             for (flow, links) in (0..).zip(&play.active) {
                 let Some(links) = links else { continue };

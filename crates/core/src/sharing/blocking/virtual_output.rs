@@ -1,4 +1,4 @@
-//! Virtual output queues: outputs in turn, without what is first holding up what is behind.
+//! Virtual output queues: outputs serve inputs in turn, without head-of-line blocking.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,11 @@ use super::feasible::Feasible;
 use super::levels::Levels;
 use super::{Change, Renewed, Sharing};
 
-/// The part of the way to what its links offer that a rate goes at once.
+/// Part of the distance to the rate that its links offer by which a rate moves in one update.
 const STEP: f64 = 0.7;
 
-/// Queues of their own for each output at every input: ports share links evenly, and the flows of a port its share.
+/// Virtual output queues, one for each output at every input: ports share links evenly, and flows share their
+/// port's part.
 ///
 /// With inputs b of a link o, x(f) the rate of a flow and y(b, o) the sum of those that come from b:
 /// ```text
@@ -17,16 +18,16 @@ const STEP: f64 = 0.7;
 /// l(f, o) + sum over flows g != f of b of min(x(g), l(f, o)) = L(b, o)
 /// x(f) = min over its links o of l(f, o)
 /// ```
-/// Max-min fairness in two stages: a flow has a link on which its port gets no more, and no flow of the port more than
-/// it. An input is the link before, or the source. Nothing waits for what wants another output, so this stands for
-/// buffers that no output can fill: where all queues of an input share one small buffer, its worst output fills it, and
-/// [`Blocking`](super::Blocking) is closer.
+/// This is max-min fairness in two stages: each flow has a link on which its port gets no more, and no flow
+/// of the port is faster. An input is the previous link, or the source. No message waits for one that goes to
+/// another output, so this stands for buffers that no output can fill. Where all queues of an input share one
+/// small buffer, its worst output fills it, and [`Blocking`](super::Blocking) is closer.
 ///
-/// Rates are worked out around the change, link by link, until each is within `tolerance` of what its links ask for;
-/// what is told is never more than links can carry.
+/// Rates are worked out around the change, link by link, until each is within `tolerance` of the rate that
+/// its links ask for. Reported rates never exceed the capacity of a link.
 ///
-/// Source: N. McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7 (1999), for outputs
-/// that serve inputs in turn.
+/// Source: N. McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7 (1999), for
+/// outputs that serve inputs in turn.
 #[derive(Clone, Debug)]
 pub struct VirtualOutput {
     links: Vec<Link>,
@@ -42,16 +43,16 @@ pub struct VirtualOutput {
 
 #[derive(Clone, Debug)]
 struct Link {
-    /// \[B/s\].
+    /// Capacity \[B/s\].
     capacity: f64,
     ports: Vec<Port>,
     is_stale: bool,
 }
 
-/// The flows that come to a link over another one, or from a source.
+/// Flows that come to a link over another one, or from a source.
 #[derive(Clone, Debug)]
 struct Port {
-    /// The link before; this one for what starts here.
+    /// Previous link; this link for flows that start here.
     from: u32,
     flows: Vec<u32>,
 }
@@ -66,7 +67,7 @@ struct Flow {
 }
 
 impl VirtualOutput {
-    /// No flows on links of these capacities \[B/s\].
+    /// Creates links of these capacities \[B/s\] without flows.
     pub fn new(capacities: Vec<f64>, tolerance: f64) -> Self {
         let feasible = Feasible::new(&capacities);
         Self {
@@ -103,7 +104,7 @@ impl VirtualOutput {
         }
     }
 
-    /// What flows are to have, where it has changed.
+    /// Passes on the wanted rates that have changed.
     fn want(&mut self) {
         for flow in self.touched.drain(..) {
             let state = &mut self.flows[flow as usize];
@@ -112,7 +113,8 @@ impl VirtualOutput {
         }
     }
 
-    /// What a link offers each of its flows; those whose rate is far from what their links ask for take that.
+    /// Works out the rate that a link offers each of its flows. Flows whose rate is far from the least offer
+    /// of their links move towards it.
     fn work_out(&mut self, link: u32) {
         let ports = std::mem::take(&mut self.links[link as usize].ports);
         let Self { links, flows, of_ports, of_flows, .. } = self;
@@ -130,7 +132,8 @@ impl VirtualOutput {
             let state = &mut self.flows[flow as usize];
             let least = state.offers.iter().copied().fold(f64::INFINITY, f64::min);
             if (least - state.rate).abs() > self.tolerance * state.rate {
-                // A part of the way, since offers and rates that follow each other at once may go round in a circle.
+                // Only a part of the distance: offers and rates that follow each other at once may go round
+                // in a circle.
                 let part = if state.rate == 0.0 { 1.0 } else { STEP };
                 state.rate += part * (least - state.rate);
                 self.touch(flow);
@@ -229,7 +232,7 @@ impl Renewed for VirtualOutput {
         self.stale.is_empty()
     }
 
-    /// Its flows have no rate before it is worked out.
+    /// True if a new flow has no rate: flows have none before it is worked out.
     fn is_fresh(&self) -> bool {
         self.touched.iter().any(|&flow| self.feasible.wanted(flow) == 0.0)
     }

@@ -1,4 +1,4 @@
-//! What must hold between two solves, checked in tests.
+//! Invariants between two solves, checked in tests.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::Groups;
 use super::table::NONE;
 
 impl Groups {
-    /// Lists, loads, edges and allowances against what they stand for.
+    /// Checks that lists, loads, edges and allowances are consistent.
     pub(super) fn check(&self) {
         for (id, link) in self.links.iter().enumerate() {
             assert_eq!((link.place, link.key), (NONE, f64::INFINITY));

@@ -1,21 +1,21 @@
-//! Allowances given and taken: which links take part.
+//! Changes of allowances, and of the active links that follow from them.
 
 use super::Groups;
 use super::sweep::LOOSE;
 use super::table::{Crossing, NONE};
 
-/// Allowances that are just above the level are raised along with those that are below, so that a group that rises and
-/// rises is not gone through each time.
+/// Allowances up to this multiple of the level are raised along with those below it, so that a group whose
+/// level keeps rising is not gone through each time.
 const NEAR: f64 = 1.01;
 
-/// A raise is at least and at most this much.
+/// Smallest and largest allowance after a raise, as multiples of the level.
 const LEAST: f64 = 1.02;
 const MOST: f64 = 1.25;
-/// A link that has less room than this part of its capacity becomes active.
+/// Part of its capacity that an inactive link must have left; with less it becomes active.
 const TIGHT: f64 = 0.01;
 
 impl Groups {
-    /// Gives a new flow an allowance, a little above the rate that is expected, as far as there is room.
+    /// Gives a new flow an allowance a little above its expected rate, as far as there is room.
     pub(super) fn first_allowance(&mut self, flow: u32, estimate: f64) {
         if self.allowances.flows.len() <= flow as usize {
             self.allowances.flows.resize(flow as usize + 1, 0);
@@ -25,12 +25,12 @@ impl Groups {
         self.change(flow, amount);
     }
 
-    /// Takes the allowance of a flow away.
+    /// Sets the allowance of a flow to 0.
     pub(super) fn drop_allowance(&mut self, flow: u32) {
         self.change(flow, 0);
     }
 
-    /// Changes an allowance, to so many units.
+    /// Changes an allowance to `new` units.
     #[inline]
     fn change(&mut self, flow: u32, new: u64) {
         let old = std::mem::replace(&mut self.allowances.flows[flow as usize], new);
@@ -41,7 +41,7 @@ impl Groups {
         }
     }
 
-    /// What the links of a flow have left, in units.
+    /// Returns the smallest room for allowances on the links of a flow, in units.
     #[inline(always)]
     fn room(&self, flow: u32) -> u64 {
         self.flows.links(flow).iter().map(|&id| self.allowances.room(id)).fold(u64::MAX, u64::min)
@@ -58,14 +58,14 @@ impl Groups {
                 }
             }
         }
-        // (To make room may have lowered its own allowance.)
+        // (Making room may have lowered its own allowance.)
         let (old, room) = (self.allowances.of(flow), self.room(flow));
         let most = self.allowances.units(level * MOST).max(least);
         let new = if room >= 2 * (most - old) { most } else { (old + room / 2).clamp(least, most) };
         self.change(flow, new);
     }
 
-    /// Raises the allowances of the flows of a group that are below its level, or not far above.
+    /// Raises the allowances of a group's flows that are below its level, or not far above.
     pub(super) fn raise_group(&mut self, group: u32, level: f64) {
         for i in 0..self.groups[group as usize].own.len() {
             let flow = self.groups[group as usize].own[i];
@@ -73,14 +73,14 @@ impl Groups {
                 self.raise(flow, level);
             }
         }
-        // (Afterwards: to make room for one may have lowered those of others.)
+        // (This comes last: making room for one flow may have lowered the allowances of others.)
         let Self { allowances, groups, .. } = self;
         let it = &mut groups[group as usize];
         it.least = it.own.iter().map(|&flow| allowances.rate(flow)).fold(f64::INFINITY, f64::min);
     }
 
-    /// Makes room for so large an allowance of a flow on an inactive link, by lowering those of others, or makes it
-    /// active.
+    /// Makes room for an allowance of a flow on an inactive link, by lowering those of other flows, or
+    /// activates the link.
     fn make_room(&mut self, id: u32, flow: u32, allowance: u64) {
         let capacity = self.links[id as usize].capacity;
         let listed = &self.lists[id as usize];
@@ -96,9 +96,10 @@ impl Groups {
         self.activate(id);
     }
 
-    /// Lowers the allowances of the flows of a link to this much above their rates, where so much is needed.
+    /// Lowers the allowances of the flows of a link to `margin` above their rates, as `needed` units have to
+    /// become free.
     fn tighten(&mut self, id: u32, margin: f64, needed: u64) {
-        // (What brings little is not worth the walk along the flow: all that is left out is an eighth.)
+        // (A small gain is not worth the walk along the flow; the gains left out add up to an eighth.)
         let little = needed / (8 * self.lists[id as usize].len() as u64).max(1);
         for i in 0..self.lists[id as usize].len() {
             let (flow, _) = self.lists[id as usize][i];
@@ -115,7 +116,7 @@ impl Groups {
         }
     }
 
-    /// Looks at a link from now on.
+    /// Activates a link: the sweep looks at it from now on.
     pub(super) fn activate(&mut self, id: u32) {
         self.active[id as usize] = true;
         self.allowances.bound(id, false);
@@ -134,7 +135,7 @@ impl Groups {
         self.load(id, load, fastest, 1);
     }
 
-    /// Stops looking at an active link that has room, if that can be certified.
+    /// Deactivates an active link that has room, if allowances show that it cannot be full.
     pub(super) fn retire(&mut self, id: u32) {
         let link = &self.links[id as usize];
         let slack = link.capacity - link.load;

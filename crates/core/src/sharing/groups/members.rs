@@ -1,10 +1,10 @@
-//! Which flows are on which links and in which groups.
+//! Membership of flows in links and groups.
 
 use super::Groups;
 use super::table::{Crossing, Group, NONE};
 
 impl Groups {
-    /// So many flows of a group more cross an active link.
+    /// Adds `flows` to the number of flows of a group that cross an active link.
     #[inline]
     pub(super) fn tie(&mut self, group: u32, link: u32, flows: u32) {
         let edges = &mut self.groups[group as usize].edges;
@@ -22,7 +22,7 @@ impl Groups {
         }
     }
 
-    /// One flow of a group fewer crosses an active link.
+    /// Subtracts one from the number of flows of a group that cross an active link.
     #[inline]
     pub(super) fn cut(&mut self, group: u32, link: u32) {
         let crossing = &mut self.links[link as usize].crossing;
@@ -37,7 +37,7 @@ impl Groups {
         }
     }
 
-    /// Forgets a group that crosses a link, with the link.
+    /// Removes a group from the list of an active link that it crosses.
     #[inline]
     pub(super) fn drop_crossing(&mut self, link: u32, place: u32) {
         let crossing = &mut self.links[link as usize].crossing;
@@ -47,7 +47,7 @@ impl Groups {
         }
     }
 
-    /// Forgets a link that a group crosses, with the group.
+    /// Removes an active link from the list of a group that crosses it.
     #[inline]
     pub(super) fn drop_edge(&mut self, group: u32, place: u32) {
         let edges = &mut self.groups[group as usize].edges;
@@ -57,7 +57,7 @@ impl Groups {
         }
     }
 
-    /// A group without flows, of this link and with this level.
+    /// Creates a group of this link and with this level, without flows.
     pub(super) fn found(&mut self, link: u32, level: f64) -> u32 {
         let group = self.vacant.pop().unwrap_or_else(|| {
             self.levels.push(0.0);
@@ -75,7 +75,7 @@ impl Groups {
         group
     }
 
-    /// A group has lost its last flow.
+    /// Frees a group that has lost its last flow.
     pub(super) fn disband(&mut self, group: u32) {
         let it = &mut self.groups[group as usize];
         it.edges.clear();
@@ -87,7 +87,7 @@ impl Groups {
         self.vacant.push(group);
     }
 
-    /// The level of a group has been set.
+    /// Records that the level of a group has been set.
     #[inline(always)]
     pub(super) fn note(&mut self, group: u32) {
         let it = &mut self.groups[group as usize];
@@ -97,7 +97,7 @@ impl Groups {
         }
     }
 
-    /// Takes a flow out of the list of its group.
+    /// Removes a flow from the list of its group.
     #[inline]
     pub(super) fn take_own(&mut self, flow: u32, group: u32) {
         let own = &mut self.groups[group as usize].own;
@@ -108,7 +108,7 @@ impl Groups {
         }
     }
 
-    /// Puts a flow into the list of a group.
+    /// Adds a flow to the list of a group.
     #[inline]
     pub(super) fn put_own(&mut self, flow: u32, group: u32) {
         let it = &mut self.groups[group as usize];
@@ -119,7 +119,7 @@ impl Groups {
         self.moved.push(flow);
     }
 
-    /// Takes a flow out of the list of a link.
+    /// Removes a flow from the list of a link.
     #[inline]
     pub(super) fn take_listed(&mut self, link: u32, flow: u32, hop: usize) {
         let list = &mut self.lists[link as usize];
@@ -130,7 +130,7 @@ impl Groups {
         }
     }
 
-    /// Puts a flow into the list of a link.
+    /// Adds a flow to the list of a link.
     #[inline]
     pub(super) fn put_listed(&mut self, link: u32, flow: u32, hop: usize) {
         let list = &mut self.lists[link as usize];

@@ -1,4 +1,5 @@
-//! Exact max-min fairness, kept up to date by a sweep over groups: a full link with all that it holds back.
+//! Exact max-min fairness, kept up to date by a sweep over groups: a full link with all the flows that it
+//! holds back.
 
 mod allowance;
 #[cfg(test)]
@@ -14,59 +15,63 @@ use allowance::Allowances;
 use table::{EPS, Flows, Group, Link, NONE};
 use waiting::Waiting;
 
-/// Exact max-min fairness by groups: the same rates as those of [`MaxMin`](super::MaxMin), within 1e-12, in another
-/// way.
+/// Exact max-min fairness by groups. The rates equal those of [`MaxMin`](super::MaxMin) within 1e-12.
 ///
-/// A *group* is a full link with the flows that it holds back, its *own* flows; the other flows on the link are
-/// *foreign*. The rate of a flow is the level of its group, and nothing else is kept of it: when thousands of flows
-/// share one link (an incast), one that comes or goes changes one number. Links and groups have names of their own, so
-/// that a group passes from one link to the next by changing two numbers.
+/// A *group* is a full link with the flows that it holds back, its *own* flows; the other flows on the link
+/// are *foreign*. The rate of a flow is the level of its group and is stored only there. So when thousands of
+/// flows share one link (an incast), a flow that comes or goes changes one number. Links and groups have
+/// separate names, so that a group passes from one link to the next by changing two numbers.
 ///
-/// # What a solution is
+/// # Solutions
 ///
-/// Rates are max-min fair exactly if every link is in one of two states (Source: Bertsekas and Gallager, *Data
-/// Networks*, section 6.5.2): it carries no more than it can and holds nothing back; or it is full, and none of its
-/// flows is faster than its own. So it does not matter how a solution is found. A new flow joins the group of the link
-/// that seems to be its narrowest; from then on links that are in neither state *wait*, each with a *key*, a lower
-/// bound of the level at which it will be full, and the sweep ends when none waits.
+/// Rates are max-min fair exactly if every link is in one of two states (Source: Bertsekas and Gallager,
+/// *Data Networks*, section 6.5.2): it carries no more than its capacity and holds nothing back; or it is
+/// full, and none of its flows is faster than its own. So any way to a solution is as good as another. A new
+/// flow joins the group of the link that seems to be its narrowest. From then on links that are in neither
+/// state *wait*. Each has a *key*, a lower bound of the level at which it will be full. The sweep ends when
+/// no link waits.
 ///
-/// # The sweep
+/// # Sweep
 ///
-/// The link with the smallest key is looked at, and the level s with `sum over its flows of min(rate, s) = c` worked
-/// out, its own flows counting as s. What is faster becomes its own, and its group is given that level. What this
-/// changes on another link is known from the *edge* of the group to it, the number of own flows that cross it.
+/// The sweep takes the link with the smallest key and computes the level s with `sum over its flows of
+/// min(rate, s) = c`, its own flows counting as s. Faster flows become its own, and its group is given that
+/// level. The effect on another link follows from the *edge* of the group to it, the number of own flows that
+/// cross it.
 ///
-/// 1. A link on which there is too much waits for the *water*, the smallest key of all, to reach that level: until then
-///    there may come more.
-/// 2. A link with room, at the level of its group: what happens below is over, so foreign flows cannot be slower any
-///    more. Its group rises to the new level at once, although the water is lower and some of its flows may be caught
-///    by other links on the way. Those have too much on them then, and take these flows when the water reaches them;
-///    what they leave is room again. Flows that another link holds at the old level stay there, in its group.
+/// 1. An overloaded link waits for the *water*, the smallest key of all, to reach that level: until then more flows may
+///    come.
+/// 2. A link has room at the level of its group. Nothing below this level will change any more, so foreign flows cannot
+///    become slower. Its group rises to the new level at once, although the water is lower and other links may catch
+///    some of its flows on the way. Those links are overloaded then, and take these flows when the water reaches them;
+///    the bandwidth that such flows leave is room again. Flows that another link holds at the old level stay there, in
+///    its group.
 ///
-/// It ends: a link that takes flows when the water is at its level does not change any more, and a group that has risen
-/// is looked at again only when some of its link's flows have been taken.
+/// The sweep ends: a link that takes flows when the water is at its level does not change any more. A group
+/// that has risen is looked at again only when some of its link's flows have been taken.
 ///
 /// # Links that cannot be full
 ///
-/// Only *active* links have edges and take part. Each flow has an *allowance*, which is at least its rate; as long as
-/// the allowances of its flows add up to no more than its capacity, a link cannot be full and is inactive. When the
-/// level of a group is set above the least allowance of its flows, those that it reaches are raised by 2 % to 25 %;
-/// where a link has no room for that, the allowances of the others on it are lowered to little above their rates; where
-/// that is not enough, the link becomes active. An active link that is 5 % below its capacity after a solve becomes
-/// inactive. Allowances are whole multiples of a unit (2^-40 of the largest capacity), so their sums are exact.
+/// Only *active* links have edges and take part. Each flow has an *allowance*, which is at least its rate.
+/// While the allowances of its flows add up to no more than its capacity, a link cannot be full and is
+/// inactive. When the level of a group is set above the least allowance of its flows, the allowances that it
+/// reaches are raised by 2 % to 25 %. Where a link has no room for that, the allowances of its other flows
+/// are lowered to little above their rates. If that is not enough, the link becomes active. An active link
+/// that is 5 % below its capacity after a solve becomes inactive. Allowances are whole multiples of a unit
+/// (2^-40 of the largest capacity), so their sums are exact.
 ///
-/// Cost of a solve: O(e + l) a level that changes, for a group with e edges and a link crossed by l groups, and O(h)
-/// for each flow of h links that leaves the rest of its group or has its allowance raised. An incast of n is O(1) an
-/// event on average, since allowances of all are raised only after the level has grown by a few percent.
+/// Cost of a solve: O(e + l) for each level that changes, for a group with e edges and a link crossed by l
+/// groups. Each flow of h links that leaves the rest of its group, or has its allowance raised, costs O(h).
+/// An incast of n flows costs O(1) an event on average, since all allowances are raised only after the level
+/// has grown by a few percent.
 #[derive(Clone, Debug)]
 pub struct Groups {
     links: Vec<Link>,
-    /// By link: whether it is active.
+    /// By link: set if it is active.
     active: Vec<bool>,
-    /// By link: its flows, and which of their links it is.
+    /// By link: its flows, each with the index of this link among the flow's links.
     lists: Vec<Vec<(u32, u32)>>,
     groups: Vec<Group>,
-    /// By group: its level, the rate of each of its flows \[B/s\].
+    /// By group: its level, which is the rate of each of its flows \[B/s\].
     levels: Vec<f64>,
     /// Groups that are not in use.
     vacant: Vec<u32>,
@@ -81,15 +86,15 @@ pub struct Groups {
     moved: Vec<u32>,
     /// Links that may become inactive.
     idle: Vec<u32>,
-    /// What is being looked at.
+    /// Working memory of the sweep.
     scratch: Vec<u32>,
     faster: Vec<(u32, u32)>,
-    /// By flow: the rate last told, where changes are asked for by flow.
+    /// By flow: the rate last reported, where changes are reported by flow.
     told: Vec<f64>,
 }
 
 impl Groups {
-    /// No flows on links of these capacities \[B/s\].
+    /// Creates links of these capacities \[B/s\] without flows.
     pub fn new(capacities: Vec<f64>) -> Self {
         let widest = capacities.iter().copied().fold(0.0, f64::max);
         Self {
@@ -112,8 +117,8 @@ impl Groups {
         }
     }
 
-    /// A flow comes. It joins the group of the link that seems to be its narrowest, at the level that this seems to
-    /// bring.
+    /// Adds a flow. It joins the group of the link that seems to be its narrowest, at the level expected
+    /// there.
     pub fn add_flow(&mut self, flow: u32, links: &[u32]) {
         self.flows.reserve(flow, links);
         self.flows.group[flow as usize] = NONE;
@@ -143,7 +148,7 @@ impl Groups {
         // (There may be faster flows.)
         self.links[narrowest as usize].is_suspect = true;
         let level = self.levels[group as usize];
-        // (Before it joins, so that the least allowance of the group stays what it is.)
+        // (This comes before it joins, so that the least allowance of the group is unchanged.)
         if self.allowances.rate(flow) < level {
             self.raise(flow, level);
         }
@@ -156,7 +161,7 @@ impl Groups {
         }
     }
 
-    /// About the level at which a new flow would be held back on a link \[B/s\].
+    /// Estimates the level at which a link would hold back a new flow \[B/s\].
     fn hope(&self, id: u32) -> f64 {
         let link = &self.links[id as usize];
         let left = if link.group != NONE {
@@ -170,7 +175,7 @@ impl Groups {
         left.max(link.capacity / f64::from(link.count))
     }
 
-    /// A flow goes.
+    /// Removes a flow.
     pub fn remove_flow(&mut self, flow: u32) {
         let group = self.flows.group[flow as usize];
         self.drop_allowance(flow);
@@ -190,7 +195,7 @@ impl Groups {
             link.count -= 1;
             if self.active[id as usize] {
                 self.cut(group, id);
-                // (Nothing is left of rounding on an empty link.)
+                // (An empty link keeps no rounding error.)
                 let link = &self.links[id as usize];
                 let by = if link.count == 0 { -link.load } else { -level };
                 self.load(id, by, level, 1);
@@ -202,7 +207,7 @@ impl Groups {
         self.flows.clear(flow);
     }
 
-    /// Works out the levels; what has changed can be asked for until [`Groups::end_solve`].
+    /// Computes the levels. The changes can be read until [`Groups::end_solve`].
     pub fn solve_groups(&mut self) {
         while self.step() {}
         for index in 0..self.idle.len() {
@@ -213,32 +218,32 @@ impl Groups {
         self.idle.clear();
     }
 
-    /// Above the name of every group so far; names are used again.
+    /// Returns a bound above the name of every group so far; names are used again.
     pub fn names(&self) -> usize {
         self.groups.len()
     }
 
-    /// The groups whose level may have changed, each once.
+    /// Returns the groups whose level may have changed, each once.
     pub fn touched(&self) -> &[u32] {
         &self.touched
     }
 
-    /// The flows that may have come, gone or changed group, perhaps more than once.
+    /// Returns the flows that may have come, gone or changed group, perhaps more than once.
     pub fn moved(&self) -> &[u32] {
         &self.moved
     }
 
-    /// The group of a flow that is there.
+    /// Returns the group of a flow; `None` if there is no such flow.
     pub fn group(&self, flow: u32) -> Option<u32> {
         self.flows.group.get(flow as usize).copied().filter(|&group| group != NONE)
     }
 
-    /// The level of a group \[B/s\].
+    /// Returns the level of a group \[B/s\].
     pub fn level(&self, group: u32) -> f64 {
         self.levels[group as usize]
     }
 
-    /// Forgets what has changed.
+    /// Clears the lists of changes.
     pub fn end_solve(&mut self) {
         self.moved.clear();
         self.touched.clear();
@@ -249,7 +254,7 @@ impl Groups {
         self.epoch += 1;
     }
 
-    /// The rate of a flow \[B/s\]; 0 where it is not there.
+    /// Returns the rate of a flow \[B/s\]; 0 if there is no such flow.
     #[inline(always)]
     fn rate_of(&self, flow: u32) -> f64 {
         let group = self.flows.group[flow as usize];
@@ -257,7 +262,7 @@ impl Groups {
     }
 }
 
-/// Rates by flow, for whoever wants them: what is cheap by groups takes time for each flow here.
+/// Rates by flow: cheap by groups, but this interface takes time for each flow.
 impl Sharing for Groups {
     fn add(&mut self, flow: u32, links: &[u32]) {
         if self.told.len() <= flow as usize {

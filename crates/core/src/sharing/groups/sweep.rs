@@ -1,17 +1,18 @@
-//! The sweep: links in ascending order of levels, each given the level at which it is full.
+//! Sweep over links in ascending order of levels, which gives each the level at which it is full.
 
 use super::Groups;
 use super::table::{Crossing, EPS, NONE};
 
-/// A link that has more room than this part of its capacity becomes inactive.
+/// Part of its capacity that an active link must have left to become inactive.
 pub(super) const LOOSE: f64 = 0.05;
 
 impl Groups {
-    /// Adds to the load of an active link what a change of a group that crosses it brings, and works out its key.
+    /// Adds the change of a group that crosses an active link to the link's load, and computes its key.
     ///
-    /// The key is a lower bound of the next level at which the link needs attention: its level if it has room (then its
-    /// group rises); if more is on it than it can carry, what is left to its own flows and to those of the group, if
-    /// they are faster, when these alone give way; infinite if it is just full, or has room and holds nothing back.
+    /// The key is a lower bound of the next level at which the link needs attention. If the link has room, it
+    /// is the link's level (then its group rises). If it is overloaded, its own flows have to give way, and
+    /// those of the group if they are faster: the key is the level that is left for these flows alone. It is
+    /// infinite if the link is just full, or has room and holds nothing back.
     #[inline(always)]
     pub(super) fn load(&mut self, id: u32, by: f64, level: f64, flows: u32) {
         let link = &mut self.links[id as usize];
@@ -43,7 +44,7 @@ impl Groups {
         let key = if own >= level {
             own + left / owners
         } else if by < 0.0 && link.key < f64::INFINITY {
-            // (What was a lower bound still is.)
+            // (The key is still a lower bound.)
             return;
         } else {
             let flows = f64::from(flows);
@@ -52,17 +53,17 @@ impl Groups {
         self.waiting.set(id, link, key);
     }
 
-    /// Works out anew at which level a link is full: the s with `sum over its flows of min(rate, s) = c`, its own flows
-    /// counting as s; infinite if the rates as they are do not fill it and it holds nothing back. And whether flows of
-    /// others are faster.
+    /// Computes the level at which a link is full: the s with `sum over its flows of min(rate, s) = c`, its
+    /// own flows counting as s. The level is infinite if the present rates do not fill the link and it holds
+    /// nothing back. Also returns true if foreign flows are faster.
     fn full_level(&mut self, id: u32) -> (f64, bool) {
         let link = &mut self.links[id as usize];
         let (capacity, count) = (link.capacity, f64::from(link.count));
         let even = capacity / count;
-        // At most the level.
+        // This start value is at most the level.
         let mut level = if link.key < f64::INFINITY && link.key > even { link.key } else { even };
-        // What the flows of others bring, and those of them that are slower than that; the fastest, and the slowest of
-        // the rest.
+        // Load of the foreign flows; load of those slower than the start value; fastest foreign rate; slowest
+        // rate of the rest.
         let (mut foreign, mut below, mut fastest, mut next_rate) = (0.0, 0.0, 0.0, f64::INFINITY);
         let (mut own, mut slower) = (0.0, 0.0);
         for &Crossing { other: group, flows, .. } in &link.crossing {
@@ -91,7 +92,7 @@ impl Groups {
         } else {
             // The sum is concave in s: each step leads up to the level, never above it.
             loop {
-                // (None at all: only by rounding, when all are just below the level.)
+                // (No flow is left only by rounding, when all are just below the level.)
                 let next = if count > slower { (capacity - below) / (count - slower) } else { level };
                 if next <= level {
                     break;
@@ -116,7 +117,7 @@ impl Groups {
         (level, fastest > level * (1.0 + EPS))
     }
 
-    /// Gives a group another level, and its flows allowances for it.
+    /// Sets the level of a group, and raises the allowances of its flows if necessary.
     pub(super) fn set_level(&mut self, group: u32, level: f64) {
         let old = std::mem::replace(&mut self.levels[group as usize], level);
         if old == level {
@@ -133,7 +134,7 @@ impl Groups {
         }
     }
 
-    /// A group passes whole to another link: only its name on the two links changes.
+    /// Passes a whole group to another link: only its name on the two links changes.
     fn pass(&mut self, group: u32, id: u32) {
         let old = std::mem::replace(&mut self.groups[group as usize].link, id);
         if old == id {
@@ -141,11 +142,11 @@ impl Groups {
         }
         self.links[old as usize].group = NONE;
         self.links[id as usize].group = group;
-        // (What waits on the old link may be that its group can rise.)
+        // (The old link may have waited because its group could rise.)
         self.load(old, 0.0, self.levels[group as usize], 1);
     }
 
-    /// All flows of a group join another one.
+    /// Moves all flows of a group to another one.
     fn merge(&mut self, from: u32, to: u32) {
         let level = self.levels[to as usize];
         let by = level - self.levels[from as usize];
@@ -153,12 +154,12 @@ impl Groups {
         own.drain(..).for_each(|flow| self.put_own(flow, to));
         self.groups[from as usize].own = own;
         let mut edges = std::mem::take(&mut self.groups[from as usize].edges);
-        // (First, so that no key is made of its level any more.)
+        // (This comes first, so that no key depends on its level any more.)
         let link = self.groups[from as usize].link;
         if self.links[link as usize].group == from {
             self.links[link as usize].group = NONE;
         }
-        // (From the end, so that those that are left stay where their twins believe them to be.)
+        // (Edges are taken from the end, so that the places that their twins hold stay valid.)
         while let Some(Crossing { other: id, flows, twin }) = edges.pop() {
             self.drop_crossing(id, twin);
             self.tie(to, id, flows);
@@ -171,7 +172,7 @@ impl Groups {
         }
     }
 
-    /// The flows of a group that cross a link, though not all of its flows do, join another group.
+    /// Moves the flows of a group that cross a link to another group, where not all of its flows do.
     fn draw(&mut self, from: u32, id: u32, to: u32) {
         let mut flows = std::mem::take(&mut self.scratch);
         flows.clear();
@@ -191,7 +192,7 @@ impl Groups {
         }
     }
 
-    /// One of several flows of a group joins another one.
+    /// Moves one of several flows of a group to another group.
     fn transfer(&mut self, flow: u32, to: u32) {
         let from = self.flows.group[flow as usize];
         let level = self.levels[to as usize];
@@ -208,8 +209,8 @@ impl Groups {
         }
     }
 
-    /// Gives a link the level at which it is full: its own flows take it, and those that would be faster, if there are
-    /// any, become its own.
+    /// Gives a link the level at which it is full: its own flows take this level, and faster flows, if any,
+    /// become its own.
     fn settle(&mut self, id: u32, level: f64, is_met: bool) {
         let host = self.links[id as usize].group;
         if is_met {
@@ -224,8 +225,9 @@ impl Groups {
 
     /// Makes flows that are faster than a level a link's own, at that level.
     ///
-    /// Whole groups come as they are, or join another one by their lists; only where some flows of a group do not cross
-    /// this link the others are looked for one by one. The largest of the groups that will be one keeps its identity.
+    /// Whole groups pass as they are, or join another one by their lists. Flows are searched one by one only
+    /// where some flows of a group do not cross this link. The largest of the groups that become one keeps
+    /// its identity.
     fn take_faster(&mut self, id: u32, level: f64) {
         let limit = level * (1.0 + EPS);
         let host = self.links[id as usize].group;
@@ -263,8 +265,8 @@ impl Groups {
         self.faster = faster;
     }
 
-    /// Before the group of a link with room rises: flows that another link holds at its level stay there, in that
-    /// link's group. Returns whether there are any.
+    /// Leaves flows that another link holds at the group's level there, in that link's group, before the
+    /// group of a link with room rises. Returns true if there are any.
     fn hand_over(&mut self, id: u32) -> bool {
         let group = self.links[id as usize].group;
         let limit = self.levels[group as usize] * (1.0 + EPS);
@@ -282,13 +284,13 @@ impl Groups {
                 break;
             }
             self.draw(group, other, holder);
-            // (The edge is gone, and perhaps others: from the start.)
+            // (The edge is gone, and perhaps others: start again.)
             e = 0;
         }
         any
     }
 
-    /// Looks at the link with the smallest key; `false` when none needs attention any more.
+    /// Processes the link with the smallest key; returns false if no link needs attention any more.
     pub(super) fn step(&mut self) -> bool {
         let Some(id) = self.waiting.smallest(&mut self.links) else { return false };
         let link = &self.links[id as usize];
@@ -306,7 +308,7 @@ impl Groups {
         }
         let mut next = if is_rounding { f64::INFINITY } else { level };
         if !is_rounding && (level <= key || level > old && !is_met) {
-            // (A group with room rises at once, however high the water will have to rise for that.)
+            // (A group with room rises at once, however far the water still has to rise.)
             if level > old && self.hand_over(id) {
                 (level, is_met) = self.full_level(id);
                 next = level;

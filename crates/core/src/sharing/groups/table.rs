@@ -1,34 +1,34 @@
-//! What is kept of links, flows and groups.
+//! State of links, flows and groups.
 
 /// Levels closer than this, relatively, are the same level.
 pub(super) const EPS: f64 = 1e-12;
 
-/// No group, no link, no place.
+/// Value for no group, no link or no place.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What is kept of a link.
+/// State of a link.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
-    /// \[B/s\].
+    /// Capacity \[B/s\].
     pub capacity: f64,
-    /// Sum of the rates of its flows \[B/s\]; kept while it is active.
+    /// Sum of the rates of its flows \[B/s\]; kept only while it is active.
     pub load: f64,
-    /// While it is active: the groups of its flows, its own among them, with the number of flows.
+    /// Groups of its flows, its own among them, with the number of flows; kept only while it is active.
     pub crossing: Vec<Crossing>,
-    /// The group that it holds back, or [`NONE`].
+    /// Group that it holds back, or [`NONE`].
     pub group: u32,
     /// Number of its flows.
     pub count: u32,
-    /// The next level at which it needs attention, or a lower bound of that \[B/s\]; infinite if it does not.
+    /// Next level at which it needs attention, or a lower bound of that \[B/s\]; infinite if it needs none.
     pub key: f64,
-    /// Where it is among the links that are next, or [`NONE`].
+    /// Place among the near links, or [`NONE`].
     pub place: u32,
-    /// Whether the key is the exact level and not just a lower bound.
+    /// Set if the key is the exact level, not just a lower bound.
     pub is_exact: bool,
-    /// Whether a flow on it may be faster than its group.
+    /// Set if a flow on it may be faster than its group.
     pub is_suspect: bool,
-    /// Whether it is in the list of links that may become inactive.
+    /// Set if it is in the list of links that may become inactive.
     pub is_idle: bool,
 }
 
@@ -49,37 +49,37 @@ impl Link {
     }
 }
 
-/// Flows that are held back by the same link.
+/// Flows that the same link holds back.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// The link, or [`NONE`] where there is no such group at present.
+    /// The link, or [`NONE`] for a free group.
     pub link: u32,
-    /// The solve in which its level was last set.
+    /// Solve in which its level was last set.
     pub epoch: u32,
-    /// A lower bound of the allowances of its flows \[B/s\].
+    /// Lower bound of the allowances of its flows \[B/s\].
     pub least: f64,
     /// Its flows.
     pub own: Vec<u32>,
-    /// The active links that they cross, its own among them, with the number of flows.
+    /// Active links that its flows cross, its own among them, with the number of flows.
     pub edges: Vec<Crossing>,
 }
 
-/// The links, places and groups of flows.
+/// Links of flows, their places in lists, and their groups.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flows {
-    /// Words for each flow: the number of its links, then the links.
+    /// Words of each flow: the number of its links, then the links.
     stride: usize,
     words: Vec<u32>,
-    /// Like the words: where the flow is in the list of flows of that link.
+    /// Place of the flow in the list of each of its links, laid out like the words.
     places: Vec<u32>,
     /// By flow: its group, or [`NONE`].
     pub group: Vec<u32>,
-    /// By flow: where it is in its group's list of flows.
+    /// By flow: its place in its group's list of flows.
     pub own_place: Vec<u32>,
 }
 
 impl Flows {
-    /// Makes room for a flow and notes its links.
+    /// Makes room for a flow and stores its links.
     pub fn reserve(&mut self, flow: u32, links: &[u32]) {
         if links.len() >= self.stride {
             let stride = (links.len() + 1).next_power_of_two();
@@ -108,51 +108,51 @@ impl Flows {
         self.words[base + 1..][..links.len()].copy_from_slice(links);
     }
 
-    /// Number of links of a flow.
+    /// Returns the number of links of a flow.
     #[inline(always)]
     pub fn count(&self, flow: u32) -> usize {
         self.words[flow as usize * self.stride] as usize
     }
 
-    /// The links of a flow.
+    /// Returns the links of a flow.
     #[inline(always)]
     pub fn links(&self, flow: u32) -> &[u32] {
         let base = flow as usize * self.stride;
         &self.words[base + 1..][..self.words[base] as usize]
     }
 
-    /// One link of a flow.
+    /// Returns one link of a flow.
     #[inline(always)]
     pub fn link(&self, flow: u32, hop: usize) -> u32 {
         self.words[flow as usize * self.stride + 1 + hop]
     }
 
-    /// Where it is in that link's list of flows.
+    /// Returns the place of a flow in the list of one of its links.
     #[inline(always)]
     pub fn place(&self, flow: u32, hop: usize) -> u32 {
         self.places[flow as usize * self.stride + 1 + hop]
     }
 
-    /// Notes where it is there.
+    /// Sets the place of a flow in the list of one of its links.
     #[inline(always)]
     pub fn set_place(&mut self, flow: u32, hop: usize, place: u32) {
         self.places[flow as usize * self.stride + 1 + hop] = place;
     }
 
-    /// Forgets a flow.
+    /// Clears the entries of a flow.
     pub fn clear(&mut self, flow: u32) {
         self.words[flow as usize * self.stride] = 0;
         self.group[flow as usize] = NONE;
     }
 }
 
-/// Some flows of a group cross an active link: as noted with the group (a link), or with the link (a group).
+/// Flows of a group that cross an active link, stored both with the group and with the link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Crossing {
-    /// The link, or the group.
+    /// The link, if stored with the group, or the group, if stored with the link.
     pub other: u32,
-    /// The number of flows.
+    /// Number of flows.
     pub flows: u32,
-    /// Where the same is noted with the other.
+    /// Place of the counterpart in the list of `other`.
     pub twin: u32,
 }

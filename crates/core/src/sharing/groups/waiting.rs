@@ -1,42 +1,42 @@
-//! The links that need attention, smallest key first.
+//! Links that need attention, smallest key first.
 //!
-//! The water only rises, and most keys change before it has come near them. So only what is *near*, in the lowest class
-//! of keys that has any, is kept in order, in a [`Pending`] set of a few keys; all others are just noted in the list of
-//! their class, eight classes to a doubling of the level. When nothing is near any more, the next class is opened. A
-//! link whose key has moved to another class since it was noted is passed over then.
+//! The water only rises, and most keys change before it has come near them. So only *near* keys, those in the
+//! lowest non-empty class of keys, are kept in order, in a [`Pending`] set of a few keys. All other keys are
+//! just recorded in the list of their class, eight classes to a doubling of the level. When no near key is
+//! left, the next class is opened. It skips links whose key has moved to another class since it was recorded.
 
 use super::super::pending::Pending;
 use super::table::{Link, NONE};
 
-/// Bits of the number of classes in a doubling of the key.
+/// Binary logarithm of the number of classes in a doubling of the key.
 const FINENESS: u32 = 3;
-/// All classes, the lowest and the highest open-ended: sixteen doublings up to the largest capacity.
+/// Number of classes, the lowest and the highest open-ended: sixteen doublings up to the largest capacity.
 const CLASSES: usize = 128;
 
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
-    /// The key bits of the lowest class.
+    /// Class bits of a key in the lowest class.
     origin: i64,
-    /// The class that is near.
+    /// Class of the near keys.
     class: usize,
     near: Pending,
-    /// By place among the near keys: the link.
+    /// Link at each place among the near keys.
     links: Vec<u32>,
-    /// Places whose link is not near any more.
+    /// Places whose link is no longer near.
     vacant: Vec<u32>,
-    /// By class: links that may wait in it; and one bit for each class that has any.
+    /// By class: links that may wait in it; and one bit for each class with links.
     classes: Vec<Vec<u32>>,
     occupied: [u64; CLASSES / 64],
 }
 
-/// The bits of a number that say its class, counted from 0.
+/// Returns the bits of a number that determine its class, counted from 0.
 #[inline(always)]
 fn coarse(key: f64) -> i64 {
     key.to_bits() as i64 >> (f64::MANTISSA_DIGITS - 1 - FINENESS)
 }
 
 impl Waiting {
-    /// Nothing, where the largest capacity is this.
+    /// Creates an empty set for links whose largest capacity is `widest`.
     pub fn new(widest: f64) -> Self {
         Self {
             origin: coarse(widest) + 2 - CLASSES as i64,
@@ -55,7 +55,7 @@ impl Waiting {
         (coarse(key) - self.origin).clamp(0, CLASSES as i64 - 1) as usize
     }
 
-    /// Gives a link a key; with an infinite one it does not wait any more.
+    /// Gives a link a key; with an infinite key it no longer waits.
     #[inline(always)]
     pub fn set(&mut self, id: u32, link: &mut Link, key: f64) {
         let old = std::mem::replace(&mut link.key, key);
@@ -83,7 +83,7 @@ impl Waiting {
         }
     }
 
-    /// A link comes near.
+    /// Adds a link to the near ones.
     fn come(&mut self, id: u32, link: &mut Link) {
         if let Some(place) = self.vacant.pop() {
             link.place = place;
@@ -95,13 +95,13 @@ impl Waiting {
         }
     }
 
-    /// A link is not near any more.
+    /// Removes a link from the near ones.
     fn leave(&mut self, link: &mut Link) {
         self.near.set(link.place, f64::INFINITY);
         self.vacant.push(std::mem::replace(&mut link.place, NONE));
     }
 
-    /// The link with the smallest key.
+    /// Returns the link with the smallest key.
     #[inline(always)]
     pub fn smallest(&mut self, links: &mut [Link]) -> Option<u32> {
         loop {
@@ -114,7 +114,7 @@ impl Waiting {
         }
     }
 
-    /// Opens the lowest class that has links, when nothing is near; `None` when there is none.
+    /// Opens the lowest class with links when no near key is left; `None` if there is no such class.
     fn open(&mut self, links: &mut [Link]) -> Option<()> {
         debug_assert_eq!(self.vacant.len(), self.links.len());
         self.near.clear();
