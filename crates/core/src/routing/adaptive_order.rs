@@ -1,4 +1,4 @@
-//! Minimal adaptive and DOAL: along the dimensions of a lattice by what is under way.
+//! Minimal adaptive and DOAL: routes along the dimensions of a lattice that depend on the messages under way.
 
 use std::sync::Arc;
 
@@ -15,34 +15,36 @@ use crate::fabric::{Fabric, Step};
 use crate::ids::{IdVec, LinkId, NodeId};
 use crate::rng::Mix;
 
-/// `[routing.min-adaptive]`: minimal adaptive on a lattice, step by step where least is under way.
+/// `[routing.min-adaptive]`: minimal adaptive routing on a lattice, step by step over the least busy link.
 ///
-/// At each switch the message takes, of all steps that bring it closer (along any dimension, over any of parallel
-/// cables, either way round a ring where both are as long), the one on whose link the fewest messages are under way; of
-/// several it draws one. A message is asked for all of its steps when it starts, and keeps them. Routes are minimal.
+/// At each switch all steps are considered that bring the message closer: along any dimension, over any of
+/// parallel cables, and either way round a ring if both are equally long. The message takes the step whose
+/// link has the fewest messages under way; ties are drawn. All steps of a message are chosen when it starts.
+/// Routes are minimal.
 ///
-/// Source: SST's `mina` on HyperX; J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale
-/// networks", SC 2009.
+/// Source: SST's `mina` on HyperX; J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient
+/// large-scale networks", SC 2009.
 #[spec(partial, Default)]
 pub struct MinAdaptiveSpec {
     /// Seed of the draws (default: the scenario's).
     pub seed: Option<u64>,
 }
 
-/// `[routing.doal]`: dimension order on a HyperX with at most one detour a dimension, by what is under way.
+/// `[routing.doal]`: adaptive dimension order on a HyperX, with at most one detour a dimension.
 ///
 /// In each dimension, in order, the message goes straight to its coordinate if
 /// ```text
 /// Q_direct <= 2 Q_other + T
 /// ```
-/// with Q the messages under way on the least busy link there, and the least of those to all other coordinates of the
-/// line; else to that other coordinate first, and straight from there. The switch knows its own links only. A message
-/// is asked for all of its steps when it starts, and keeps them.
+/// Q_direct is the number of messages under way on the least busy link there, and Q_other the least number on
+/// the links to all other coordinates of the line. Otherwise the message goes to that other coordinate first,
+/// and straight from there. The switch knows only its own links. All steps of a message are chosen when it
+/// starts.
 ///
 /// Source: SST's `DOAL` on HyperX (dimension-ordered adaptive load-balanced).
 #[spec(partial, Default)]
 pub struct DoalSpec {
-    /// T: by how much a detour must be better, in messages (default 0).
+    /// T: advantage that a detour must have, in messages (default 0).
     pub threshold: Option<Located<f64>>,
     /// Seed of the draws (default: the scenario's).
     pub seed: Option<u64>,
@@ -85,11 +87,11 @@ impl Rule for DoalSpec {
 struct Adaptive {
     dimensions: Dimensions,
     hash: Mix,
-    /// With detours, in dimension order: by how much they must be better. Without, any dimension.
+    /// Threshold of detours in dimension order; `None` for steps along any dimension without detours.
     detours: Option<f64>,
 }
 
-/// What a message draws, and what it knows.
+/// Draws of a message and the messages under way.
 struct Asked<'a> {
     under_way: &'a UnderWay,
     hash: Mix,
@@ -98,13 +100,13 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Messages under way on a step.
+    /// Returns the number of messages under way on a step.
     fn queue(&self, step: &Step) -> u32 {
         let behind = step.then.map_or(0, |link| self.under_way[link]);
         self.under_way[step.link].max(behind)
     }
 
-    /// One of the least busy steps.
+    /// Returns one of the least busy steps.
     fn least(&mut self, steps: &[Step]) -> Option<Step> {
         let least = steps.iter().map(|step| self.queue(step)).min()?;
         let count = steps.iter().filter(|step| self.queue(step) == least).count() as u64;
@@ -125,7 +127,7 @@ fn take(step: Step, links: &mut Vec<LinkId>) -> u32 {
 }
 
 impl Adaptive {
-    /// Any dimension, step by step.
+    /// Appends steps along any dimension.
     fn minimal(&self, (mut here, to): (u32, u32), asked: &mut Asked<'_>, links: &mut Vec<LinkId>) {
         let lattice = self.dimensions.lattice();
         let mut steps = Vec::new();
@@ -139,7 +141,7 @@ impl Adaptive {
         }
     }
 
-    /// One dimension after another, each with a detour at most.
+    /// Appends steps along one dimension after another, each with one detour at most.
     fn ordered(&self, (mut here, to): (u32, u32), threshold: f64, asked: &mut Asked<'_>, links: &mut Vec<LinkId>) {
         let lattice = self.dimensions.lattice();
         let mut steps = Vec::new();
@@ -169,7 +171,7 @@ impl Adaptive {
 }
 
 impl Router for Adaptive {
-    /// In the order of the dimensions.
+    /// Crosses the dimensions in order.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         if src != dst {
             in_order(&self.dimensions, &self.dimensions.longer, (src, dst), route, |_| 0);

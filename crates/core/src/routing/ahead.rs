@@ -1,4 +1,4 @@
-//! Shortest ways to one target, over a graph of switches.
+//! Shortest paths to one target, over a graph of switches.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,23 +11,24 @@ use super::path::Path;
 use crate::ids::{LinkId, NodeId};
 use crate::units::Time;
 
-/// What lies between all places and one target.
+/// Distances from all places to one target.
 pub(super) struct Ahead<'g> {
     target: Target,
     known: Known<'g>,
 }
 
-/// Where distances are known from.
+/// Source of the distances.
 enum Known<'g> {
-    /// The target's own.
+    /// The target's own distances.
     Own(&'g Field),
-    /// Messages end at the target and never pass it: those of the places next to it, with the link from there. So
-    /// nothing is kept for such a target, which there may be as many of as nodes.
+    /// Distances to the target's neighbours, with the cost of the link from there. Used if messages end at
+    /// the target and never pass it, so that nothing is stored for such targets, of which there may be as
+    /// many as nodes.
     Neighbours(SmallVec<[(&'g Field, u32); 4]>),
 }
 
 impl Graph {
-    /// What lies between all places and a target.
+    /// Returns the distances from all places to a target.
     #[inline]
     pub fn ahead(&self, target: Target) -> Ahead<'_> {
         let known = match target {
@@ -54,7 +55,8 @@ impl Graph {
         }
     }
 
-    /// Distances to the nearest of some places: a search by number of links between groups, then by number of links.
+    /// Computes distances to the nearest of some places, by number of links between groups, then by number of
+    /// links.
     fn search(&self, targets: &[u32]) -> Field {
         let mut distances = vec![NONE; self.places() as usize];
         for &target in targets {
@@ -94,7 +96,7 @@ impl Graph {
         Field::new(distances.into_boxed_slice(), self.width)
     }
 
-    /// Whether a place is the target, or in the group that is.
+    /// Returns true if a place is the target, or in the target group.
     #[inline]
     fn is_end(&self, ahead: &Ahead<'_>, place: u32) -> bool {
         match ahead.target {
@@ -103,7 +105,8 @@ impl Graph {
         }
     }
 
-    /// What is left from a place: links, and 2^16 for each between groups; `NONE` where no way leads there.
+    /// Returns the distance from a place: links, and 2^16 for each link between groups; `NONE` if there is no
+    /// path.
     #[inline]
     pub fn distance(&self, ahead: &Ahead<'_>, place: u32) -> u32 {
         match &ahead.known {
@@ -119,7 +122,7 @@ impl Graph {
         }
     }
 
-    /// The same from a place that no other way crosses.
+    /// Returns the distance from a closed place, which no other path crosses.
     fn distance_of_closed(&self, ahead: &Ahead<'_>, place: u32) -> u32 {
         if self.is_end(ahead, place) {
             return 0;
@@ -132,7 +135,7 @@ impl Graph {
         self.out(place).iter().map(over).min().unwrap_or(NONE)
     }
 
-    /// Whether a link out of a place from which so much is left leads closer.
+    /// Returns true if a link leads closer, out of a place at distance `here`.
     #[inline]
     fn leads(&self, ahead: &Ahead<'_>, here: u32, way: &Way) -> bool {
         if !self.is_open(way.place) {
@@ -142,14 +145,14 @@ impl Graph {
         there != NONE && there + way.cost() == here
     }
 
-    /// The links out of a place that a shortest way can take.
+    /// Returns the links out of a place that begin a shortest path.
     #[inline]
     pub fn closer<'a>(&'a self, at: u32, ahead: &'a Ahead<'_>) -> impl Iterator<Item = Way> + 'a {
         let here = self.distance(ahead, at);
         self.out(at).iter().filter(move |way| self.leads(ahead, here, way)).copied()
     }
 
-    /// The same as bits, of a place that sets are kept of.
+    /// Returns the links of [`Graph::closer`] as bits, for a place with a stored set.
     #[inline]
     fn set(&self, ahead: &Ahead<'_>, field: &Field, at: u32) -> u64 {
         match field.set((at - self.first_open) as usize) {
@@ -170,7 +173,7 @@ impl Graph {
         set
     }
 
-    /// Writes the links out of a place that a shortest way can take to `ways`.
+    /// Writes the links out of a place that begin a shortest path to `ways`.
     #[inline]
     fn list_closer(&self, ahead: &Ahead<'_>, at: u32, ways: &mut Vec<Way>) {
         ways.clear();
@@ -186,8 +189,8 @@ impl Graph {
         }
     }
 
-    /// Goes one shortest way; where there are several links to go on, `pick` says which, of so many. Returns the place
-    /// at its end; `None` where there is no way, or not all of one.
+    /// Follows one shortest path. If several links lead on, `pick` is given their number and returns the one
+    /// to take. Returns the place at the end, or `None` if there is no path or it does not reach the target.
     #[inline]
     pub fn walk(
         &self,
@@ -239,8 +242,8 @@ impl Graph {
         }
     }
 
-    /// Spreads what is at each place over its shortest ways, in equal parts at each place; what comes to the end stays
-    /// there. What cannot go on is dropped.
+    /// Spreads the amount at each place over its shortest paths, in equal parts at each place. The amounts
+    /// that arrive stay at the end; those without a path are dropped.
     pub fn spread(&self, target: Target, amounts: &mut [f64], order: &mut Vec<u64>, loads: &mut [f64]) {
         let ahead = self.ahead(target);
         // Furthest places first, then by number.
@@ -266,8 +269,10 @@ impl Graph {
         }
     }
 
-    /// The same from one place: adds links and parts to the path, which starts `start` after its message's begin, and
-    /// calls `end` for each place at which something arrives, with how much and the latency of the longest way.
+    /// Splits an amount from one place over its shortest paths, in equal parts at each place.
+    ///
+    /// Adds links and parts to the path, which starts `start` after the message. Calls `end` for each place
+    /// at which a part arrives, with the amount and the latency of the longest path there.
     pub fn split(&self, from: (u32, f64, Time), target: Target, path: &mut Path, mut end: impl FnMut(u32, f64, Time)) {
         let ahead = self.ahead(target);
         let (place, amount, start) = from;
@@ -293,7 +298,7 @@ impl Graph {
         }
     }
 
-    /// Whether a way leads from one node to another.
+    /// Returns true if there is a path from one node to another.
     pub fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
         src == dst || self.distance(&self.ahead(Target::Place(self.home(dst).place)), self.home(src).place) != NONE
     }

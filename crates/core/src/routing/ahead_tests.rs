@@ -1,5 +1,5 @@
-//! Shortest ways to a target against their definition, on random graphs: nodes on one switch, on several, and nodes
-//! that messages cross; links one way only; groups.
+//! Tests of shortest paths against their definition, on random graphs: nodes on one switch, on several, and
+//! nodes that messages cross; links one way only; groups.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::ids::VertexId;
 use crate::rng::Stream;
 use crate::units::{Bandwidth, Time};
 
-/// A random graph of up to 7 nodes and 7 switches.
+/// Returns a random graph of up to 7 nodes and 7 switches.
 fn random(seed: u64) -> Arc<Fabric> {
     let mut random = Stream::new(seed, "graphs");
     let mut below = |bound: u32| random.below(bound.into()) as u32;
@@ -39,7 +39,7 @@ fn random(seed: u64) -> Arc<Fabric> {
     finished(builder, groups)
 }
 
-/// By place, what is left to some of them: no way crosses a closed place.
+/// Returns the distance from each place to the nearest of `ends`. Paths do not cross closed places.
 fn by_definition(graph: &Graph, ends: &[bool]) -> Vec<u32> {
     let mut left: Vec<u32> = ends.iter().map(|&is_end| if is_end { 0 } else { NONE }).collect();
     for _ in 0..=left.len() {

@@ -1,4 +1,4 @@
-//! Around what has failed: rules that do a family's arithmetic, on a fabric that is not whole.
+//! Detours around failures, for rules that use a family's arithmetic.
 
 use std::sync::Arc;
 
@@ -10,17 +10,18 @@ use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
 
-/// A rule that knows the whole fabric only, with a detour where its route crosses what has failed.
+/// Rule that knows only the intact fabric, with a detour where its route crosses a failure.
 ///
-/// A pair whose own route is healthy keeps it. Any other takes a shortest path over what is left, by a hash of the pair
-/// (`ecmp`; `shortest-path` on fabrics that are too large for its tables), always the same. A message on several paths
-/// of which one is broken takes that one path as a whole, and so does one whose chosen path is broken. Where no path is
-/// left the pair is cut off ([`Router::reaches`]).
+/// A pair whose own route is healthy keeps it. Any other pair takes a shortest path over the remaining links,
+/// chosen by a hash of the pair (`ecmp`; `shortest-path` on fabrics that are too large for its tables),
+/// always the same. A message on several paths of which one is broken takes that one path as a whole, and so
+/// does one whose chosen path is broken. If no path remains the pair is cut off ([`Router::reaches`]).
 #[derive(Debug)]
 pub(super) struct Around {
     fabric: Arc<Fabric>,
     own: Arc<dyn Router>,
-    /// Shortest paths over what is left; `None` where links have no ends, so that there is nothing to search.
+    /// Shortest paths over the remaining links; `None` if links have no ends, so that there is no graph to
+    /// search.
     left: Option<Arc<dyn Router>>,
 }
 
@@ -102,7 +103,7 @@ impl Router for Around {
     }
 }
 
-/// The loads of one route for each pair.
+/// Adds the loads of one route for each pair.
 fn in_parts_of(router: &Around, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
     in_parts(demand.sources(), loads, |src, part| {
         let mut route = Vec::new();
@@ -159,7 +160,7 @@ mod tests {
         route
     }
 
-    /// The links lead from one to the other, over nothing that has failed.
+    /// Returns true if the links lead from one vertex to the other and none has failed.
     fn leads(fabric: &Fabric, links: &[LinkId], src: u32, dst: u32) -> bool {
         let mut at = src;
         for &link in links {

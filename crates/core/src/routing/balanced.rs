@@ -1,4 +1,4 @@
-//! Forwarding tables filled destination by destination, with regard to the routes that are there already.
+//! Forwarding tables filled destination by destination, taking into account the routes already present.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -12,25 +12,26 @@ use crate::fabric::Fabric;
 use crate::ids::NodeId;
 use crate::rng::Stream;
 
-/// The order in which destinations get their routes; later ones avoid the links of earlier ones.
+/// Order in which destinations get their routes; later ones avoid the links of earlier ones.
 #[spec(Copy, Eq, Default)]
 pub enum Order {
-    /// Switch by switch, those with the most nodes first, then by number; on a switch by number. As OpenSM.
+    /// Switch by switch, those with the most nodes first, then by number; on a switch by number. This is
+    /// OpenSM's order.
     #[default]
     Switches,
     /// The first node of each switch, then the second of each, and so on.
     RoundRobin,
-    /// At random, by the scenario's seed.
+    /// A random order, drawn with the scenario's seed.
     Random,
 }
 
 impl Order {
-    /// Whether it is what is taken where nothing is said.
+    /// Returns true for the default order.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// All nodes in this order.
+    /// Returns all nodes in this order.
     fn nodes(self, graph: &Graph, seed: u64) -> Vec<NodeId> {
         let mut nodes_at = vec![Vec::new(); graph.places() as usize];
         for node in graph.fabric.node_ids() {
@@ -55,24 +56,25 @@ impl Order {
     }
 }
 
-/// By what one of several links is chosen.
+/// Criterion by which one of several links is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Balance {
-    /// At each place the link with the fewest destinations, whether messages for them come by or not.
+    /// At each place the link with the fewest destinations, even if no messages for them come by.
     Destinations,
     /// At each place the link with the fewest routes.
     Routes,
-    /// The way with the fewest routes on all its links together.
+    /// The path with the fewest routes on all its links together.
     Ways,
 }
 
-/// The ranks of the places of a graph.
+/// Function that returns the ranks of the places of a graph.
 pub(super) type RanksOf<'a> = &'a dyn Fn(&Graph) -> Vec<u32>;
 
-/// A table of shortest ways (with `ranks` of legal ones, see [`legal_ways`]). Among equals the lowest port is taken.
+/// Builds a table of shortest paths (with `ranks`, of legal ones, see [`legal_ways`]). Ties go to the lowest
+/// port.
 ///
-/// Cost: a search for each switch with nodes (by threads), and for each node a look at each link that shortest ways to
-/// it can take.
+/// Cost: a search for each switch with nodes (in parallel), and for each node a look at each link that
+/// shortest paths to it can take.
 pub(super) fn balanced(
     fabric: &Arc<Fabric>,
     ranks: Option<RanksOf<'_>>,
@@ -145,7 +147,7 @@ pub(super) fn balanced(
     Ok(table)
 }
 
-/// The candidate with the least cost, the first of equals.
+/// Returns the candidate with the least cost, the first of equals.
 #[inline]
 fn least(candidates: &[Candidate], cost: impl Fn(&Candidate) -> u64) -> Candidate {
     let (mut best, mut least) = (candidates[0], cost(&candidates[0]));

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, LinkId, NodeId};
 
 impl Forwarding {
-    /// Calls `visit` for each link of the route; `false` if there is none, or it does not end.
+    /// Calls `visit` for each link of the route. Returns `false` if there is no route, or it does not end.
     #[inline]
     fn walk(&self, src: NodeId, dst: NodeId, mut visit: impl FnMut(LinkId)) -> bool {
         if src == dst {
@@ -40,7 +40,8 @@ impl Forwarding {
         true
     }
 
-    /// What all places send to one node, added to the links of its tree. `amounts` is by place and empty afterwards.
+    /// Adds the traffic from all places to one node to the links of its tree. `amounts` is by place and empty
+    /// afterwards.
     fn gather(&self, dst: NodeId, amounts: &mut [f64], room: &mut Room, loads: &mut [f64]) {
         let end = self.graph.home(dst).place;
         // What leads to a place comes before the place: by how many places are still to come.
@@ -66,7 +67,7 @@ impl Forwarding {
     }
 }
 
-/// Room for counting.
+/// Buffers for counting.
 #[derive(Default)]
 struct Room {
     waiting: Vec<u32>,

@@ -1,59 +1,62 @@
-//! Rules that choose: asked when a message starts, they answer with one path or with several.
+//! Rules that choose a path, or several, when a message starts.
 
 use super::steps::Steps;
 use crate::ids::{IdVec, LinkId, MessageId, NodeId};
 
 pub use super::path::Path;
 
-/// A message that is about to start.
+/// Message that is about to start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Start {
-    /// From where.
+    /// Source node.
     pub src: NodeId,
-    /// To where: another node.
+    /// Destination node, different from the source.
     pub dst: NodeId,
-    /// Which message it is: random choices are drawn by it, so that they do not depend on what else happens.
+    /// Number of the message. Random choices are drawn by it, so that they do not depend on other events.
     pub message: MessageId,
 }
 
 impl Start {
-    /// The message as a number.
+    /// Returns the message as a number.
     pub(super) fn key(&self) -> u64 {
         u64::from(self.message.src.0) << 32 | u64::from(self.message.index)
     }
 }
 
-/// Messages under way by link: what a rule that adapts may know. A rule with local knowledge looks only at the links
-/// that leave the switch where it chooses.
+/// Messages under way by link: the information available to an adaptive rule. A rule with local knowledge
+/// looks only at the links that leave the switch where it chooses.
 pub type UnderWay = IdVec<LinkId, u32>;
 
-/// What a rule that chooses is like.
+/// Kind of a rule that chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manner {
-    /// One path for each message, drawn at random, whatever else is under way.
+    /// One path for each message, drawn at random, independent of other messages.
     Drawn,
     /// Several paths for each message, always the same for the same pair.
     Split,
-    /// One path for each message, chosen by what is under way.
+    /// One path for each message, chosen by the messages under way.
     Adaptive,
-    /// Known by counting loads only: no message can ask for its path.
+    /// Loads can be counted but no path can be chosen for a message.
     Bound,
 }
 
-/// A rule that is asked for the way of each message when it starts.
+/// Rule that chooses the path of each message when it starts.
 pub trait Choice: Send + Sync + std::fmt::Debug {
-    /// What it is like.
+    /// Returns the kind of the rule.
     fn manner(&self) -> Manner;
 
-    /// Writes the way of a message to `path`, which is empty.
+    /// Writes the path of a message to `path`, which is empty.
     fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path);
 
-    /// Writes the way of a packet to `path`, which is empty: from its source, or from the end of the one link that it
-    /// could leave its source by, and has (`over`), or from the end of any link where it asks again. Returns whether it
-    /// asks again where the first link of that way ends.
+    /// Writes the path of a packet to `path`, which is empty. Returns true if the rule chooses again at the
+    /// end of the first link of that path.
     ///
-    /// The packet is told apart from others by the message of `start`, which is no message of the program here; and
-    /// `under_way` are packets. A way of several paths says how likely each link is for a packet.
+    /// The path begins at the packet's source, or at the end of link `over`. That link is the only one by
+    /// which the packet could leave its source, or any link at whose end the rule chooses again.
+    ///
+    /// The message of `start` only distinguishes the packet from others; it is not a message of the program.
+    /// `under_way` counts packets. If `path` has several paths, its parts are the probabilities of the links
+    /// for a packet.
     fn choose_for_packet(&self, start: Start, over: Option<LinkId>, under_way: &UnderWay, path: &mut Path) -> bool {
         self.choose(start, under_way, path);
         if over.is_some() && path.links.first() == over.as_ref() {
@@ -65,14 +68,13 @@ pub trait Choice: Send + Sync + std::fmt::Debug {
         false
     }
 
-    /// Goes through all that packets may do under this rule, whatever is drawn and whatever is under way; `false` where
-    /// the rule cannot tell.
+    /// Visits all steps that packets may take under this rule, for any draws and any traffic. Returns `false`
+    /// if the rule does not know them.
     fn steps(&self, steps: &mut Steps<'_>) -> bool {
         let _ = steps;
         false
     }
 
-    /// Writes what a message takes on average over all that may be drawn; `false` where that depends on what else is
-    /// under way.
+    /// Writes the average path of a message over all draws. Returns `false` if it depends on other traffic.
     fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool;
 }

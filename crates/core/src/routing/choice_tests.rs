@@ -1,4 +1,4 @@
-//! Ways that are chosen: that they are ways at all, how long they are, and what the draws and the loads do to them.
+//! Tests of chosen paths: they are valid, have the right length, and follow the draws and the loads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn check_walk(fabric: &Fabric, src: u32, dst: u32, links: &[LinkId]) {
     assert_eq!(here, VertexId(dst), "{src} to {dst} on {fabric}");
 }
 
-/// Checks that what leaves the source comes to the destination and nothing is lost on the way, link by link.
+/// Checks link by link that all of a message arrives and nothing is lost on the way.
 #[track_caller]
 fn check_split(fabric: &Fabric, src: u32, dst: u32, path: &Path) {
     let mut balance: BTreeMap<VertexId, f64> = BTreeMap::from([(VertexId(src), 1.0), (VertexId(dst), -1.0)]);
@@ -241,7 +241,7 @@ fn options_that_mean_nothing_are_told() {
     }
 }
 
-/// A random connected graph of switches, some in groups.
+/// Returns a random connected graph of switches, some in groups.
 fn random_fabric(seed: u64) -> Arc<Fabric> {
     let mut draws = Stream::new(seed, "test");
     let mut below = |bound| draws.below(bound) as u32;

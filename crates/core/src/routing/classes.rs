@@ -1,25 +1,26 @@
-//! How many classes of channels a rule needs.
+//! Number of channel classes that a rule needs.
 
 use super::router::{ChannelOrder, Router};
 use super::steps::{Classes, Steps};
 use crate::fabric::Fabric;
 use crate::ids::{LinkId, NodeId};
 
-/// Pairs of nodes looked at, at most; of larger fabrics every n-th node.
+/// Largest number of pairs of nodes that are checked; of larger fabrics every n-th node is checked.
 const MOST_PAIRS: u64 = 4_000_000;
 
-/// Every how many of these are looked at, so that their pairs are no more than that.
+/// Returns the stride at which nodes are checked, so that there are at most [`MOST_PAIRS`] pairs.
 pub(super) fn stride(count: u64) -> usize {
     (1..).find(|stride| count.div_ceil(*stride).pow(2) <= MOST_PAIRS).unwrap_or(1) as usize
 }
 
 impl<'a> Steps<'a> {
-    /// How many classes of channels the packets of a rule need, which ascend by these ranks (at most 128 are told
-    /// apart), and every step to `visit`. A rule that cannot tell what its packets may do needs 0.
+    /// Returns the number of channel classes that the packets of a rule need, with links in ascending order
+    /// of these ranks within a class. At most 128 classes are distinguished. Passes every step to `visit`.
     ///
-    /// Exact for routes of their own; for rules that choose, all shortest ways to all intermediates and from them,
-    /// which is at least what messages may be sent over. Of routes between more than 4 million pairs of nodes some are
-    /// looked at.
+    /// The result is exact for rules with one route for each pair. For rules that choose, all shortest paths
+    /// to and from all intermediates are counted, a superset of those that messages may take. If there are
+    /// more than 4 million pairs of nodes, only a sample is checked. Returns 0 if the rule does not know the
+    /// steps of its packets.
     pub fn of(
         router: &dyn Router,
         fabric: &'a Fabric,
@@ -37,7 +38,7 @@ impl<'a> Steps<'a> {
         if known { Classes::BITS - steps.all.max(1).leading_zeros() } else { 0 }
     }
 
-    /// The ranks that are used for a rule on its fabric.
+    /// Returns the ranks that are used for a rule on its fabric.
     pub fn ranks(router: &dyn Router, fabric: &Fabric) -> Vec<u32> {
         match router.channel_order() {
             ChannelOrder::Own(ranks) => ranks,
@@ -45,7 +46,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The routes of all pairs.
+    /// Visits the routes of all pairs.
     fn routes(&mut self, router: &dyn Router) {
         let nodes = u64::from(self.fabric.nodes());
         let stride = stride(nodes);

@@ -1,4 +1,4 @@
-//! Up a tree to the lowest common switch, and down again: what all rules for trees share.
+//! Paths up a tree to the lowest common switch and down again, for all rules on trees.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, Tree};
 use crate::ids::{Id, LinkId, NodeId};
 
-/// Most levels of a tree that can be routed on.
+/// Largest number of levels of a tree with routes.
 const MOST_LEVELS: usize = 32;
 
-/// The arithmetic of a tree's links, prepared for one division after another on the way up.
+/// Arithmetic of a tree's links, prepared for one division after another on the way up.
 #[derive(Debug)]
 pub(super) struct Climb {
     levels: Vec<Level>,
 }
 
-/// What the way over one level needs.
+/// Parameters of the links up to one level.
 #[derive(Debug)]
 pub(super) struct Level {
     /// First link up to this level.
     first: u32,
-    /// Links up to this level: a link down follows its link up by as many.
+    /// Number of links up to this level: the link down beside link i up is `i + cables`.
     cables: u32,
-    /// Parts of the level below that are above the same nodes.
+    /// Nodes or switches of the level below that are above the same nodes.
     copies: u32,
-    /// Ports of a part of the level below.
+    /// Ports of a node or switch of the level below.
     pub ports: u32,
-    /// Whether there is one cable to each parent: then ports are parents.
+    /// True if there is one cable to each parent: then ports are parents.
     is_simple: bool,
     by_ports: Divisor,
     by_children: Divisor,
@@ -37,7 +37,7 @@ pub(super) struct Level {
 }
 
 impl Climb {
-    /// Prepares for a fabric that is a tree; else the mistake is that `rule` was asked for.
+    /// Prepares the arithmetic of a fabric that is a tree; otherwise returns a mistake that names `rule`.
     pub fn new(fabric: &Arc<Fabric>, rule: &str) -> Result<Self, Vec<Diagnostic>> {
         let Some(tree) = fabric.family_as::<Tree>() else {
             return Err(vec![misfit(rule, "trees", fabric)]);
@@ -50,29 +50,31 @@ impl Climb {
     }
 }
 
-/// Routes by tables: for each node and level, where the part above the node has its cables, and which of them is taken
-/// where ports are the digits of a node's number. So a link is a sum of two numbers.
+/// Route tables of a tree.
+///
+/// For each node and level there are the first cable of the switch above the node, and the cable taken there
+/// if ports are the digits of the node's number. A link is the sum of two numbers.
 ///
 /// Memory: 8 bytes for each node and level.
 #[derive(Debug)]
 pub(super) struct TreeRoutes {
     levels: Vec<Level>,
-    /// Levels of each node, one after another.
+    /// Entries of the levels of each node, one node after another.
     ends: Vec<End>,
 }
 
-/// What a node contributes to the links over one level.
+/// Contribution of a node to the links of one level.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// The first cable up from the part of the level below that is above the node; the cables down to that part follow
-    /// those up in the order of the level.
+    /// First cable up from the node or switch of the level below that is above the node. The cables down to
+    /// it are in the same order after all cables up to the level.
     above: u32,
-    /// Which of its cables a message goes by where this node decides.
+    /// Cable, relative to the first one, of messages whose port is decided by this node.
     way: u32,
 }
 
 impl TreeRoutes {
-    /// Those of a climb.
+    /// Computes the tables.
     pub fn new(climb: Climb, nodes: u32) -> Self {
         let mut ends = Vec::with_capacity(nodes as usize * climb.levels.len());
         for node in 0..nodes {
@@ -94,7 +96,7 @@ impl TreeRoutes {
         &self.ends[node.index() * self.levels.len()..][..self.levels.len()]
     }
 
-    /// Asks for what a node contributes.
+    /// Prefetches the entries of a node.
     #[inline]
     pub fn fetch(&self, node: NodeId) {
         if let [first, .., last] = self.of(node) {
@@ -103,8 +105,8 @@ impl TreeRoutes {
         }
     }
 
-    /// Appends the route. `choose` is asked level by level for the port by which to go up; the way down is then given,
-    /// and takes the cable beside the one that a message going up there would take.
+    /// Appends the route. `choose` is called level by level for the port up. The path down is then
+    /// determined: it takes the cable beside the one that a message going up there would take.
     #[inline]
     pub fn route_by(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>, mut choose: impl FnMut(&Level) -> u32) {
         let (from, to) = (self.of(src), self.of(dst));
@@ -123,7 +125,7 @@ impl TreeRoutes {
         }
     }
 
-    /// Appends the route by digits; `decider` is the one of its ends whose number says which way is taken.
+    /// Appends the route by digits; `decider` is the end whose number decides the ports.
     #[inline]
     pub fn route(&self, src: NodeId, dst: NodeId, decider: NodeId, route: &mut Vec<LinkId>) {
         let (from, to, ways) = (self.of(src), self.of(dst), self.of(decider));
@@ -159,7 +161,7 @@ impl TreeRoutes {
         }
     }
 
-    /// The same on a tree of so many levels.
+    /// Does the work of [`TreeRoutes::count`] on a tree of `LEVELS` levels.
     #[inline]
     fn count_known<const LEVELS: usize>(
         &self,
@@ -176,7 +178,7 @@ impl TreeRoutes {
     }
 }
 
-/// Calls `add` with each link of the route between two nodes where this one decides, in no particular order.
+/// Calls `add` with each link of a route whose ports are decided by node `by`, in no particular order.
 #[inline(always)]
 fn visit((from, to): (&[End], &[End]), by: &[End], levels: &[Level], add: &mut impl FnMut(LinkId)) {
     for (level, Level { cables, .. }) in levels.iter().enumerate() {
@@ -203,14 +205,14 @@ impl Level {
         }
     }
 
-    /// The port of a part that a number falls to, and what is left of the number for the level above.
+    /// Returns the port given by a number, and the quotient for the level above.
     #[inline]
     pub fn digit(&self, number: u32) -> (u32, u32) {
         let (above, digit) = self.by_parents.divide(number);
         if self.is_simple { (digit, above) } else { (self.by_ports.divide(number).1, above) }
     }
 
-    /// The parent that a port leads to.
+    /// Returns the parent that a port leads to.
     #[inline]
     fn parent(&self, port: u32) -> u32 {
         if self.is_simple { port } else { self.by_parents.divide(port).1 }

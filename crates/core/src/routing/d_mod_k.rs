@@ -11,12 +11,13 @@ use crate::ids::{IdVec, LinkId, NodeId};
 
 /// `[routing.d-mod-k]`: up a tree by the destination's number.
 ///
-/// From a part of level l a message to node d takes port `(d / W_l) mod (up[l] * parallel[l])`, where `W_l = up[0] *
-/// ... * up[l-1]`: neighbouring destinations are spread over the parents, and a destination is reached by the same way
-/// down from everywhere. Shifts (node i to i + c) on a full-bisection tree share no link.
+/// From a node or switch of level l, a message to node d takes port `(d / W_l) mod (up[l] * parallel[l])`,
+/// where `W_l = up[0] * ... * up[l-1]`. Neighbouring destinations are spread over the parents, and all
+/// messages to a destination use the same path down. Shifts (node i to i + c) on a full-bisection tree share
+/// no link.
 ///
-/// Source: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees",
-/// Technion CCIT report 776 (2010); SimGrid's `FAT_TREE` clusters.
+/// Source: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat
+/// trees", Technion CCIT report 776 (2010); SimGrid's `FAT_TREE` clusters.
 #[spec(partial, Default)]
 pub struct DModKSpec {}
 
@@ -36,31 +37,31 @@ impl Rule for SModKSpec {
     }
 }
 
-/// Whose number says which way is taken.
+/// End whose number decides the ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Source,
     Destination,
 }
 
-/// Up by the digits of one end's number.
+/// Router up a tree by the digits of one end's number.
 #[derive(Debug)]
 struct ModK {
     routes: TreeRoutes,
-    /// From the nodes up.
+    /// Levels from the nodes up.
     levels: Vec<Level>,
     by: End,
 }
 
-/// The numbers of a level of a tree, worked out once: [`Router::dominator`] is asked of every link.
+/// Parameters of a level of a tree, computed once: [`Router::dominator`] is called for every link.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// The first link up, and how many there are; as many lead down.
+    /// First link up, and number of links up; the same number lead down.
     first: u32,
     cables: u32,
-    /// Ports of a part of the level below.
+    /// Ports of a node or switch of the level below.
     ports: u32,
-    /// Parts of the level below that are above the same nodes, and how many nodes.
+    /// Nodes or switches of the level below that are above the same nodes, and the number of these nodes.
     copies: u32,
     block: u32,
 }
@@ -76,12 +77,12 @@ impl Level {
         }
     }
 
-    /// Number of ways between the parts above one node below this level and those above it on this level.
+    /// Number of paths over this level from the switches above one node: one for each of their ports.
     fn ways(self) -> u32 {
         self.copies * self.ports
     }
 
-    /// The link of this level on the way to (or from) a node.
+    /// Returns the link of this level on the path to (or from) a node.
     fn next(self, node: u32, down: bool) -> LinkId {
         let child = node / self.block * self.copies + node % self.copies;
         let port = node / self.copies % self.ports;
@@ -134,8 +135,9 @@ impl Router for ModK {
         crossings
     }
 
-    /// The next link towards the destination of a link down (D-mod-k), or the one before a link up, towards the source
-    /// (S-mod-k), where that is the same for all nodes that the link serves: so always where it serves one.
+    /// Returns the next link towards the destination of a link down (D-mod-k), or the one before a link up,
+    /// towards the source (S-mod-k), if it is the same for all nodes that the link serves. This is always so
+    /// if it serves one node.
     fn dominator(&self, link: LinkId) -> Option<LinkId> {
         let index = self.levels.iter().rposition(|level| level.first <= link.0)?;
         let (level, below) = (self.levels[index], *self.levels.get(index.checked_sub(1)?)?);

@@ -1,39 +1,40 @@
-//! Steady traffic: how much each node sends to each other.
+//! Steady traffic between all pairs of nodes.
 
 use super::graph::Graph;
 use crate::diagnostic::Diagnostic;
 use crate::ids::NodeId;
 
-/// Most pairs of nodes that are listed, of traffic of all with all.
+/// Largest number of pairs of nodes that are listed, for traffic of all with all.
 const MOST_PAIRS: u64 = 100_000_000;
 
-/// How much each node sends to each other all the time \[B/s\].
+/// Steady traffic from each node to each other node \[B/s\].
 #[derive(Clone, PartialEq, Debug)]
 pub enum Demand {
-    /// Nodes are in classes. A node sends in equal parts to all nodes of one class, itself left out.
+    /// Nodes are in classes. A node sends in equal parts to all other nodes of one class.
     Blocks(Blocks),
-    /// From, to and how much, in ascending order of (from, to).
+    /// Source, destination and amount, in ascending order of (source, destination).
     Pairs(Vec<(NodeId, NodeId, f64)>),
 }
 
 /// Traffic from class to class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Blocks {
-    /// By node: its class.
+    /// Class of each node.
     class: Vec<u32>,
-    /// By node: how much it sends \[B/s\].
+    /// Amount sent by each node \[B/s\].
     sends: Vec<f64>,
-    /// By class: to which class its nodes send.
+    /// Class to which the nodes of each class send.
     to: Vec<u32>,
-    /// By class: its nodes.
+    /// Nodes of each class.
     members: Vec<Vec<u32>>,
 }
 
 impl Blocks {
-    /// `class` and `sends` are by node, `to` by class. A node that has nobody to send to sends nothing.
+    /// Creates traffic between classes; `class` and `sends` are by node, `to` by class. A node without
+    /// receivers sends nothing.
     ///
     /// # Panics
-    /// Where a class has no entry in `to`.
+    /// Panics if a class has no entry in `to`.
     pub fn new(class: Vec<u32>, sends: Vec<f64>, to: Vec<u32>) -> Self {
         let mut members = vec![Vec::new(); to.len()];
         for (node, &class) in class.iter().enumerate() {
@@ -42,13 +43,13 @@ impl Blocks {
         Self { class, sends, to, members }
     }
 
-    /// How many nodes a node of this class sends to.
+    /// Number of nodes that a node of this class sends to.
     fn receivers(&self, class: u32) -> usize {
         let to = self.to[class as usize];
         self.members[to as usize].len().saturating_sub(usize::from(to == class))
     }
 
-    /// How much a node sends to each node of the class it sends to \[B/s\].
+    /// Amount that a node sends to each of its receivers \[B/s\].
     fn each(&self, node: u32) -> f64 {
         match self.receivers(self.class[node as usize]) {
             0 => 0.0,
@@ -66,7 +67,7 @@ impl Demand {
         }
     }
 
-    /// Calls `visit` for each node that a node sends to, with how much \[B/s\].
+    /// Calls `visit` for each node that a node sends to, with the amount \[B/s\].
     pub fn from(&self, src: NodeId, mut visit: impl FnMut(NodeId, f64)) {
         match self {
             Self::Blocks(blocks) => {
@@ -81,8 +82,8 @@ impl Demand {
         }
     }
 
-    /// One of the nodes that a node sends to, each as likely as it gets much; `unit` is the draw, in `[0, 1)`. `None`
-    /// for a node that sends nothing.
+    /// Returns one of the receivers of a node, with probabilities proportional to their amounts. `unit` is
+    /// the draw, in `[0, 1)`. Returns `None` for a node that sends nothing.
     pub fn drawn(&self, src: NodeId, unit: f64) -> Option<NodeId> {
         match self {
             Self::Blocks(blocks) => {
@@ -111,7 +112,7 @@ impl Demand {
         }
     }
 
-    /// How much one node sends to another \[B/s\].
+    /// Returns the amount that one node sends to another \[B/s\].
     pub fn between(&self, src: NodeId, dst: NodeId) -> f64 {
         match self {
             Self::Blocks(blocks) => {
@@ -125,7 +126,7 @@ impl Demand {
         }
     }
 
-    /// The same, so many times as much.
+    /// Returns the traffic multiplied by `times`.
     pub(super) fn scaled(&self, times: f64) -> Self {
         match self {
             Self::Blocks(blocks) => {
@@ -136,10 +137,10 @@ impl Demand {
         }
     }
 
-    /// What goes between pairs of nodes for which this holds.
+    /// Returns the traffic between the pairs of nodes for which `holds` is true.
     ///
     /// # Errors
-    /// Where these are too many to be listed.
+    /// Fails if these are too many to be listed.
     pub(super) fn kept(&self, nodes: u32, holds: impl Fn(NodeId, NodeId) -> bool) -> Result<Self, Diagnostic> {
         if matches!(self, Self::Blocks(_)) && u64::from(nodes).pow(2) > MOST_PAIRS {
             let message = format!("the planes of all pairs of {nodes} nodes are too many to be counted one by one");
@@ -156,7 +157,7 @@ impl Demand {
         Ok(Self::Pairs(pairs))
     }
 
-    /// The same among so many nodes, of which each of those here is another; their order stays.
+    /// Returns the traffic with each node mapped to one of `nodes` different nodes in the same order.
     pub(super) fn moved(&self, nodes: u32, to: impl Fn(NodeId) -> NodeId) -> Self {
         match self {
             Self::Blocks(blocks) => {
@@ -173,7 +174,7 @@ impl Demand {
         }
     }
 
-    /// By node: how much it sends to others, and how much it gets \[B/s\].
+    /// Returns the amounts that each node sends to other nodes and receives \[B/s\].
     pub fn totals(&self, nodes: u32) -> Vec<(f64, f64)> {
         let mut totals = vec![(0.0, 0.0); nodes as usize];
         match self {
@@ -202,16 +203,17 @@ impl Demand {
     }
 }
 
-/// A demand added up by places, column by column: what all places send to one.
+/// Traffic added up by places, column by column: the amounts from all places to one.
 pub(super) enum Columns<'a> {
     Blocks {
         blocks: &'a Blocks,
-        /// By place: the classes of its nodes, with what all of them together send to each of their receivers.
+        /// By place: the classes of its nodes, with the amount that all of them together send to each
+        /// receiver.
         sent: Vec<Vec<(u32, f64)>>,
-        /// By place: the classes of its nodes, with how many there are.
+        /// By place: the classes of its nodes, with their number of nodes.
         counts: Vec<Vec<(u32, u32)>>,
     },
-    /// By place: who sends there, and how much.
+    /// By place: the places that send there, and the amounts.
     Pairs(Vec<Vec<(u32, f64)>>),
 }
 
@@ -220,7 +222,7 @@ impl<'a> Columns<'a> {
         Self::by(demand, graph.places(), |node| graph.home(node).place)
     }
 
-    /// The same for so many places, each node being at one.
+    /// Adds up traffic by places; `place_of` gives the place of each node.
     pub fn by(demand: &'a Demand, places: u32, place_of: impl Fn(NodeId) -> u32) -> Self {
         let places = places as usize;
         match demand {
@@ -251,8 +253,8 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Writes by place how much it sends to `to` \[B/s\]; what a place sends to itself is left out. Returns whether
-    /// there is anything.
+    /// Writes the amount from each place to `to` \[B/s\], without the traffic of a place to itself. Returns
+    /// true if any amount is above 0.
     pub fn column(&self, to: u32, column: &mut [f64]) -> bool {
         column.fill(0.0);
         match self {
@@ -275,14 +277,15 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A demand added up by the places that send, node by node: what all places send to one node.
+/// Traffic added up by sending places, node by node: the amounts from all places to one node.
 pub(super) enum Toward<'a> {
     Blocks {
         blocks: &'a Blocks,
-        /// By class: the places that send to its nodes, with how much all their nodes together send to each.
+        /// By class: the places that send to its nodes, with the amount from each place to each of these
+        /// nodes.
         to_class: Vec<Vec<(u32, f64)>>,
     },
-    /// By node: the places that send there, and how much.
+    /// By node: the places that send there, and the amounts.
     Pairs(Vec<Vec<(u32, f64)>>),
 }
 
@@ -313,7 +316,7 @@ impl<'a> Toward<'a> {
         }
     }
 
-    /// Writes by place how much it sends to this node \[B/s\]. Returns whether there is anything.
+    /// Writes the amount from each place to this node \[B/s\]. Returns true if any amount is above 0.
     pub fn amounts(&self, dst: NodeId, graph: &Graph, amounts: &mut [f64]) -> bool {
         let senders = match self {
             Self::Blocks { blocks, to_class } => match blocks.class.get(dst.0 as usize) {

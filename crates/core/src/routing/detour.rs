@@ -1,4 +1,4 @@
-//! Detours: intermediate groups or switches, drawn or all of them.
+//! Detours through intermediate groups or switches, one drawn or all of them.
 
 use rustc_hash::FxHashMap;
 
@@ -13,20 +13,20 @@ use crate::units::Time;
 /// Most memory that counting may need \[B\].
 const MOST_MEMORY: u64 = 4 << 30;
 
-/// The groups, or the switches, that messages may be sent to before they go to their destination.
+/// Groups or switches that messages may be sent to before they go to their destination.
 ///
-/// Switches are in *zones*: the groups of the fabric, or each switch by itself where it has none. The intermediate is
-/// in another zone than source and destination, and has nodes. Within one zone, and where there is no such
-/// intermediate, messages go shortest ways.
+/// Switches are in *zones*: the groups of the fabric, or each switch by itself if it has none. The
+/// intermediate has nodes and is in another zone than source and destination. Within one zone, and if there
+/// is no such intermediate, messages take shortest paths.
 #[derive(Debug)]
 pub(super) struct Detours {
-    /// Whether the intermediate is a group: then its switch next to the source is where the second half begins.
+    /// True if the intermediate is a group: then the second half begins at its switch nearest to the source.
     pub to_groups: bool,
-    /// By place: its zone.
+    /// Zone of each place.
     zone: Vec<u32>,
-    /// What may be drawn: groups or places.
+    /// Intermediates that may be drawn: groups or places.
     all: Vec<u32>,
-    /// By zone: how many of those are in it.
+    /// Number of intermediates in each zone.
     inside: Vec<u32>,
 }
 
@@ -55,12 +55,12 @@ impl Detours {
         detours
     }
 
-    /// The zone of an intermediate.
+    /// Returns the zone of an intermediate.
     fn zone_of(&self, intermediate: u32) -> u32 {
         if self.to_groups { intermediate } else { self.zone[intermediate as usize] }
     }
 
-    /// How many intermediates there are between places of two zones.
+    /// Number of intermediates between places of two zones.
     fn between(&self, from: u32, to: u32) -> u32 {
         if from == to {
             return 0;
@@ -68,7 +68,7 @@ impl Detours {
         self.all.len() as u32 - self.inside[from as usize] - self.inside[to as usize]
     }
 
-    /// How many intermediates there are between two places.
+    /// Number of intermediates between two places.
     pub fn count(&self, from: u32, to: u32) -> u32 {
         self.between(self.zone[from as usize], self.zone[to as usize])
     }
@@ -77,20 +77,20 @@ impl Detours {
         if self.to_groups { Target::Group(intermediate) } else { Target::Place(intermediate) }
     }
 
-    /// All intermediates between two places.
+    /// Returns all intermediates between two places.
     pub fn each(&self, from: u32, to: u32) -> impl Iterator<Item = Target> {
         let (from, to) = (self.zone[from as usize], self.zone[to as usize]);
         let fits = move |one: &&u32| from != to && ![from, to].contains(&self.zone_of(**one));
         self.all.iter().filter(fits).map(|&one| self.target(one))
     }
 
-    /// All that may be an intermediate.
+    /// Returns all intermediates.
     pub fn targets(&self) -> impl Iterator<Item = Target> {
         self.all.iter().map(|&one| self.target(one))
     }
 
-    /// An intermediate between two places, each as likely; `None` where there is none. `draw` counts the draws of a
-    /// message.
+    /// Draws an intermediate between two places, each with the same probability. Returns `None` if there is
+    /// none. `draw` counts the draws of a message.
     pub fn draw(&self, from: u32, to: u32, hash: Mix, message: u64, draw: &mut u64) -> Option<Target> {
         if self.count(from, to) == 0 {
             return None;
@@ -105,8 +105,8 @@ impl Detours {
         }
     }
 
-    /// Goes shortest ways to the intermediate, if there is one, and on to a place, drawing one link where several lead
-    /// on; `false` where no way leads there.
+    /// Follows shortest paths to the intermediate, if there is one, and on to a place, drawing one link where
+    /// several lead on. Returns `false` if there is no path.
     pub fn walk(
         &self,
         graph: &Graph,
@@ -121,7 +121,7 @@ impl Detours {
         via.and_then(|via| graph.walk(via, Target::Place(to), pick, visit)).is_some()
     }
 
-    /// That counting loads fits in memory.
+    /// Checks that counting loads fits in memory.
     pub fn check_size(&self, graph: &Graph) -> Result<(), Diagnostic> {
         let memory = 8 * u64::from(graph.places()) * self.inside.len() as u64;
         if memory <= MOST_MEMORY {
@@ -132,11 +132,11 @@ impl Detours {
             .help("count shortest paths (minimal, spray), or take a smaller fabric"))
     }
 
-    /// Adds what traffic puts on links if all of it goes through intermediates, each as likely, and in equal parts over
-    /// the links that lead on.
+    /// Adds the loads if all traffic goes through intermediates with equal probability, and in equal parts
+    /// over the links that lead on.
     ///
-    /// Traffic between two zones is the sum over intermediates of its way there and its way from there; both halves are
-    /// added up by their ends first, so that each is counted once for each pair of switches.
+    /// Traffic between two zones is the sum over intermediates of its path to and from the intermediate. Both
+    /// halves are added up by their ends first, so that each is counted once for each pair of switches.
     pub fn count_loads(&self, graph: &Graph, columns: &Columns<'_>, loads: &mut IdVec<LinkId, f64>) {
         let (places, zones) = (graph.places() as usize, self.inside.len());
         // By place and zone: what is sent there, for each of the intermediates that it may take \[B/s\].
@@ -204,12 +204,14 @@ impl Detours {
     }
 }
 
-/// Where messages come into groups: by the place that they come from and by group, the places with the part that each
-/// gets. Places from which that is the same, as often all of a group are, are of one class and looked at once.
+/// Entry places of messages into groups, by their source place and the group, with the part that enters at
+/// each.
+///
+/// Sources with the same entries form a class that is examined once; often these are all places of a group.
 struct Entries {
-    /// By place.
+    /// Class of each place.
     class_of: Vec<u32>,
-    /// By class, and one more: where its entries start.
+    /// Start of the entries of each class, and their end.
     starts: Vec<usize>,
     entries: Vec<Entry>,
 }

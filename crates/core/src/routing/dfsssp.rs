@@ -1,4 +1,4 @@
-//! DFSSSP: forwarding tables of shortest ways, balanced over the whole fabric.
+//! DFSSSP: forwarding tables of shortest paths, balanced over the whole fabric.
 
 use std::sync::Arc;
 
@@ -6,18 +6,20 @@ use super::balanced::{Balance, Order, balanced};
 use super::rule::{Built, Given, Rule};
 use crate::fabric::Fabric;
 
-/// `[routing.dfsssp]`: for each destination a tree of shortest ways, those with the fewest routes on their links so
-/// far.
+/// `[routing.dfsssp]`: for each destination a tree of shortest paths with the fewest earlier routes on their
+/// links.
 ///
-/// For destination after destination: of all ways with the fewest links from each switch the one with the least sum of
-/// `w(l)` over its links `l` (Dijkstra); then `w(l)` grows by the number of nodes whose route to that destination
-/// crosses `l`. All `w` start at 0: the published rule starts at a number so large that no longer way is ever cheaper,
-/// which is the same. Virtual lanes, which make packets free of deadlock, are left to packet models.
+/// Destinations are handled one after another. From each switch, of all paths with the fewest links, the one
+/// with the least sum of `w(l)` over its links `l` is taken (Dijkstra). Then `w(l)` grows by the number of
+/// nodes whose route to that destination crosses `l`. All `w` start at 0. The published rule starts at a
+/// number so large that no longer path is ever cheaper, which is the same. Virtual lanes, which make packets
+/// deadlock-free, are left to packet models.
 ///
-/// Source: J. Domke, T. Hoefler, W. Nagel: *Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011.
+/// Source: J. Domke, T. Hoefler, W. Nagel: *Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS
+/// 2011.
 #[spec(partial, Default)]
 pub struct DfssspSpec {
-    /// In which order destinations get their routes: `switches`, `round-robin` or `random`.
+    /// Order in which destinations get their routes: `switches`, `round-robin` or `random`.
     #[serde(skip_serializing_if = "Order::is_default")]
     pub order: Order,
 }

@@ -18,32 +18,33 @@ use crate::rng::Mix;
 
 /// `[routing.dimension-order]`: along one dimension after another, each the shorter way round.
 ///
-/// On a HyperX each dimension is one step; of parallel cables each message draws one by its number.
+/// On a HyperX each dimension is one step; each message draws one of parallel cables by its number.
 #[spec(partial, Default)]
 pub struct DimensionOrderSpec {
-    /// The dimensions in the order in which they are crossed (default `[0, 1, ...]`: x, then y).
+    /// Order in which the dimensions are crossed (default `[0, 1, ...]`: x, then y).
     pub order: Option<Located<Vec<Located<u32>>>>,
-    /// Which way round a ring, where both are equally long (default positive).
+    /// Direction round a ring if both are equally long (default positive).
     pub ties: Option<Ties>,
 }
 
-/// Which way round a ring, where both are equally long.
+/// Direction round a ring if both are equally long.
 #[spec(Copy, Eq, Default)]
 pub enum Ties {
     /// Ascending.
     #[default]
     Positive,
-    /// Ascending from even coordinates and descending from odd ones, with the other coordinates of both ends added:
-    /// half of the messages each way on every ring, as the bound n^3/8 of an all-to-all on an n x n torus supposes.
+    /// Ascending if the sum of the source's coordinate along the ring and of the other coordinates of both
+    /// ends is even, else descending. Half of the messages go each way on every ring, as the bound n^3/8 of
+    /// an all-to-all on an n x n torus supposes.
     Balanced,
     /// By a hash of seed, source and destination.
     Random,
-    /// Ascending, but descending from the node half-way along the ring (coordinate n/2): as SimGrid 3.32 does, for
-    /// comparison with it.
+    /// Ascending, but descending from the node half-way along the ring (coordinate n/2), as in SimGrid 3.32,
+    /// for comparison with it.
     Simgrid,
 }
 
-/// One dimension as a route needs it.
+/// Parameters of one dimension of a route.
 #[derive(Debug)]
 struct Axis {
     dim: usize,
@@ -52,12 +53,12 @@ struct Axis {
     wrap: bool,
     by_size: Divisor,
     by_stride: Divisor,
-    /// Links of a hyper-crossbar: first to this dimension's crossbars, first from them.
+    /// First links of a hyper-crossbar to and from this dimension's crossbars.
     crossbars: [u32; 2],
 }
 
 impl DimensionOrderSpec {
-    /// The order of so many dimensions.
+    /// Returns the order of `count` dimensions.
     fn order(&self, count: usize) -> Result<Vec<usize>, Vec<Diagnostic>> {
         let Some(order) = &self.order else {
             return Ok((0..count).collect());
@@ -114,14 +115,14 @@ impl Rule for DimensionOrderSpec {
 }
 
 impl Axis {
-    /// The coordinate of a position along this dimension.
+    /// Returns the coordinate of a position along this dimension.
     #[inline]
     fn coordinate(&self, position: u32) -> u32 {
         self.by_size.divide(self.by_stride.divide(position).0).1
     }
 }
 
-/// On a torus or mesh.
+/// Router on a torus or mesh.
 #[derive(Debug)]
 struct OnGrid {
     axes: Vec<Axis>,
@@ -131,7 +132,7 @@ struct OnGrid {
 }
 
 impl OnGrid {
-    /// Whether a message that is half-way round along `axis` takes the descending way.
+    /// Returns true if a message that has to go half-way round along `axis` descends.
     fn descends(&self, src: NodeId, dst: NodeId, axis: &Axis) -> bool {
         match self.ties {
             Ties::Positive => false,
@@ -185,11 +186,11 @@ impl Router for OnGrid {
     }
 }
 
-/// On a hyper-crossbar.
+/// Router on a hyper-crossbar.
 #[derive(Debug)]
 struct OnCrossbars {
     axes: Vec<Axis>,
-    /// Number of host links to the network, where there are any.
+    /// Number of host links to the network, if there are any.
     hosts: Option<u32>,
 }
 
@@ -216,17 +217,17 @@ impl Router for OnCrossbars {
     }
 }
 
-/// On any other lattice.
+/// Router on any other lattice.
 #[derive(Debug)]
 struct OnLattice {
     dimensions: Dimensions,
     order: Vec<usize>,
-    /// Whether there are several equal steps anywhere.
+    /// True if several equal steps exist anywhere.
     draws: bool,
     hash: Mix,
 }
 
-/// Whether several equal steps lead from the first point along a dimension, as from any other.
+/// Returns true if several equal steps lead from the first point along a dimension; all points are alike.
 fn draws(dimensions: &Dimensions) -> bool {
     let several = |&dim: &usize| {
         let mut steps = Vec::new();

@@ -1,4 +1,4 @@
-//! Family: the routes that the fabric's family works out itself.
+//! Family: routes computed by the fabric's family.
 
 use std::sync::Arc;
 
@@ -7,15 +7,16 @@ use super::rule::{Built, Given, Rule};
 use crate::fabric::{Fabric, Family};
 use crate::ids::{LinkId, NodeId};
 
-/// `[routing.family]`: the minimal routes of the fabric's own family, worked out by its arithmetic.
+/// `[routing.family]`: the minimal routes of the fabric's own family, computed by its arithmetic.
 ///
-/// * dragonfly, dragonfly+: inside the group to a cable to the other group, over it, and inside that group; where
-///   several cables need the fewest steps, one by a hash of source and destination;
-/// * HyperX: one dimension after another, each in one step; over one of parallel cables by a hash;
-/// * rails: over the switch of the server; else over the leaf of the destination's rail, and the spine by the
-///   destination's number; the plane by a hash.
+/// * dragonfly, dragonfly+: inside the group to a cable to the other group, over it, and inside that group; if several
+///   cables need the fewest steps, one is chosen by a hash of source and destination;
+/// * HyperX: one dimension after another, each in one step; one of parallel cables is chosen by a hash;
+/// * rails: over the switch of the server; between servers over the leaf of the destination's rail, and the spine given
+///   by the destination's number; the plane is chosen by a hash.
 ///
-/// Every message of a pair takes the same way. Memory: 12 bytes a cable between groups, none for others.
+/// Every message of a pair takes the same path. Memory: 32 bytes a cable between groups, none for other
+/// families.
 #[spec(partial, Default)]
 pub struct FamilySpec {}
 

@@ -1,18 +1,19 @@
-//! What is left to one target from everywhere, and the links that lead closer to it.
+//! Distances from all places to one target, and the links that lead closer to it.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// For one target, by place from some first one on: how far it is, and which of the links out of the place lead closer.
+/// Distances to one target, for all places from a first one on, and the links out of each place that lead
+/// closer.
 ///
-/// Memory: 4 bytes a place for distances, and 4 or 8 for sets of links where these are kept.
+/// Memory: 4 bytes a place for distances, and 4 or 8 for sets of links if these are stored.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// See [`Graph::distance`](super::graph::Graph).
+    /// Distance of each place, see [`Graph::distance`](super::graph::Graph).
     pub distances: Box<[u32]>,
     sets: Sets,
 }
 
-/// By place a bit for each of its links that leads closer; 0 where that has not been asked yet.
+/// Sets of links by place: a bit for each link that leads closer; 0 if the set has not been computed.
 #[derive(Debug)]
 enum Sets {
     None,
@@ -20,14 +21,14 @@ enum Sets {
     Wide(Box<[AtomicU64]>),
 }
 
-/// How many bits are kept of each place.
+/// Number of bits stored for each place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Width {
-    /// None: links are looked at one by one.
+    /// No bits: links are examined one by one.
     None,
-    /// 32.
+    /// 32 bits.
     Narrow,
-    /// 64.
+    /// 64 bits.
     Wide,
 }
 
@@ -35,7 +36,7 @@ pub(super) enum Width {
 const MOST_MEMORY: u64 = 64 << 20;
 
 impl Width {
-    /// For so many targets and places, of which none has more links than `ports`.
+    /// Returns the width for these numbers of targets and places, if no place has more than `ports` links.
     pub fn new(targets: u64, places: u64, ports: usize) -> Self {
         let fits = |bytes: u64| targets * places * bytes <= MOST_MEMORY;
         match ports {
@@ -47,7 +48,7 @@ impl Width {
 }
 
 impl Field {
-    /// These distances, and no set yet.
+    /// Creates a field of these distances without sets.
     pub fn new(distances: Box<[u32]>, width: Width) -> Self {
         let places = distances.len();
         let sets = match width {
@@ -58,13 +59,14 @@ impl Field {
         Self { distances, sets }
     }
 
-    /// Whether sets are kept.
+    /// Returns true if sets are stored.
     #[inline]
     pub fn has_sets(&self) -> bool {
         !matches!(self.sets, Sets::None)
     }
 
-    /// The links that lead closer, by their position; 0 where nobody has asked, or there are none.
+    /// Returns the links that lead closer, as bits by position; 0 if the set has not been computed, or is
+    /// empty.
     #[inline]
     pub fn set(&self, place: usize) -> u64 {
         // Whoever asks first writes the same as whoever else does.
@@ -75,7 +77,7 @@ impl Field {
         }
     }
 
-    /// Notes them.
+    /// Stores the set of a place.
     pub fn note(&self, place: usize, set: u64) {
         match &self.sets {
             Sets::None => {}

@@ -1,4 +1,4 @@
-//! Fluid: shortest ways and detours in the proportion that is best, known by counting loads.
+//! Fluid: shortest paths and detours in the best proportion, computed by counting loads.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use crate::ids::{Id, IdVec, LinkId, NodeId};
 
 /// `[routing.fluid]`: the best mix of minimal and Valiant, for `hayase throughput`.
 ///
-/// One share s of all traffic goes over shortest paths in equal parts, and 1 - s over all intermediates in equal parts
-/// (as `spray` and as `valiant-groups` or `valiant-switches` with all intermediates). s is where the largest of the
-/// loads
+/// A share s of all traffic goes over shortest paths in equal parts, and 1 - s over all intermediates in
+/// equal parts (as `spray` and as `valiant-groups` or `valiant-switches` with all intermediates). s minimises
+/// the largest of the loads
 /// ```text
 /// s minimal(l) + (1 - s) valiant(l)     of all links l
 /// ```
-/// is least: what a rule that adapts may come to with steady traffic if it does the same for all messages.
+/// An adaptive rule that treats all messages alike may reach this with steady traffic.
 #[spec(partial, Default)]
 pub struct FluidSpec {
-    /// Through what the other part goes (default: groups where the fabric has them, else switches).
+    /// Intermediates of the other share (default: groups if the fabric has them, else switches).
     pub via: Option<Via>,
 }
 
@@ -76,10 +76,10 @@ impl OnGraph for Fluid {
     }
 }
 
-/// Where in [0, 1] the largest of some lines, `(at 0, slope)`, is least.
+/// Returns the point in [0, 1] at which the largest of some lines, `(at 0, slope)`, is least.
 ///
-/// The largest of lines is convex. Of one that falls and one that rises the crossing is looked at; the line that is
-/// largest there takes the place of one of them, until none is larger.
+/// The maximum of lines is convex. The search looks at the crossing of one falling and one rising line; the
+/// line that is largest there replaces one of them, until none is larger.
 fn lowest(lines: &[(f64, f64)]) -> f64 {
     let largest = |at: f64| {
         let value = |line: &&(f64, f64)| line.0 + line.1 * at;

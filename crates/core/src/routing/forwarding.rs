@@ -1,4 +1,4 @@
-//! Forwarding tables: at each switch the next link, by the destination alone.
+//! Forwarding tables: at each switch the next link, given by the destination alone.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,18 +11,19 @@ use crate::ids::NodeId;
 /// Most memory of a table \[B\].
 const MOST_MEMORY: u64 = 16 << 30;
 
-/// No link leads on.
+/// Value for no port.
 pub(super) const NO_PORT: u16 = u16::MAX;
 
-/// For each destination node and each place (a switch, or a node that is joined to the network in more than one way)
-/// the port that leads on: the position of a link among those that leave the place for other places, in order of their
-/// numbers.
+/// Forwarding table: the port that leads on, for each destination node and each place.
 ///
-/// As in InfiniBand, whose forwarding tables have an entry for each local identifier, that is each node. The link from
-/// the last switch to the node is none of the table, for there is one only.
+/// A place is a switch, or a node that is joined to the network in more than one way. A port is the position
+/// of a link among those that leave the place for other places, in order of their numbers.
 ///
-/// Memory: a byte for each pair of node and place where no place has more than 255 ports, else two. A route costs a
-/// look at the table for each link.
+/// This is like InfiniBand, whose forwarding tables have an entry for each local identifier, that is each
+/// node. The only link from the last switch to the node is not in the table.
+///
+/// Memory: one byte for each pair of node and place if no place has more than 255 ports, else two. A route
+/// costs one table access for each link.
 pub struct Forwarding {
     pub(super) graph: Graph,
     ports: Ports,
@@ -40,10 +41,10 @@ impl fmt::Debug for Forwarding {
 }
 
 impl Forwarding {
-    /// An empty table.
+    /// Creates an empty table.
     ///
     /// # Errors
-    /// Links without ends, and a table that would not fit.
+    /// Fails if links have no ends, or if the table does not fit in memory.
     pub(super) fn new(fabric: &Arc<Fabric>) -> Result<Self, Vec<Diagnostic>> {
         let graph = Graph::new(fabric)?;
         let most = (0..graph.places()).map(|place| graph.out(place).len()).max().unwrap_or(0);
@@ -66,7 +67,7 @@ impl Forwarding {
         dst.0 as usize * self.graph.places() as usize + place as usize
     }
 
-    /// The port for a destination at a place, if there is an entry.
+    /// Returns the port for a destination at a place, if there is an entry.
     #[inline]
     pub(super) fn port(&self, dst: NodeId, place: u32) -> Option<u16> {
         match &self.ports {
@@ -75,7 +76,7 @@ impl Forwarding {
         }
     }
 
-    /// Makes an entry; `false` if there was another one.
+    /// Sets an entry. Returns `false` if there was a different one.
     pub(super) fn set(&mut self, dst: NodeId, place: u32, port: u16) -> bool {
         let before = self.port(dst, place);
         let at = self.at(dst, place);
@@ -86,7 +87,7 @@ impl Forwarding {
         before.is_none_or(|before| before == port)
     }
 
-    /// Makes the entries of one destination at all places, `NO_PORT` where there is none.
+    /// Sets the entries of one destination at all places, `NO_PORT` where there is none.
     pub(super) fn set_all(&mut self, dst: NodeId, by_place: &[u16]) {
         let row = self.at(dst, 0)..self.at(dst, 0) + by_place.len();
         match &mut self.ports {
@@ -96,7 +97,7 @@ impl Forwarding {
         }
     }
 
-    /// The link for a destination at a place, with the place that it leads to.
+    /// Returns the link for a destination at a place, with the place that it leads to.
     #[inline]
     pub(super) fn way(&self, dst: NodeId, place: u32) -> Option<Way> {
         self.port(dst, place).map(|port| self.graph.out(place)[usize::from(port)])

@@ -1,4 +1,4 @@
-//! Shortest ways over any graph of switches: what rules without a regular structure have in common.
+//! Shortest paths over any graph of switches, shared by the rules without a regular structure.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -12,83 +12,83 @@ use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
-/// No link, no group, no way.
+/// Value for no link, no group or no path.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Most memory that all tables together may come to need \[B\].
+/// Most memory of all tables together \[B\].
 const MOST_MEMORY: u64 = 16 << 30;
 
-/// What crossing from one group to another costs, beside the link: more than any way within groups.
+/// Additional cost of a link between groups: more than that of any path within groups.
 pub(super) const BETWEEN_GROUPS: u32 = 1 << 16;
 
-/// A link out of a place, or into it.
+/// Link out of a place, or into it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     pub link: u32,
-    /// The place at its other end.
+    /// Place at the other end.
     pub place: u32,
-    /// Its position among the links out of the place where it starts.
+    /// Position among the links out of the place where the link starts.
     pub port: u16,
     crosses: bool,
 }
 
 impl Way {
-    /// What crossing it costs: 1, and more from one group to another.
+    /// Returns the cost of the link: 1, and more between groups.
     #[inline]
     pub fn cost(&self) -> u32 {
         if self.crosses { 1 + BETWEEN_GROUPS } else { 1 }
     }
 }
 
-/// Where a node is joined to the network.
+/// Connection of a node to the network.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Home {
-    /// The place from which its messages go on, and at which those for it arrive.
+    /// Place from which the node's messages go on, and at which those for it arrive.
     pub place: u32,
-    /// The links from the node to there and back; `NONE` where the node is that place itself.
+    /// Links from the node to the place and back; `NONE` if the node is that place itself.
     pub up: u32,
     pub down: u32,
 }
 
-/// What a way leads to.
+/// Target of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Target {
     Place(u32),
     Group(u32),
 }
 
-/// The places of a fabric where ways branch, with the links between them.
+/// Places of a fabric where paths branch, with the links between them.
 ///
-/// A *place* is a switch, a node that sits on network links, or a node that is not joined to one switch by one link
-/// each way. All other nodes share the place of their switch, so what is kept grows with the square of the switches,
-/// not of the nodes.
+/// A *place* is a switch, a node that sits on network links, or a node that is not joined to one switch by
+/// one link each way. All other nodes share the place of their switch, so memory grows with the square of the
+/// switches, not of the nodes.
 ///
-/// A *shortest* way has the fewest links; where switches are in groups, the fewest links between groups come first.
-/// (On a dragonfly that is the usual minimal route: a link, the cable to the other group, a link. The fewest links
-/// alone would take two cables through a third group where that saves one.)
+/// A *shortest* path has the fewest links; if switches are in groups, the fewest links between groups come
+/// first. On a dragonfly that is the usual minimal route: a link, the cable to the other group, a link. With
+/// the fewest links alone, a path would take two cables through a third group where that saves a link.
 ///
-/// For each target, distances from all places are searched when they are first asked for: 4 bytes a pair of places, and
-/// as much or twice for the links that lead on (`ahead`). Nothing is kept for or by nodes that are places but that no
-/// message crosses.
+/// The distances from all places to a target are computed when they are first needed: 4 bytes a pair of
+/// places, and the same or twice as much for the links that lead on (`ahead`). Nothing is stored for nodes
+/// that are places but that no message crosses.
 pub(super) struct Graph {
     pub fabric: Arc<Fabric>,
-    /// By node.
+    /// Connection of each node.
     homes: Vec<Home>,
-    /// By place.
+    /// Vertex of each place.
     vertices: Vec<VertexId>,
-    /// By place: whether messages may cross it on their way.
+    /// By place: true if messages may cross it on their way.
     open: Vec<bool>,
-    /// By place, and one more: where its ways start.
+    /// Start of the links out of each place, and the end of the last ones.
     out_starts: Vec<u32>,
     out: Vec<Way>,
     into_starts: Vec<u32>,
     into: Vec<Way>,
-    /// By place: its group; empty where there are none.
+    /// Group of each place; empty if there are none.
     groups: Vec<u32>,
     group_count: u32,
-    /// The first place that messages may cross: nothing is kept of those before it.
+    /// First place that messages may cross: nothing is stored for those before it.
     pub first_open: u32,
-    /// What is kept of the links that lead closer.
+    /// Width of the stored sets of links that lead closer.
     pub width: Width,
     pub to_place: Vec<OnceLock<Field>>,
     pub to_group: Vec<OnceLock<Field>>,
@@ -101,10 +101,10 @@ impl fmt::Debug for Graph {
 }
 
 impl Graph {
-    /// The places of this fabric.
+    /// Finds the places of a fabric.
     ///
     /// # Errors
-    /// Links without ends, and a fabric whose tables would not fit.
+    /// Fails if links have no ends, or if the tables do not fit in memory.
     pub fn new(fabric: &Arc<Fabric>) -> Result<Self, Vec<Diagnostic>> {
         if fabric.links().iter().any(|link| link.ends.is_none()) {
             let message = format!("links of `{}` have no ends, so that there are no paths to search", fabric.name());
@@ -214,7 +214,7 @@ impl Graph {
         })
     }
 
-    /// The place at the end of a link between places.
+    /// Returns the place at the end of a link between places.
     pub fn end_of(&self, link: LinkId) -> Option<u32> {
         let (_, to) = self.fabric.link(link).ends?;
         self.place_of(to)
@@ -225,23 +225,23 @@ impl Graph {
         self.vertices.len() as u32
     }
 
-    /// Number of groups; 0 where there are none.
+    /// Number of groups; 0 if there are none.
     pub fn group_count(&self) -> u32 {
         self.group_count
     }
 
-    /// The group of a place.
+    /// Returns the group of a place.
     pub fn group(&self, place: u32) -> Option<u32> {
         self.groups.get(place as usize).copied().filter(|&group| group != NONE)
     }
 
-    /// Where a node is joined to the network.
+    /// Returns the connection of a node to the network.
     #[inline]
     pub fn home(&self, node: NodeId) -> Home {
         self.homes[node.0 as usize]
     }
 
-    /// The places that messages may cross and that have nodes on them or next to them, ascending.
+    /// Returns the places that messages may cross and that have nodes on them or next to them, ascending.
     pub fn places_with_nodes(&self) -> Vec<u32> {
         let mut places = Vec::new();
         for home in &self.homes {
@@ -256,30 +256,30 @@ impl Graph {
         places
     }
 
-    /// The vertex of a place.
+    /// Returns the vertex of a place.
     pub fn vertex(&self, place: u32) -> VertexId {
         self.vertices[place as usize]
     }
 
-    /// The place of a vertex, if it is one.
+    /// Returns the place of a vertex, if it is one.
     pub fn place_of(&self, vertex: VertexId) -> Option<u32> {
         // Places are in order of their vertices.
         self.vertices.binary_search(&vertex).ok().map(|place| place as u32)
     }
 
-    /// Whether messages may cross a place on their way.
+    /// Returns true if messages may cross a place on their way.
     #[inline]
     pub fn is_open(&self, place: u32) -> bool {
         self.open[place as usize]
     }
 
-    /// The links from a place to other places, in order of their numbers.
+    /// Returns the links from a place to other places, in order of their numbers.
     #[inline]
     pub fn out(&self, place: u32) -> &[Way] {
         &self.out[self.out_starts[place as usize] as usize..self.out_starts[place as usize + 1] as usize]
     }
 
-    /// The links from other places to this one, in order of their numbers.
+    /// Returns the links from other places to this one, in order of their numbers.
     #[inline]
     pub fn into(&self, place: u32) -> &[Way] {
         &self.into[self.into_starts[place as usize] as usize..self.into_starts[place as usize + 1] as usize]

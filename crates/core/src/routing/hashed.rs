@@ -9,11 +9,11 @@ use crate::fabric::Fabric;
 use crate::ids::{LinkId, NodeId};
 use crate::rng::Mix;
 
-/// `[routing.hashed]`: up a tree by a hash of source and destination, as switches do that spread flows over equal
+/// `[routing.hashed]`: up a tree by a hash of source and destination, as switches spread flows over equal
 /// paths.
 ///
-/// On each level the port is drawn uniformly by a hash of seed, level, source and destination. Every message of a pair
-/// takes the same way.
+/// On each level the port is drawn uniformly by a hash of seed, level, source and destination. Every message
+/// of a pair takes the same path.
 #[spec(partial, Default)]
 pub struct HashedSpec {
     /// Seed of the hash (default: the scenario's).

@@ -1,4 +1,4 @@
-//! Ways along the dimensions of a lattice: what rules for grids and HyperX have in common.
+//! Paths along the dimensions of a lattice, for rules on grids and HyperX.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use crate::fabric::{Fabric, Family, Lattice, Step};
 use crate::ids::{IdVec, LinkId, NodeId};
 use crate::units::Time;
 
-/// Most dimensions longer than 1 of which all orders are counted: their sets are 2^n.
+/// Largest number of dimensions longer than 1 for which all orders are counted: there are 2^n sets of them.
 pub(super) const MOST_DIMENSIONS: usize = 12;
 
-/// A fabric whose switches have coordinates.
+/// Fabric whose switches have coordinates.
 #[derive(Debug)]
 pub(super) struct Dimensions {
     pub fabric: Arc<Fabric>,
     family: Arc<dyn Family>,
-    /// Those along which there is anywhere to go, in order.
+    /// Dimensions of more than one point, in order.
     pub longer: Vec<usize>,
 }
 
 impl Dimensions {
-    /// The dimensions of a fabric.
+    /// Returns the dimensions of a fabric.
     ///
     /// # Errors
-    /// Where its switches have no coordinates.
+    /// Fails if its switches have no coordinates.
     pub fn new(fabric: &Arc<Fabric>, rule: &str) -> Result<Self, Vec<Diagnostic>> {
         let family = fabric.shared_family();
         let Some(lattice) = family.lattice() else {
@@ -36,21 +36,21 @@ impl Dimensions {
         Ok(Self { fabric: Arc::clone(fabric), longer, family })
     }
 
-    /// The lattice.
+    /// Returns the lattice.
     #[inline]
     pub fn lattice(&self) -> &dyn Lattice {
         // Asked for when this was made.
         self.family.lattice().unwrap_or_else(|| unreachable!("a family does not lose its lattice"))
     }
 
-    /// The dimensions along which two points differ.
+    /// Returns the dimensions along which two points differ.
     pub fn between(&self, from: u32, to: u32) -> Vec<usize> {
         let lattice = self.lattice();
         let differs = |dim: &usize| lattice.coordinate(from, *dim) != lattice.coordinate(to, *dim);
         self.longer.iter().copied().filter(differs).collect()
     }
 
-    /// Writes a way from one node to another: `go` adds the steps from the first one's point to the other's.
+    /// Writes a path from one node to another; `go` adds the steps between their points.
     pub fn way(&self, src: NodeId, dst: NodeId, links: &mut Vec<LinkId>, go: impl FnOnce(u32, u32, &mut Vec<LinkId>)) {
         let lattice = self.lattice();
         links.extend(lattice.host_links(src)[0]);
@@ -58,7 +58,7 @@ impl Dimensions {
         links.extend(lattice.host_links(dst)[1]);
     }
 
-    /// Goes along one dimension to a coordinate; `pick` says which of several steps is taken.
+    /// Moves along one dimension to a coordinate; `pick` chooses one of several steps.
     pub fn cross(
         &self,
         mut point: u32,
@@ -79,8 +79,8 @@ impl Dimensions {
         }
     }
 
-    /// Spreads what goes along one dimension in equal parts over the steps that come closer; returns the latency of the
-    /// longest way.
+    /// Spreads an amount along one dimension in equal parts over the steps that lead closer. Returns the
+    /// latency of the longest path.
     pub fn split(&self, point: u32, dim: usize, to: u32, amount: f64, visit: &mut dyn FnMut(LinkId, f64)) -> Time {
         let mut steps = Vec::new();
         self.lattice().steps(point, dim, to, &mut steps);
@@ -97,14 +97,14 @@ impl Dimensions {
         longest
     }
 
-    /// Adds what steady traffic puts on links that crosses the dimensions in this order, or in all orders alike, in
-    /// equal parts over equal steps.
+    /// Adds the loads of steady traffic that crosses the dimensions in this order, or in all orders with
+    /// equal probability, in equal parts over equal steps.
     ///
-    /// In all orders alike, what has crossed a set of n dimensions goes on along each of the others in equal parts: so
-    /// sets are counted, not orders.
+    /// In all orders, traffic that has crossed a set of n dimensions continues along each remaining dimension
+    /// in equal parts: so sets are counted, not orders.
     ///
     /// # Errors
-    /// More dimensions than can be counted in all orders.
+    /// Fails if there are too many dimensions to count all orders.
     pub fn count(
         &self,
         order: Option<&[usize]>,
@@ -155,8 +155,8 @@ impl Dimensions {
         Ok(Counted::default())
     }
 
-    /// Moves a part of what is at each point along a dimension to the coordinate of the target; returns what is where
-    /// then.
+    /// Moves a part of the amount at each point along a dimension to the coordinate of the target. Returns
+    /// the amounts after the move.
     fn advance(&self, amounts: &[f64], dim: usize, target: u32, part: f64, loads: &mut [f64]) -> Vec<f64> {
         let lattice = self.lattice();
         let to = lattice.coordinate(target, dim);

@@ -1,4 +1,4 @@
-//! Rules on lattices: minimal lengths, orders that are all used, loads that are the mean over orders.
+//! Tests of rules on lattices: minimal lengths, use of all orders, loads as the mean over orders.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn check_walk(fabric: &Fabric, (src, dst): (u32, u32), links: &[LinkId]) {
     assert_eq!(here, VertexId(dst), "{src} to {dst} on {fabric}");
 }
 
-/// The dimensions that a way crosses, in order.
+/// Returns the dimensions that a path crosses, in order.
 fn order(fabric: &Fabric, links: &[LinkId]) -> Vec<u8> {
     let tier = |&link: &LinkId| match fabric.link(link).role {
         LinkRole::Network { tier } => Some(tier),
@@ -155,7 +155,7 @@ fn counted(fabric: &Arc<Fabric>, text: &str, traffic: &Traffic) -> Throughput {
     throughput(fabric, &*rule(text, fabric), traffic, [7]).unwrap()
 }
 
-/// T^2 times the other sizes over (N - 1), a K-th of it on each of K cables.
+/// The load is T^2 times the other sizes over (N - 1), divided by K on each of K cables.
 #[test]
 fn uniform_traffic_on_a_hyperx_loads_dimensions_as_the_closed_form_says() {
     let cases: [(&[u32], u32, &[u32]); 6] = [
@@ -215,7 +215,7 @@ fn a_hyperx_in_dimension_order_takes_the_routes_of_its_family() {
     assert!(times.iter().all(|times| (880..1120).contains(times)), "{times:?}");
 }
 
-/// All orders of so many dimensions.
+/// Returns all orders of `count` dimensions.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![Vec::new()];

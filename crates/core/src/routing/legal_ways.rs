@@ -1,8 +1,8 @@
-//! All links by which messages may go on to one switch, by searches over a graph of switches.
+//! Search over a graph of switches for all links by which messages may go on to one switch.
 
 use super::graph::{Graph, NONE};
 
-/// A link that leads on: the port at its place, the link, and the place at its other end.
+/// Link that leads on: the port at its place, the link, and the place at its other end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub port: u16,
@@ -10,18 +10,18 @@ pub(super) struct Candidate {
     pub place: u32,
 }
 
-/// For one target: the places from which messages get there, nearest first, each with the links that it may take.
+/// Places from which messages reach one target, nearest first, each with the links that they may take.
 ///
-/// Every way of candidates has the number of links that its first place has on its level, so all are equally long.
+/// All paths of candidates from a place are equally long: their length is the distance of the place.
 #[derive(Default)]
 pub(super) struct LegalWays {
-    /// Place, and where its candidates end.
+    /// Place, and the end of its candidates.
     pub places: Vec<(u32, u32)>,
     pub candidates: Vec<Candidate>,
 }
 
 impl LegalWays {
-    /// The candidates of each place, nearest places first.
+    /// Returns the candidates of each place, nearest places first.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[Candidate])> {
         let mut start = 0;
         self.places.iter().map(move |&(place, end)| {
@@ -31,7 +31,7 @@ impl LegalWays {
         })
     }
 
-    /// The same, furthest places first.
+    /// Returns the candidates of each place, furthest places first.
     pub fn furthest_first(&self) -> impl Iterator<Item = (u32, &[Candidate])> {
         (0..self.places.len()).rev().map(|i| {
             let start = i.checked_sub(1).map_or(0, |before| self.places[before].1);
@@ -40,18 +40,20 @@ impl LegalWays {
     }
 }
 
-/// A place that is not reached yet.
+/// State of a place that has not been reached.
 const UNSEEN: u8 = 0;
-/// Its way on goes down only.
+/// State of a place whose path goes down only.
 const DOWN: u8 = 1;
-/// Its way on goes up first.
+/// State of a place whose path goes up first.
 const UP: u8 = 2;
 
-/// The shortest ways to `target`; with `ranks` (by place, 0 is the top) those that never go up after down.
+/// Finds the shortest paths to `target`; with `ranks` (by place, 0 is the top) those that never go up after
+/// down.
 ///
-/// A search from the target against the links, level by level. A place is reached by a link down from it to a place
-/// whose own way goes down only, or by a link up from it to any place that is reached; where both are equally short, by
-/// the first. So what has come down goes on down, although tables do not know from where a message has come.
+/// The search goes from the target against the links, level by level. A place is reached in one of two ways:
+/// by a link down to a place whose own path goes down only, or by a link up to any reached place. If both are
+/// equally short the first is taken. So messages that have gone down continue down, although tables do not
+/// know where a message came from.
 ///
 /// Messages do not cross closed places; links of these are neither up nor down.
 pub(super) fn legal_ways(graph: &Graph, target: u32, ranks: Option<&[u32]>) -> LegalWays {
@@ -61,7 +63,7 @@ pub(super) fn legal_ways(graph: &Graph, target: u32, ranks: Option<&[u32]>) -> L
     }
 }
 
-/// All shortest ways to `target`.
+/// Finds all shortest paths to `target`.
 fn shortest_ways(graph: &Graph, target: u32) -> LegalWays {
     let mut levels = vec![NONE; graph.places() as usize];
     let mut order = vec![target];
@@ -111,7 +113,7 @@ fn shortest_ways(graph: &Graph, target: u32) -> LegalWays {
     ways
 }
 
-/// Those that never go up after down.
+/// Finds the shortest paths that never go up after down.
 fn ranked_ways(graph: &Graph, target: u32, ranks: &[u32]) -> LegalWays {
     let mut levels = vec![NONE; graph.places() as usize];
     let mut kinds = vec![UNSEEN; graph.places() as usize];

@@ -1,4 +1,4 @@
-//! MINHOP: forwarding tables of shortest ways, balanced at each switch by itself.
+//! MINHOP: forwarding tables of shortest paths, balanced at each switch separately.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use super::balanced::{Balance, Order, balanced};
 use super::rule::{Built, Given, Rule};
 use crate::fabric::Fabric;
 
-/// `[routing.min-hop]`: at each switch a link of a shortest way, the one over which the fewest destinations go so far.
+/// `[routing.min-hop]`: at each switch the link on a shortest path that has the fewest destinations so far.
 ///
-/// Source: OpenSM's engine `minhop` (`osm_ucast_mgr.c`, `osm_switch_recommend_path`): each switch counts for each port
-/// the destinations that it has sent there, and takes for the next one the least used port of those with the fewest
-/// hops, the lowest of equals. It counts destinations whether messages for them come by or not, so that on trees of
-/// three levels all that comes up to a switch may leave it by one port.
+/// Source: OpenSM's engine `minhop` (`osm_ucast_mgr.c`, `osm_switch_recommend_path`). Each switch counts for
+/// each port the destinations that it has sent there. For the next one it takes the least used port of those
+/// with the fewest hops, the lowest of equals. It counts destinations even if no messages for them come by,
+/// so that on trees of three levels all messages that come up to a switch may leave it by one port.
 #[spec(partial, Default)]
 pub struct MinHopSpec {
-    /// In which order destinations get their routes: `switches`, `round-robin` or `random`.
+    /// Order in which destinations get their routes: `switches`, `round-robin` or `random`.
     #[serde(skip_serializing_if = "Order::is_default")]
     pub order: Order,
 }

@@ -1,4 +1,4 @@
-//! Minimal and ECMP: one shortest path, drawn by a hash where there are several.
+//! Minimal and ECMP: one shortest path, chosen by a hash if there are several.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::rng::Mix;
 
 /// `[routing.minimal]`: one shortest path, on any graph.
 ///
-/// A shortest path has the fewest links; where switches are in groups, the fewest links between groups come first.
-/// Where several links lead on, a hash of seed, switch, and the switches at both ends draws one: messages between the
-/// same two switches take the same path, those between others are spread.
+/// A shortest path has the fewest links; if switches are in groups, the fewest links between groups come
+/// first. If several links lead on, a hash of seed, switch, and the switches at both ends chooses one.
+/// Messages between the same two switches take the same path; those between other switches are spread.
 #[spec(partial, Default)]
 pub struct MinimalSpec {
     /// Seed of the hash (default: the scenario's).
@@ -67,12 +67,12 @@ impl Rule for EcmpSpec {
 struct Minimal {
     graph: Graph,
     hash: Mix,
-    /// Whether nodes are hashed, or the switches they are on.
+    /// True if nodes are hashed, false if their switches are.
     by_node: bool,
 }
 
 impl Minimal {
-    /// Goes the way of a pair of nodes or places, and says whether there were several.
+    /// Follows the path of a pair of nodes or places. Returns true if there were several, and the end.
     #[inline]
     fn walk(&self, (from, to): (u32, u32), ends: (u32, u32), visit: impl FnMut(LinkId)) -> (bool, Option<u32>) {
         let pair = u64::from(ends.0) << 32 | u64::from(ends.1);
@@ -87,7 +87,7 @@ impl Minimal {
 }
 
 impl Minimal {
-    /// Calls `add` with links of these routes and how many of them cross each, in one or several parts.
+    /// Calls `add` with links of these routes and numbers of crossings; a link may occur several times.
     fn visit(&self, ends: &[(NodeId, NodeId)], mut add: impl FnMut(LinkId, u32)) {
         // Neighbours in a row mostly go the same way: that is looked for once for all of them.
         let places = |&(src, dst): &(NodeId, NodeId)| (self.graph.home(src).place, self.graph.home(dst).place);

@@ -1,10 +1,10 @@
-//! Routing: which links a message from one node to another crosses.
+//! Routing: the links that a message from one node to another crosses.
 //!
 //! Routes are computed, not stored, wherever the fabric's family allows it: one file a rule.
 //!
-//! Most rules are oblivious: a [`Router`] gives one route for each pair of nodes, always the same. A rule that chooses
-//! ([`Choice`]) is asked for the [`Path`] of each message when it starts, which may be one path or several with a part
-//! of the message on each; it may know what is under way.
+//! Most rules are oblivious: a [`Router`] gives one route for each pair of nodes, always the same. A rule
+//! that chooses ([`Choice`]) returns the [`Path`] of each message when it starts: one path, or several with a
+//! part of the message on each. It may depend on the messages under way.
 
 mod adaptive_order;
 mod ahead;
@@ -99,17 +99,17 @@ pub use ugal::{UgalSpec, Via};
 pub use up_down::UpDownSpec;
 pub use valiant::ValiantSpec;
 
-/// The variants of [`RoutingSpec`], each with its table and its name.
+/// Defines the variants of [`RoutingSpec`], each with its table and its name.
 macro_rules! routing_rules {
     ($($(#[doc = $about:literal])* $variant:ident($spec:ty) = $name:literal,)*) => {
-        /// The routing rule of a scenario: `[routing.d-mod-k]` and so on.
+        /// Routing rule of a scenario: `[routing.d-mod-k]` and so on.
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum RoutingSpec {
             $($(#[doc = $about])* #[serde(rename = $name)] $variant($spec),)*
         }
 
-        /// The names of all rules.
+        /// Names of all rules.
         const NAMES: &[&str] = &[$($name),*];
 
         impl RoutingSpec {
@@ -153,13 +153,13 @@ routing_rules! {
     DimensionOrder(DimensionOrderSpec) = "dimension-order",
     /// One dimension after another, in an order drawn for each message.
     RandomOrder(RandomOrderSpec) = "random-order",
-    /// Minimal on a grid or HyperX, step by step where least is under way.
+    /// Minimal on a grid or HyperX, step by step over the least busy link.
     MinAdaptive(MinAdaptiveSpec) = "min-adaptive",
-    /// Dimension order on a HyperX, with at most one detour a dimension where less is under way.
+    /// Dimension order on a HyperX, with at most one detour a dimension over less busy links.
     Doal(DoalSpec) = "doal",
     /// A plane chosen by message, and a rule within it.
     Planes(PlanesRuleSpec) = "planes",
-    /// The minimal routes of the fabric's own family, by its arithmetic.
+    /// The minimal routes of the fabric's own family, computed by its arithmetic.
     Family(FamilySpec) = "family",
     /// A shortest path of the graph, always the same one.
     ShortestPath(ShortestPathSpec) = "shortest-path",
@@ -175,19 +175,19 @@ routing_rules! {
     ValiantGroups(ValiantSpec) = "valiant-groups",
     /// Through a random switch.
     ValiantSwitches(ValiantSpec) = "valiant-switches",
-    /// A shortest path or one through a random intermediate, by what the switch of the source knows.
+    /// A shortest path or one through a random intermediate, chosen by the load known to the source's switch.
     UgalL(UgalSpec) = "ugal-l",
-    /// A shortest path or one through a random intermediate, by what is under way on all links.
+    /// A shortest path or one through a random intermediate, chosen by the load of all links.
     UgalG(UgalSpec) = "ugal-g",
-    /// Like `ugal-l`, and asked again at the next switch.
+    /// Like `ugal-l`, and chosen again at the next switch.
     Progressive(UgalSpec) = "progressive",
-    /// The best mix of minimal and Valiant, known by counting loads.
+    /// The best mix of minimal and Valiant, computed by counting loads.
     Fluid(FluidSpec) = "fluid",
-    /// Forwarding tables of shortest ways, balanced at each switch by itself.
+    /// Forwarding tables of shortest paths, balanced at each switch separately.
     MinHop(MinHopSpec) = "min-hop",
-    /// Forwarding tables of shortest ways, balanced over the whole fabric.
+    /// Forwarding tables of shortest paths, balanced over the whole fabric.
     Dfsssp(DfssspSpec) = "dfsssp",
-    /// Forwarding tables of ways that never go up after down.
+    /// Forwarding tables of paths that never go up after down.
     UpDown(UpDownSpec) = "up-down",
     /// Forwarding tables from a file.
     Tables(TablesSpec) = "tables",
@@ -196,7 +196,7 @@ routing_rules! {
 }
 
 impl RoutingSpec {
-    /// Returns whether another seed can give another result.
+    /// Returns true if another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         self.rule().depends_on_seed()
     }
@@ -206,10 +206,10 @@ impl RoutingSpec {
         NAMES.iter().copied()
     }
 
-    /// Returns the rule of this name, with its options at their defaults; of a rule that wants a file it is missing.
+    /// Returns the rule of this name with default options; a required file is missing.
     ///
     /// # Errors
-    /// An unknown name, with the one that was probably meant.
+    /// Fails for an unknown name, with the name that was probably meant.
     pub fn parse_name(name: &str) -> Result<Self, Diagnostic> {
         Self::named(name).ok_or_else(|| {
             let help = match closest(name, Self::names()) {
@@ -220,8 +220,8 @@ impl RoutingSpec {
         })
     }
 
-    /// The usual rule for this fabric: `table` where routes are given, else the one that its family names (`d-mod-k` on
-    /// trees, `dimension-order` on grids).
+    /// Returns the usual rule for this fabric: `table` if routes are given, else the one that its family
+    /// names (`d-mod-k` on trees, `dimension-order` on grids).
     pub fn default_for(fabric: &Fabric) -> Self {
         if fabric.routes().is_some() {
             return Self::Table(TableSpec::default());
@@ -231,20 +231,20 @@ impl RoutingSpec {
         named.unwrap_or(Self::ShortestPath(ShortestPathSpec::default()))
     }
 
-    /// The rule for this fabric.
+    /// Builds the rule for this fabric.
     ///
     /// # Errors
-    /// Where the rule does not fit the fabric (D-mod-k on a torus), or an option does not.
+    /// Fails if the rule does not fit the fabric (D-mod-k on a torus), or an option does not.
     pub fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
         self.build_from(fabric, seed, &mut Sources::default())
     }
 
-    /// Returns the path of the file that the specification names, if it names one.
+    /// Returns the path of the file named in the specification, if there is one.
     pub fn files(&mut self) -> impl Iterator<Item = &mut Located<String>> {
         self.rule_mut().file().into_iter()
     }
 
-    /// The same, with the texts relative to which it names files.
+    /// Builds the rule for this fabric; its files are relative to the texts in `sources`.
     ///
     /// # Errors
     /// See [`RoutingSpec::build`]; and every mistake of the files.
@@ -267,12 +267,14 @@ impl RoutingSpec {
         })
     }
 
-    /// The rule on what is left of a fabric, of which `own` has the routes while it is whole: what is worked out on the
-    /// graph is worked out again; what does a family's arithmetic, or has its routes from a file, takes a detour where
-    /// it crosses what has failed.
+    /// Builds the rule on the remaining part of a fabric with failures; `own` has the routes of the intact
+    /// fabric.
+    ///
+    /// Rules that search the graph are built again. Rules that use a family's arithmetic, or have their
+    /// routes from a file, take a detour around failures.
     ///
     /// # Errors
-    /// Where the rule finds no routes on what is left.
+    /// Fails if the rule finds no routes on the remaining part.
     pub(crate) fn on_what_is_left(
         &self,
         own: &Arc<dyn Router>,
@@ -286,7 +288,7 @@ impl RoutingSpec {
         }
     }
 
-    /// See [`RoutingSpec::on_what_is_left`].
+    /// Returns `own` with detours, see [`RoutingSpec::on_what_is_left`].
     fn around(&self, fabric: &Arc<Fabric>, own: Arc<dyn Router>) -> Arc<dyn Router> {
         if fabric.failed().is_none() || self.rule().is_worked_out_on_the_graph() {
             return own;

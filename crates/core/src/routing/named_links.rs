@@ -1,4 +1,4 @@
-//! Switches and links by their names.
+//! Names of switches and links.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,7 @@ use petgraph::graph::NodeIndex;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, VertexId};
 
-/// All nodes and switches by name, where a name is that of one.
+/// Returns all nodes and switches by name; ambiguous names go to the first vertex.
 pub(super) fn vertices_by_name(fabric: &Fabric) -> FxHashMap<String, VertexId> {
     let mut by_name = FxHashMap::default();
     // The first of one name keeps it.
@@ -17,8 +17,8 @@ pub(super) fn vertices_by_name(fabric: &Fabric) -> FxHashMap<String, VertexId> {
     by_name
 }
 
-/// The links that leave a vertex, in order of their numbers, by their names: of several with one name, as parallel
-/// cables have, the first is `NAME #1`, the second `NAME #2`.
+/// Returns the links that leave a vertex with their names, in order of their numbers. Links of the same name,
+/// such as parallel cables, are called `NAME #1`, `NAME #2` and so on.
 pub(super) fn link_names(fabric: &Fabric, vertex: VertexId) -> Vec<(LinkId, String)> {
     let mut links: Vec<LinkId> =
         fabric.graph().edges(NodeIndex::new(vertex.index())).map(|edge| *edge.weight()).collect();
@@ -40,7 +40,7 @@ pub(super) fn link_names(fabric: &Fabric, vertex: VertexId) -> Vec<(LinkId, Stri
     links.into_iter().map(name).collect()
 }
 
-/// The links from one vertex to another, in order of their numbers.
+/// Returns the links from one vertex to another, in order of their numbers.
 pub(super) fn links_between(fabric: &Fabric, from: VertexId, to: VertexId) -> Vec<LinkId> {
     let edges = fabric.graph().edges_connecting(NodeIndex::new(from.index()), NodeIndex::new(to.index()));
     let mut links: Vec<LinkId> = edges.map(|edge| *edge.weight()).collect();

@@ -1,4 +1,4 @@
-//! What rules that choose on the graph of switches have in common.
+//! Common parts of rules that choose on the graph of switches.
 
 use super::choice::Choice;
 use super::counting::Counted;
@@ -8,12 +8,12 @@ use super::router::Router;
 use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, LinkId, NodeId};
 
-/// A rule that chooses on a graph of switches: a [`Router`] that has routes where its graph has.
+/// Rule that chooses on a graph of switches; as a [`Router`] it has routes where its graph has paths.
 pub(super) trait OnGraph: Choice {
-    /// The graph.
+    /// Returns the graph.
     fn graph(&self) -> &Graph;
 
-    /// See [`Router::loads`].
+    /// Counts loads, see [`Router::loads`].
     fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic>;
 }
 
@@ -35,8 +35,8 @@ impl<R: OnGraph> Router for R {
     }
 }
 
-/// The shortest route that takes the first link wherever there are several: what stands for a rule that chooses where
-/// one route is enough, as in an estimate.
+/// Appends the shortest route that takes the first link wherever there are several. It represents a rule that
+/// chooses where one route is enough, as in an estimate.
 pub(super) fn one_route(graph: &Graph, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
     if src == dst {
         return;

@@ -1,28 +1,28 @@
-//! The way of a message.
+//! Path of a message.
 
 use crate::ids::LinkId;
 use crate::units::Time;
 
-/// The way of a message: one path, or several with a part of the message on each.
+/// Path of a message: one path, or several with a part of the message on each.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Path {
-    /// The links: of one path in order; of several each link once.
+    /// Links in order if there is one path; each link once if there are several.
     pub links: Vec<LinkId>,
-    /// By link: the part of the message that crosses it; empty for one path.
+    /// Part of the message on each link; empty if there is one path.
     pub parts: Vec<f64>,
-    /// Of several paths: the latency of the longest \[ps\].
+    /// Latency of the longest path \[ps\], if there are several.
     pub latency: Time,
 }
 
 impl Path {
-    /// No links.
+    /// Removes all links.
     pub fn clear(&mut self) {
         self.links.clear();
         self.parts.clear();
         self.latency = Time::ZERO;
     }
 
-    /// Makes one entry of the several that a link may have, in order of links.
+    /// Merges the entries of each link into one, in order of links.
     pub(super) fn merge(&mut self) {
         let mut entries: Vec<(LinkId, f64)> = self.links.drain(..).zip(self.parts.drain(..)).collect();
         // By link; a stable sort keeps the order in which parts are added up.

@@ -1,4 +1,4 @@
-//! Paths with weights: what a file says for each pair, split or drawn.
+//! Paths with weights from a file, split or drawn for each pair.
 
 use std::sync::Arc;
 
@@ -17,27 +17,28 @@ use crate::reading::csv::{self, Column, Row};
 use crate::rng::Mix;
 use crate::units::Time;
 
-/// `[routing.paths]`: weighted paths from a file, as SST's AnyTopo has them for each pair of routers.
+/// `[routing.paths]`: weighted paths from a file, like those of SST's AnyTopo for pairs of routers.
 #[spec(Default)]
 pub struct PathsSpec {
-    /// A CSV file `src,dst,weight,path`: nodes by number or switches by name, the weight of the path among those of its
-    /// pair (default 1), and the nodes and switches that it leads through, joined by ` -> `.
+    /// CSV file `src,dst,weight,path`. `src` and `dst` are nodes by number or switches by name. `weight` is
+    /// relative to the other paths of the pair (default 1). `path` lists the nodes and switches on the path,
+    /// joined by ` -> `.
     pub file: Located<String>,
-    /// Whether a message is split over the paths of its pair by their weights (the default), or takes one of them,
-    /// drawn by their weights.
+    /// Use of the paths of a pair: `split` divides each message over them by their weights (the default),
+    /// `draw` draws one of them by their weights.
     #[serde(default, skip_serializing_if = "Choose::is_split")]
     pub choose: Choose,
-    /// The seed of what is drawn (default: the scenario's).
+    /// Seed of the draws (default: the scenario's).
     pub seed: Option<u64>,
 }
 
-/// What happens where a pair has several paths.
+/// Use of several paths of a pair.
 #[spec(Copy, Eq, Default)]
 pub enum Choose {
-    /// Each message goes over all of them, in parts.
+    /// Each message goes over all paths, in parts.
     #[default]
     Split,
-    /// Each message goes over one of them, drawn at random.
+    /// Each message goes over one path, drawn at random.
     Draw,
 }
 
@@ -54,7 +55,7 @@ const DST: usize = 1;
 const WEIGHT: usize = 2;
 const PATH: usize = 3;
 
-/// Most links of all paths together [entries of 4 B].
+/// Largest number of links in all paths together [entries of 4 B].
 const MOST_LINKS: usize = 1 << 30;
 
 impl Rule for PathsSpec {
@@ -90,7 +91,7 @@ impl Rule for PathsSpec {
     }
 }
 
-/// A path of a pair: its part, and where its links are.
+/// Path of a pair: its part, and the range of its links.
 #[derive(Clone, Copy, Debug)]
 struct OnePath {
     weight: f64,
@@ -98,16 +99,16 @@ struct OnePath {
     end: u32,
 }
 
-/// The paths of a file.
+/// Paths of a file.
 ///
-/// A pair of nodes goes by the paths between them; else by those from node to switch, from switch to node, and between
-/// the switches on which they hang, whichever are there first. Between nodes on one switch no path is needed.
+/// A pair of nodes uses the paths between them; else those from node to switch, from switch to node, and
+/// between the switches to which they are attached, in this order. Nodes on one switch need no path.
 #[derive(Debug)]
 struct Paths {
     fabric: Arc<Fabric>,
     choose: Choose,
     draws: Mix,
-    /// In the order of the file.
+    /// Paths of each pair, in the order of the file.
     of_pair: FxHashMap<(VertexId, VertexId), Vec<OnePath>>,
     links: Vec<LinkId>,
 }
@@ -193,7 +194,8 @@ impl Paths {
         found
     }
 
-    /// The paths of two nodes, with the links from the one to the first switch and from the last to the other.
+    /// Returns the paths of two nodes, with the links from the source to the first switch and from the last
+    /// switch to the destination.
     fn of(&self, src: NodeId, dst: NodeId) -> Option<(Option<LinkId>, &[OnePath], Option<LinkId>)> {
         let (up, down) = (self.hanging(src, true), self.hanging(dst, false));
         let get = |from: VertexId, to: VertexId| self.of_pair.get(&(from, to)).map(Vec::as_slice);
@@ -214,7 +216,7 @@ impl Paths {
         get(first, last).map(|paths| (Some(up), paths, Some(down)))
     }
 
-    /// The one neighbour of a node, and the link to it (`out`) or from it.
+    /// Returns the only neighbour of a node, and the link to it (`out`) or from it.
     fn hanging(&self, node: NodeId, out: bool) -> Option<(VertexId, LinkId)> {
         let direction = if out { petgraph::Direction::Outgoing } else { petgraph::Direction::Incoming };
         let node = petgraph::graph::NodeIndex::new(node.index());
@@ -228,7 +230,7 @@ impl Paths {
         &self.links[path.start as usize..path.end as usize]
     }
 
-    /// One of the paths.
+    /// Appends the path given by a draw.
     fn one(&self, found: (Option<LinkId>, &[OnePath], Option<LinkId>), draw: f64, route: &mut Vec<LinkId>) {
         let (up, paths, down) = found;
         route.extend(up);
@@ -341,7 +343,7 @@ mod tests {
     use crate::routing::RoutingSpec;
     use crate::routing::test_fabrics::of_cables;
 
-    /// A square of switches with two nodes each, one side of it doubled.
+    /// Returns a square of switches with two nodes each and one side doubled.
     fn square() -> Arc<Fabric> {
         of_cables("square", 4, 2, [(0, 1), (0, 1), (1, 2), (2, 3), (3, 0)], None)
     }

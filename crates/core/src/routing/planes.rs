@@ -1,4 +1,4 @@
-//! Planes: which of a node's cards a message takes, and a rule for the way from there.
+//! Planes: choice of the network card for a message, and a rule for the path from there.
 
 use std::sync::Arc;
 
@@ -14,30 +14,31 @@ use crate::fabric::{Fabric, Family, Planes};
 use crate::ids::{IdVec, LinkId, NodeId};
 use crate::rng::Mix;
 
-/// `[routing.planes]`: a plane (a card of each node) chosen by message, and a rule for the way within it.
+/// `[routing.planes]`: a plane (a card of each node) chosen for each message, and a rule for the path within
+/// it.
 ///
 /// Source: CODES (`num_rails`, `num_planes`, `rail_select`).
 #[spec(partial, Default)]
 pub struct PlanesRuleSpec {
-    /// How the plane is chosen (default hash).
+    /// Criterion by which the plane is chosen (default hash).
     pub select: Select,
-    /// The rule within a plane (default: what is usual for the fabric that each is).
+    /// Rule within a plane (default: the usual rule for the fabric of a plane).
     pub rule: Option<Box<RoutingSpec>>,
     /// Seed of the hash (default: the scenario's).
     pub seed: Option<u64>,
 }
 
-/// How the plane of a message is chosen.
+/// Criterion by which the plane of a message is chosen.
 #[spec(Copy, Eq, Default)]
 pub enum Select {
-    /// By a hash of source and destination.
+    /// A hash of source and destination.
     #[default]
     Hash,
-    /// By the number of the node that sends.
+    /// The number of the sending node.
     Fixed,
-    /// Each node its planes in turn, message by message.
+    /// Round robin by message, for each node.
     RoundRobin,
-    /// The plane into which the node has the fewest messages under way; among several in turn.
+    /// The plane into which the node has the fewest messages under way; ties in round robin.
     LeastLoaded,
 }
 
@@ -77,7 +78,7 @@ impl Rule for PlanesRuleSpec {
 struct OnPlanes {
     fabric: Arc<Fabric>,
     family: Arc<dyn Family>,
-    /// The rule within a plane; `None` where the family knows the ways.
+    /// Rule within a plane; `None` if the family computes the routes.
     within: Option<Arc<dyn Router>>,
     select: Select,
     hash: Mix,
@@ -90,7 +91,7 @@ impl OnPlanes {
         self.family.planes().unwrap_or_else(|| unreachable!("a family does not lose its planes"))
     }
 
-    /// The plane of all messages between two nodes, where there is one; of others one that may be theirs.
+    /// Returns the plane of all messages between two nodes, or a possible one if they use several.
     fn plane(&self, src: NodeId, dst: NodeId) -> u32 {
         let planes = self.planes().planes();
         match self.select {
@@ -102,7 +103,7 @@ impl OnPlanes {
         }
     }
 
-    /// The plane of a message.
+    /// Returns the plane of a message.
     fn plane_of(&self, start: Start, under_way: &UnderWay) -> u32 {
         let planes = self.planes().planes();
         let turn = |i: u32| start.src.0.wrapping_add(start.message.index).wrapping_add(i) % planes;
@@ -117,7 +118,7 @@ impl OnPlanes {
         }
     }
 
-    /// The one way in a plane of a rule that does not choose.
+    /// Appends the route in a plane for a rule that does not choose.
     fn route_in(&self, plane: u32, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         let Some(within) = &self.within else { return self.planes().route_in(plane, src, dst, route) };
         let ((from, first), (to, _)) = (self.planes().inside(plane, src), self.planes().inside(plane, dst));
@@ -130,7 +131,7 @@ impl OnPlanes {
         self.within.as_ref().and_then(|within| within.choice())
     }
 
-    /// What is expected of messages in a plane, each link with its part.
+    /// Adds the average path of messages in a plane, each link with its part.
     fn expected_in(&self, plane: u32, part: f64, (src, dst): (NodeId, NodeId), path: &mut Path) -> bool {
         let mut one = Path::default();
         match self.inner_choice() {

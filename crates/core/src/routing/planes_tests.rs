@@ -1,4 +1,4 @@
-//! Planes: which one a message takes, that ways stay within it, and what steady traffic has of all of them.
+//! Tests of planes: the plane of a message, routes that stay within it, and steady traffic over all of them.
 
 use std::sync::Arc;
 
@@ -112,7 +112,8 @@ fn counted(fabric: &Arc<Fabric>, text: &str, traffic: &Traffic) -> Throughput {
     throughput(fabric, &*rule(text, fabric), traffic, [1]).unwrap()
 }
 
-/// In turn all planes carry the same, so that P of them have the throughput of one, of P times the bandwidth.
+/// With round robin all planes carry the same load, so P of them have the throughput of one with P times the
+/// bandwidth.
 #[test]
 fn planes_in_turn_have_the_throughput_of_one() {
     let one = fabric(&format!("[dragonfly]{}", "\np = 2\nbandwidth = \"1 GB/s\""));
@@ -159,7 +160,7 @@ fn planes_in_turn_have_the_throughput_of_one() {
     }
 }
 
-/// Every node sends its bandwidth B into the network; of N - 1 others, 2 - 1 are in its server.
+/// Every node sends its bandwidth B into the network; of N - 1 destinations, 2 - 1 are in its server.
 #[test]
 fn throughput_of_rails_is_relative_to_the_network_cards() {
     for planes in [1, 2] {

@@ -17,11 +17,11 @@ use crate::units::Time;
 
 /// `[routing.random-order]`: along one dimension after another, in an order drawn for each message.
 ///
-/// All orders are as likely; so is either way round a ring where both are as long, and each of parallel cables. Routes
-/// are minimal.
+/// All orders are equally likely; so are both ways round a ring if they are equally long, and parallel
+/// cables. Routes are minimal.
 #[spec(partial, Default)]
 pub struct RandomOrderSpec {
-    /// Whether every message is split over all orders, in equal parts (default false): what is expected of drawn ones.
+    /// Split every message over all orders in equal parts (default false): the average of the drawn orders.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub all_orders: bool,
     /// Seed of the draws (default: the scenario's).
@@ -55,7 +55,7 @@ struct RandomOrder {
 }
 
 impl Router for RandomOrder {
-    /// In the order of the dimensions.
+    /// Crosses the dimensions in order.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         if src != dst {
             in_order(&self.dimensions, &self.dimensions.longer, (src, dst), route, |_| 0);
@@ -118,7 +118,7 @@ impl Choice for RandomOrder {
         true
     }
 
-    /// What has crossed a set of the dimensions is at one point, whatever the order.
+    /// Goes through sets of dimensions: a message that has crossed a set is at one point, whatever the order.
     fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {
         let lattice = self.dimensions.lattice();
         let (from, to) = (lattice.point_of(src), lattice.point_of(dst));

@@ -1,4 +1,4 @@
-//! The answers of each routing rule for itself.
+//! Interface of the specifications of routing rules.
 
 use std::sync::Arc;
 
@@ -6,39 +6,39 @@ use super::Router;
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
 
-/// A router, or all mistakes of a rule.
+/// Router, or all mistakes of a rule.
 pub(super) type Built = Result<Arc<dyn Router>, Vec<Diagnostic>>;
 
-/// The name, seed and texts with which a rule is built.
+/// Name, seed and texts with which a rule is built.
 pub(super) struct Given<'a> {
-    /// The name under which it is written: several rules may share a table of options.
+    /// Name of the rule in the scenario: several rules may share a table of options.
     pub name: &'static str,
-    /// The seed of the scenario, where the rule has none of its own.
+    /// Seed of the scenario, used if the rule has none of its own.
     pub seed: u64,
-    /// The texts relative to which it names files.
+    /// Texts relative to which the rule names files.
     pub sources: &'a mut Sources,
 }
 
-/// A rule as it is written: its table under `[routing]`.
+/// Specification of a rule: its table under `[routing]`.
 pub(super) trait Rule {
-    /// Builds its router.
+    /// Builds the router.
     ///
     /// # Errors
-    /// The rule does not fit the fabric, or an option does not.
+    /// Fails if the rule does not fit the fabric, or an option does not.
     fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built;
 
-    /// Returns whether another seed can give another result.
+    /// Returns true if another seed can give another result.
     fn depends_on_seed(&self) -> bool {
         false
     }
 
-    /// Returns whether all of its routes are found on the graph that is left when links fail. A rule that does not say
-    /// so takes detours around them.
+    /// Returns true if all routes are found on the graph that remains when links fail. Other rules take
+    /// detours around failures.
     fn is_worked_out_on_the_graph(&self) -> bool {
         false
     }
 
-    /// Returns the file that it names.
+    /// Returns the path of the file named in the specification.
     fn file(&mut self) -> Option<&mut Located<String>> {
         None
     }

@@ -13,11 +13,11 @@ use super::rule::{Built, Given, Rule};
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
-/// `[routing.shortest-path]`: no options.
+/// `[routing.shortest-path]`: the fewest links, on any graph. No options.
 #[spec(partial, Default)]
 pub struct ShortestPathSpec {}
 
-/// Most memory that all tables together may come to need \[B\].
+/// Most memory of all tables together \[B\].
 const MOST_MEMORY: u64 = 16 << 30;
 
 impl Rule for ShortestPathSpec {
@@ -40,32 +40,33 @@ impl Rule for ShortestPathSpec {
     }
 }
 
-/// No link, no slot, no table.
+/// Value for no link, no slot or no table.
 const NONE: u32 = u32::MAX;
 
-/// The fewest links; among equals, at each vertex the link with the lowest id that leads closer.
+/// Router over the fewest links; among equals, at each vertex the link with the lowest id that leads closer.
 ///
-/// Messages do not cross nodes on their way, except nodes that sit on network links (a torus without host links, a
-/// custom graph whose nodes are joined directly).
+/// Messages do not cross nodes on their way, except nodes that sit on network links (a torus without host
+/// links, a custom graph whose nodes are joined directly).
 ///
-/// For each *target* there is a table with the next link at each vertex, made by a breadth-first search from the
-/// target when it is first asked for. A node with a single link into the network is reached through the vertex
-/// that this link leaves, which then is the target for all such nodes, and one with a single link out of it needs
-/// no place in the tables: on a tree, the tables have switches times leaf switches entries, not nodes times nodes.
+/// For each *target* there is a table with the next link at each vertex, computed by a breadth-first search
+/// from the target when it is first needed. A node with a single link into the network is reached through the
+/// vertex that this link leaves, which is the target for all such nodes. A node with a single link out of it
+/// needs no slot in the tables. So on a tree the tables have switches times leaf switches entries, not nodes
+/// times nodes.
 ///
 /// Cost: a search is proportional to the number of links, a route to its length. Memory: 4 bytes an entry.
 struct ShortestPath {
     fabric: Arc<Fabric>,
-    /// By vertex: its place in the tables; `NONE` for a node whose only link out is `single_out`.
+    /// Slot of each vertex in the tables; `NONE` for a node whose only link out is `single_out`.
     slot: Vec<u32>,
     slots: u32,
-    /// By node: the only link out of it, where it has no slot.
+    /// Only link out of each node without a slot.
     single_out: Vec<u32>,
-    /// By node: the table to use and the link to append; `NONE` where the table leads to the node itself.
+    /// By node: the table to use and the link to append; `NONE` if the table leads to the node itself.
     target: Vec<(u32, u32)>,
-    /// By vertex: whether messages may cross it.
+    /// By vertex: true if messages may cross it.
     open: Vec<bool>,
-    /// By table: the vertex it leads to, and by slot the next link (`NONE`: there is no path).
+    /// Target of each table, and the next link by slot (`NONE` if there is no path).
     tables: Vec<(VertexId, OnceLock<Box<[u32]>>)>,
 }
 
@@ -108,7 +109,7 @@ impl ShortestPath {
         Self { fabric: Arc::clone(fabric), slot, slots, single_out, target, open, tables }
     }
 
-    /// By slot, the next link on the way to this vertex.
+    /// Returns the next link to a vertex, by slot.
     fn search(&self, target: VertexId) -> Box<[u32]> {
         let graph = self.fabric.graph();
         let mut next = vec![NONE; self.slots as usize].into_boxed_slice();
@@ -138,7 +139,7 @@ impl ShortestPath {
         next
     }
 
-    /// Calls `visit` for each link of the route; `false` if there is none.
+    /// Calls `visit` for each link of the route. Returns `false` if there is none.
     fn walk(&self, src: NodeId, dst: NodeId, mut visit: impl FnMut(LinkId)) -> bool {
         if src == dst {
             return true;

@@ -15,11 +15,13 @@ use crate::ids::{IdVec, LinkId, NodeId};
 use crate::rng::Mix;
 use crate::units::Time;
 
-/// `[routing.spray]`: over all shortest paths at once, as switches do that send each packet another way. No options.
+/// `[routing.spray]`: over all shortest paths at once, as switches do that spread packets over all paths. No
+/// options.
 ///
-/// At each switch a message is split in equal parts over all links that lead on by a shortest path (shortest as under
-/// `minimal`). Where all shortest paths branch alike, as on a fat-tree or between switches two links apart, every path
-/// carries the same. In the packet models each packet takes one of these paths, drawn with those parts as weights.
+/// At each switch a message is split in equal parts over all links that lead on by a shortest path (shortest
+/// as under `minimal`). If all shortest paths branch alike, as on a fat-tree or between switches two links
+/// apart, every path carries the same. In the packet models each packet takes one of these paths, drawn with
+/// those parts as weights.
 #[spec(partial, Default)]
 pub struct SpraySpec {}
 
@@ -36,7 +38,7 @@ impl Rule for SpraySpec {
 #[derive(Debug)]
 struct Spray {
     graph: Graph,
-    /// Draws the way of a packet.
+    /// Hash that draws the path of a packet.
     hash: Mix,
 }
 
@@ -86,8 +88,8 @@ impl Choice for Spray {
     }
 }
 
-/// Writes the way of a packet: from its source, or behind the link that it has come over, by `walk` from place to place
-/// and to its node; nothing where there is no way.
+/// Writes the path of a packet from its source, or from the end of link `over`. `walk` adds the links from
+/// place to place. If it finds no path, the first shortest path is written.
 pub(super) fn packet_walk(
     graph: &Graph,
     (start, over): (Start, Option<LinkId>),
@@ -110,7 +112,7 @@ pub(super) fn packet_walk(
     }
 }
 
-/// Writes what is split between the places of two nodes, and the links of the nodes themselves.
+/// Writes the links of both nodes, and those that `split` adds between their places.
 pub(super) fn between_ends(
     graph: &Graph,
     src: NodeId,

@@ -1,4 +1,4 @@
-//! All that packets may do under a rule: which link they may cross after which, and in which class of channels.
+//! Steps that packets may take under a rule: the pairs of consecutive links, and their channel classes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,23 +10,23 @@ use super::lattice::Dimensions;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::LinkId;
 
-/// Classes of channels as bits: class c is bit c. What is above the last one counts as the last one.
+/// Channel classes as bits: class c is bit c. Classes above the last one count as the last one.
 pub type Classes = u128;
 
-/// Goes through the steps of packets from link to link, by ranks of links: where the next link's rank is not above that
-/// of the one before, a packet changes to the next class.
+/// Visitor of the steps of packets from link to link, by ranks of links. A packet changes to the next class
+/// if the next link's rank is not above that of the link before.
 pub struct Steps<'a> {
     pub(super) fabric: &'a Fabric,
     pub(super) ranks: &'a [u32],
-    /// All classes that packets come to.
+    /// All classes that packets use.
     pub(super) all: Classes,
-    /// Told each step: the link before, the classes in which it is crossed, the link behind it, and whether the class
-    /// is the next one there.
+    /// Function called for each step with the link before, its classes, the next link, and true if the class
+    /// changes.
     pub(super) visit: &'a mut dyn FnMut(LinkId, Classes, LinkId, bool),
 }
 
 impl<'a> Steps<'a> {
-    /// One step; returns the classes behind it.
+    /// Visits one step. Returns the classes after it.
     pub(super) fn step(&mut self, from: LinkId, classes: Classes, to: LinkId) -> Classes {
         let descends = self.ranks[to.0 as usize] <= self.ranks[from.0 as usize];
         (self.visit)(from, classes, to, descends);
@@ -38,8 +38,10 @@ impl<'a> Steps<'a> {
         behind
     }
 
-    /// The shortest ways to a target of packets that come to places over links in classes, or start there; they go on
-    /// where `keep` says so. Returns where they are on their way, and where when they have come there.
+    /// Visits the shortest paths to a target from the packets of `start`, along the links for which `keep` is
+    /// true.
+    ///
+    /// Returns the positions of packets on their way, and those after their arrival.
     fn leg(&mut self, graph: &Graph, target: Target, start: &At, keep: impl Fn(u32, u32) -> bool) -> (At, At) {
         let ahead = graph.ahead(target);
         let distances: Vec<u32> = (0..graph.places()).map(|place| graph.distance(&ahead, place)).collect();
@@ -74,7 +76,7 @@ impl<'a> Steps<'a> {
         (at, arrived)
     }
 
-    /// All nodes' places as starts.
+    /// Returns the places of all nodes as starts.
     fn starts(graph: &Graph) -> At {
         let mut fresh = vec![false; graph.places() as usize];
         graph.places_with_nodes().into_iter().for_each(|place| fresh[place as usize] = true);
@@ -83,7 +85,7 @@ impl<'a> Steps<'a> {
         At { fresh, over: Vec::new() }
     }
 
-    /// Shortest ways between all places.
+    /// Visits the shortest paths between all places.
     pub(super) fn shortest(&mut self, graph: &Graph) {
         let starts = Self::starts(graph);
         for to in ends(graph) {
@@ -91,7 +93,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Shortest ways to all intermediates and on to all places; of packets that have gone `ahead` already, too.
+    /// Visits the shortest paths to all intermediates and on to all places, including packets that have gone
+    /// `ahead`.
     pub(super) fn detours(&mut self, graph: &Graph, detours: &Detours, ahead: Option<At>) {
         let mut starts = Self::starts(graph);
         starts.over = ahead.map(|ahead| ahead.over).unwrap_or_default();
@@ -104,9 +107,10 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// All ways of steps that come closer, from any point of a lattice to any other; at each point along the first
-    /// dimension of `order` that is still to cross, or along any where there is no order. Of more than 4 million pairs
-    /// of points some are looked at.
+    /// Visits all paths of steps that lead closer, from any point of a lattice to any other.
+    ///
+    /// At each point the steps are along the first remaining dimension of `order`, or along any dimension if
+    /// there is no order. If there are more than 4 million pairs of points, only a sample is visited.
     pub(super) fn closer(&mut self, dimensions: &Dimensions, order: Option<&[usize]>) {
         let lattice = dimensions.lattice();
         let points = lattice.points();
@@ -146,8 +150,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Where packets may be that go shortest ways as long as they are asked again: inside the group of their source, or
-    /// over their first link where there are no groups.
+    /// Returns the positions of packets on shortest paths at which they are routed again: inside the group of
+    /// their source, or after their first link if there are no groups.
     pub(super) fn ahead(&mut self, graph: &Graph) -> At {
         let starts = Self::starts(graph);
         let mut ahead = At { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
@@ -168,7 +172,7 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Where packets are: the places where they start, and by link over which they have come the classes in which they did.
+/// Positions of packets: the places where they start, and by link the classes in which they have crossed it.
 #[derive(Clone, Default)]
 pub(super) struct At {
     fresh: Vec<bool>,
@@ -181,7 +185,7 @@ impl At {
     }
 }
 
-/// The places at which packets leave the network.
+/// Returns the places at which packets leave the network.
 fn ends(graph: &Graph) -> Vec<u32> {
     let mut ends: Vec<u32> = graph.fabric.node_ids().map(|node| graph.home(node).place).collect();
     ends.sort_unstable();

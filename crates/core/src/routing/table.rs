@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{LinkId, NodeId};
 
-/// `[routing.table]`: no options.
+/// `[routing.table]`: the routes that the topology's own file gives. No options.
 #[spec(partial, Default)]
 pub struct TableSpec {}
 
@@ -25,7 +25,7 @@ impl Rule for TableSpec {
     }
 }
 
-/// The routes that came with the fabric.
+/// Router over the routes that came with the fabric.
 #[derive(Debug)]
 struct Table {
     fabric: Arc<Fabric>,

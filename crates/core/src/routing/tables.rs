@@ -1,4 +1,4 @@
-//! Forwarding tables in files: written of any rule that has them, read as a rule.
+//! Forwarding tables in files: written for any rule that has them, and read as a rule.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::reading::csv::{self, Column, Row};
 /// `[routing.tables]`: forwarding tables from a file.
 #[spec(Default)]
 pub struct TablesSpec {
-    /// A CSV file `switch,link,destinations`: at which switch which link leads on to which nodes, by number (`3 8-15`).
-    /// `hayase topology routes` writes such files.
+    /// CSV file `switch,link,destinations`: the link that leads on from a switch, and the nodes that it leads
+    /// to, by number (`3 8-15`). `hayase topology routes` writes such files.
     pub file: Located<String>,
 }
 
@@ -29,7 +29,7 @@ const SWITCH: usize = 0;
 const LINK: usize = 1;
 const DESTINATIONS: usize = 2;
 
-/// Most mistakes of the tables as a whole that are looked up in the file.
+/// Largest number of mistakes of the tables as a whole that are looked up in the file.
 const MOST_FAULTS: usize = 20;
 
 impl Rule for TablesSpec {
@@ -72,19 +72,19 @@ impl Rule for TablesSpec {
 
 struct Reader {
     table: Forwarding,
-    /// By node on one switch: whether its switch has an entry for it.
+    /// By node attached to one switch: true if the switch has an entry for it.
     delivered: Vec<bool>,
     by_name: FxHashMap<String, VertexId>,
-    /// The place whose links are known by name at the moment.
+    /// Place whose links are currently stored by name.
     names: (u32, FxHashMap<String, LinkId>),
 }
 
-/// What is wrong with the tables as a whole.
+/// Mistake of the tables as a whole.
 struct Fault {
-    /// Where the entry is, or is missing.
+    /// Place of the wrong or missing entry.
     place: u32,
     dst: NodeId,
-    /// Whether there is an entry to be marked; otherwise the first line about the switch is.
+    /// True if there is an entry to be marked; otherwise the first line about the switch is marked.
     entry: bool,
     diagnostic: Diagnostic,
 }
@@ -200,7 +200,7 @@ impl Reader {
         }
     }
 
-    /// What is wrong with the tables, all entries taken together.
+    /// Returns the mistakes of all entries taken together.
     fn faults(&self) -> Vec<Fault> {
         let graph = &self.table.graph;
         let with_nodes = {
@@ -293,7 +293,7 @@ impl Reader {
         faults
     }
 
-    /// Notes the faults that this row is about.
+    /// Reports the faults of this row and removes them.
     fn locate(&mut self, row: &mut Row<'_>, faults: &mut Vec<Fault>) {
         let Some(place) = self.place(row) else { return };
         let words = row.words(DESTINATIONS);
@@ -317,7 +317,7 @@ impl Reader {
     }
 }
 
-/// `5`, or `3-8`.
+/// Parses `5` or `3-8`.
 fn numbers(word: &str, end: u32) -> Result<std::ops::RangeInclusive<u32>, Diagnostic> {
     let number = |text: &str| -> Result<u32, Diagnostic> {
         match text.parse() {
@@ -339,12 +339,13 @@ fn numbers(word: &str, end: u32) -> Result<std::ops::RangeInclusive<u32>, Diagno
 }
 
 impl Forwarding {
-    /// The tables of a rule.
+    /// Returns the forwarding tables of a rule.
     ///
-    /// Cost: of other rules than those of tables a look at all routes.
+    /// Cost: a look at all routes, unless the rule has tables.
     ///
     /// # Errors
-    /// A rule that chooses, one whose way on depends on more than the destination, and fabrics without ends of links.
+    /// Fails for a rule that chooses, a rule whose next link depends on more than the destination, and
+    /// fabrics whose links have no ends.
     pub fn of(router: &dyn Router, fabric: &Arc<Fabric>) -> Result<Self, Vec<Diagnostic>> {
         let one = |message: String, help: &str| vec![Diagnostic::new("no-tables", message).help(help)];
         if router.choice().is_some() {
@@ -391,11 +392,11 @@ impl Forwarding {
         Ok(table)
     }
 
-    /// Writes the tables as CSV, `switch,link,destinations`, a line for each link that has destinations, those to nodes
-    /// among them.
+    /// Writes the tables as CSV, `switch,link,destinations`, with a line for each link that has destinations,
+    /// including links to nodes.
     ///
     /// # Errors
-    /// Where `writer` fails.
+    /// Fails if `writer` fails.
     pub fn write(&self, mut writer: impl Write) -> io::Result<()> {
         let (graph, fabric) = (&self.graph, &*self.graph.fabric);
         let mut lists: Vec<Vec<u32>> = Vec::new();
@@ -429,7 +430,7 @@ impl Forwarding {
         Ok(())
     }
 
-    /// Number of entries, those of switches for the nodes on them not counted.
+    /// Number of entries, without those of switches for their own nodes.
     pub fn entries(&self) -> u64 {
         let nodes = self.graph.fabric.node_ids();
         let of = |dst| (0..self.graph.places()).filter(move |&place| self.port(dst, place).is_some()).count() as u64;
@@ -437,7 +438,7 @@ impl Forwarding {
     }
 }
 
-/// By place, the nodes that hang on it.
+/// Returns the nodes attached to each place.
 fn nodes_at(graph: &Graph) -> Vec<Vec<u32>> {
     let mut nodes = vec![Vec::new(); graph.places() as usize];
     for node in graph.fabric.node_ids().filter(|&node| graph.home(node).down != NONE) {
@@ -446,7 +447,7 @@ fn nodes_at(graph: &Graph) -> Vec<Vec<u32>> {
     nodes
 }
 
-/// `0-15 17`.
+/// Returns text such as `0-15 17`.
 fn ranges(nodes: &[u32]) -> String {
     let runs = nodes.chunk_by(|a, b| a + 1 == *b);
     let run = |run: &[u32]| match run {

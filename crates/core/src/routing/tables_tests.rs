@@ -1,4 +1,4 @@
-//! Rules that are forwarding tables, and their files.
+//! Tests of rules that are forwarding tables, and of their files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn grid(dims: &[u32], host_link: bool) -> Arc<Fabric> {
     Arc::new(Grid::new(dims.to_vec(), vec![true; dims.len()], host_link).build("grid".to_owned(), unit))
 }
 
-/// Small members of all families; odd ones among them.
+/// Returns small members of all families, including irregular ones.
 fn fabrics() -> Vec<Arc<Fabric>> {
     vec![
         tree(&[4, 6], &[1, 2], &[1, 2]),
@@ -100,7 +100,8 @@ fn tables_lead_everywhere_by_shortest_ways() {
     }
 }
 
-/// Whether no links wait for each other in a circle: a message that holds a link waits for the next of its route.
+/// Returns true if no links wait for each other in a cycle: a message that holds a link waits for the next of
+/// its route.
 fn is_acyclic(fabric: &Fabric, router: &dyn Router) -> bool {
     let mut next: BTreeMap<LinkId, Vec<LinkId>> = BTreeMap::new();
     for (src, dst) in pairs(fabric) {
@@ -169,7 +170,7 @@ fn up_down_on_a_tree_uses_all_switches_of_the_top() {
     assert_eq!(most_routes(&fabric, &*up_down), most_routes(&fabric, &*rule("d-mod-k", &fabric)));
 }
 
-/// The most routes on one link inside the network, every node sending to every other.
+/// Returns the largest number of routes on one link inside the network if every node sends to every other.
 fn most_routes(fabric: &Fabric, router: &dyn Router) -> u32 {
     let mut counts = IdVec::filled(fabric.links().len(), 0);
     router.count(&pairs(fabric).collect::<Vec<_>>(), &mut counts);
@@ -265,7 +266,7 @@ fn written(fabric: &Arc<Fabric>, router: &dyn Router) -> Result<String, Vec<Diag
     Ok(String::from_utf8(text).unwrap())
 }
 
-/// The rule of a file; its folder is cut from messages.
+/// Builds the rule of a file; removes its directory from messages.
 fn read(fabric: &Arc<Fabric>, text: &str) -> Result<Arc<dyn Router>, String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("t.csv");
@@ -310,7 +311,7 @@ fn a_rule_that_looks_at_more_than_the_destination_has_no_tables() {
     assert!(written(&torus, &*rule("dimension-order", &torus)).is_ok());
 }
 
-/// A chain of three switches with a node each, two cables between the first ones.
+/// Returns a chain of three switches with a node each and two cables between the first ones.
 fn chain() -> Arc<Fabric> {
     let mut builder = FabricBuilder::new("chain", 3, 3);
     let (speed, latency) = unit(LinkRole::Injection);

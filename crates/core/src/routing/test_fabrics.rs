@@ -1,4 +1,4 @@
-//! Fabrics of groups and of short diameter for the tests, made by hand from their definitions.
+//! Fabrics of groups and of short diameter for the tests, built directly from their definitions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::fabric::{Fabric, FabricBuilder, Fact, Family, Irregular, LinkRole};
 use crate::ids::VertexId;
 use crate::units::{Bandwidth, Time};
 
-/// A graph of which only the groups of its switches are known.
+/// Graph for which only the groups of its switches are known.
 #[derive(Debug)]
 struct Grouped(Vec<u32>);
 
@@ -36,7 +36,7 @@ pub(crate) fn finished(builder: FabricBuilder, groups: Option<Vec<u32>>) -> Arc<
     })
 }
 
-/// Nodes, `per_switch` on each switch, and cables between switches, all links alike.
+/// Builds a fabric of `per_switch` nodes on each switch and cables between switches, all links alike.
 pub(crate) fn of_cables(
     name: &str,
     switches: u32,
@@ -61,7 +61,8 @@ pub(crate) fn of_cables(
     finished(builder, groups)
 }
 
-/// Nodes on a switch in each of two planes: four, with two switches a plane and two cables between them.
+/// Builds four nodes on a switch in each of two planes, with two switches a plane and two cables between
+/// them.
 pub(crate) fn two_planes() -> Arc<Fabric> {
     let mut builder = FabricBuilder::new("two planes", 4, 4);
     let speed = Bandwidth::from_bytes_per_second(1e9);
@@ -80,7 +81,7 @@ pub(crate) fn two_planes() -> Arc<Fabric> {
     Arc::new(builder.finish(Irregular))
 }
 
-/// Which group global port `k` of group `group` leads to, and which of its ports.
+/// Rule that maps global port `k` of group `group` to another group and its port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arrangement {
     Absolute,
@@ -106,7 +107,7 @@ impl Arrangement {
     }
 }
 
-/// The canonical dragonfly: a = 2p = 2h, g = ah + 1.
+/// Builds the canonical dragonfly: a = 2p = 2h, g = ah + 1.
 pub(crate) fn dragonfly(h: u32, arrangement: Arrangement) -> Arc<Fabric> {
     let (p, a, g) = (h, 2 * h, 2 * h * h + 1);
     let switches = a * g;
@@ -124,8 +125,8 @@ pub(crate) fn dragonfly(h: u32, arrangement: Arrangement) -> Arc<Fabric> {
     of_cables("dragonfly", switches, p, local.chain(global), Some(groups))
 }
 
-/// A dragonfly+ of `g` groups of `l` leaves and `s` spines with `h` global ports each; the links of a pair of groups
-/// are dealt out one after another.
+/// Builds a dragonfly+ of `g` groups of `l` leaves and `s` spines with `h` global ports each; the links of a
+/// pair of groups are dealt out one after another.
 pub(crate) fn dragonfly_plus(l: u32, s: u32, p: u32, h: u32, g: u32) -> Arc<Fabric> {
     let size = l + s;
     let nodes = g * l * p;
@@ -162,7 +163,8 @@ pub(crate) fn dragonfly_plus(l: u32, s: u32, p: u32, h: u32, g: u32) -> Arc<Fabr
     finished(builder, Some((0..g * size).map(|switch| switch / size).collect()))
 }
 
-/// The slim fly (MMS) over the integers modulo a prime q = 4w + 1 or 4w - 1, with ceil(k'/2) nodes a switch.
+/// Builds the slim fly (MMS) over the integers modulo a prime q = 4w + 1 or 4w - 1, with ceil(k'/2) nodes a
+/// switch.
 pub(crate) fn slim_fly(q: u32) -> Arc<Fabric> {
     let powers = |xi: u32| std::iter::successors(Some(1), move |&power| Some(power * xi % q));
     let is_primitive = |&xi: &u32| powers(xi).take(q as usize - 1).collect::<BTreeSet<_>>().len() == q as usize - 1;
@@ -196,7 +198,7 @@ pub(crate) fn slim_fly(q: u32) -> Arc<Fabric> {
     of_cables("slim fly", 2 * q * q, degree.div_ceil(2), cables, None)
 }
 
-/// A HyperX: a complete graph along each line of each dimension.
+/// Builds a HyperX: a complete graph along each line of each dimension.
 pub(crate) fn hyperx(dims: &[u32], nodes: u32) -> Arc<Fabric> {
     let switches: u32 = dims.iter().product();
     let mut cables = Vec::new();

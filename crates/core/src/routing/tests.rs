@@ -1,4 +1,4 @@
-//! Routes on regular fabrics: that they are routes at all, and what each rule promises.
+//! Tests of routes on regular fabrics: they are valid, and each rule keeps its promises.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ fn check_routes(fabric: &Fabric, router: &dyn Router) {
     }
 }
 
-/// Messages over each link when every node sends one to every other.
+/// Returns the number of messages over each link if every node sends one to every other.
 fn all_to_all(fabric: &Fabric, router: &dyn Router) -> Vec<u32> {
     let mut load = vec![0; fabric.links().len()];
     for (src, dst) in pairs(fabric) {
@@ -234,7 +234,7 @@ fn hashed_ways_depend_on_the_seed_and_use_all_links() {
     assert!(load.iter().all(|&load| load > 0));
 }
 
-/// Reads a file of `testdata`: by source and destination, link numbers.
+/// Parses a file of `testdata`: link numbers by source and destination.
 fn simgrid(text: &str) -> Vec<Vec<Vec<u32>>> {
     let links = |field: &str| field.split_whitespace().map(|link| link.parse().unwrap()).collect();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -290,8 +290,8 @@ fn balanced_ties_reach_the_bound_of_an_all_to_all_on_a_torus() {
     }
 }
 
-/// Checks by listing all routes that whatever crosses a link also crosses its dominator, and returns for each link
-/// the nodes that it serves (destinations with D-mod-k, sources with S-mod-k).
+/// Checks, by listing all routes, that every route over a link also crosses its dominator. Returns for each
+/// link the nodes that it serves (destinations with D-mod-k, sources with S-mod-k).
 fn check_dominators(fabric: &Fabric, router: &dyn Router, by_source: bool) -> Vec<Vec<u32>> {
     let mut served = vec![Vec::new(); fabric.links().len()];
     for (src, dst) in pairs(fabric) {

@@ -1,4 +1,4 @@
-//! UGAL and its progressive form: a shortest path or a detour, by what is under way.
+//! UGAL and its progressive form: a shortest path or a detour, chosen by the messages under way.
 
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -19,50 +19,54 @@ use crate::ids::{IdVec, LinkId, NodeId};
 use crate::rng::Mix;
 
 /// `[routing.ugal-l]`, `[routing.ugal-g]`, `[routing.progressive]`: a shortest path or one through a random
-/// intermediate, whichever has less under way.
+/// intermediate, whichever is less busy.
 ///
-/// When a message starts, one shortest path and the paths through some intermediates are drawn, as under `minimal` and
-/// `valiant-groups`. H is the number of a path's links between switches; Q is the number of messages under way on the
-/// first of them (`ugal-l`: what the switch of the source knows by itself) or the most on any of them (`ugal-g`). The
-/// path through the intermediate with the least `H_v Q_v` is the rival; the message takes the shortest path if
+/// When a message starts, one shortest path and the paths through some intermediates are drawn, as under
+/// `minimal` and `valiant-groups`. H is the number of a path's links between switches. Q is the number of
+/// messages under way on the first of them (`ugal-l`: the load that the source's switch knows) or the most on
+/// any of them (`ugal-g`). The path through the intermediate with the least `H_v Q_v` is the rival; the
+/// message takes the shortest path if
 /// ```text
 /// H_m Q_m <= H_v Q_v + T       or, where a factor F is given,     Q_m <= F Q_v + T
 /// ```
-/// and keeps it. `progressive` asks as `ugal-l` does, and again at each further switch of the source's group as long as
-/// the answer is the shortest path (without groups: at the second switch).
+/// and keeps it. `progressive` chooses as `ugal-l` does, and again at each further switch of the source's
+/// group while the result is the shortest path (without groups: at the second switch).
 ///
-/// BookSim has F = 2 and T = 30 flits, SST F = 2 and T = 50 flits, CODES F = 2 and T = 0; here T counts messages.
+/// BookSim has F = 2 and T = 30 flits, SST F = 2 and T = 50 flits, CODES F = 2 and T = 0; here T counts
+/// messages.
 ///
-/// As packets, each packet is asked when it comes to its first switch, and Q and T count packets: those that wait for a
-/// link there, are on it, or are in the buffer behind it.
+/// In the packet models the path of each packet is chosen when it comes to its first switch, and Q and T
+/// count packets: those that wait for a link there, are on it, or are in the buffer behind it.
 ///
-/// Source: A. Singh, "Load-balanced routing in interconnection networks", Stanford 2005; N. Jiang, J. Kim, W. Dally,
-/// "Indirect adaptive routing on large scale interconnection networks", ISCA 2009.
+/// Source: A. Singh, "Load-balanced routing in interconnection networks", Stanford 2005; N. Jiang, J. Kim, W.
+/// Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009.
 #[spec(partial, Default)]
 pub struct UgalSpec {
-    /// Intermediates that are looked at (default 4).
+    /// Number of intermediates considered (default 4).
     pub candidates: Option<Located<u32>>,
-    /// T: by how much a detour must be better, in messages, or packets where they are asked (default 0).
+    /// T: advantage that a detour must have, in messages, or in packets if paths are chosen for packets
+    /// (default 0).
     pub threshold: Option<Located<f64>>,
-    /// F: how many messages on a shortest path weigh as much as one on a detour (default: as their lengths are).
+    /// F: number of messages on a shortest path that weigh as much as one on a detour (default: the ratio of
+    /// the lengths).
     pub factor: Option<Located<f64>>,
-    /// Through what detours go (default: groups where the fabric has them, else switches).
+    /// Intermediates of detours (default: groups if the fabric has them, else switches).
     pub via: Option<Via>,
     /// Seed of the draws (default: the scenario's).
     pub seed: Option<u64>,
 }
 
-/// What an intermediate is.
+/// Kind of intermediate.
 #[spec(Copy, Eq)]
 pub enum Via {
-    /// A group: the first of its switches that a message comes to.
+    /// A group, entered at the first of its switches that a message reaches.
     Groups,
     /// A switch with nodes.
     Switches,
 }
 
 impl Via {
-    /// Whether detours go through groups.
+    /// Returns true if detours go through groups.
     pub(super) fn or_default(via: Option<Self>, fabric: &Fabric, rule: &str) -> Result<bool, Vec<Diagnostic>> {
         if via == Some(Self::Groups) {
             check_groups(fabric, rule)?;
@@ -71,20 +75,20 @@ impl Via {
     }
 }
 
-/// What a switch knows when it chooses.
+/// Knowledge of a switch when it chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Knowledge {
     /// Its own links.
     Local,
     /// All links.
     Global,
-    /// Its own links; the next switch is asked again.
+    /// Its own links; the next switch chooses again.
     Progressive,
 }
 
-/// Most intermediates that are looked at.
+/// Largest number of intermediates considered.
 const MOST_CANDIDATES: u32 = 64;
-/// How many are looked at where nothing is said.
+/// Default number of intermediates considered.
 const CANDIDATES: u32 = 4;
 
 impl Rule for UgalSpec {
@@ -143,21 +147,21 @@ struct Ugal {
     knowledge: Knowledge,
 }
 
-/// The links of ways while one is chosen.
+/// Buffers for the links of paths while one is chosen.
 #[derive(Default)]
 struct Ways {
     taken: Way,
     drawn: Way,
-    /// Of the detours drawn so far the one with the least weight.
+    /// Detour with the least weight of those drawn so far.
     best: Way,
 }
 
-/// As long as detours on most fabrics are.
+/// Links of a path; stored inline up to the length of detours on most fabrics.
 type Way = SmallVec<[LinkId; 12]>;
 
 impl Ugal {
-    /// Draws the way from one place to another, shortest or through an intermediate, and says how long it is and how
-    /// much is under way on it; `None` where no way leads there.
+    /// Draws a path from one place to another, shortest or through an intermediate. Returns its length and
+    /// the most messages under way on its known links, or `None` if there is no path.
     fn draw(
         &self,
         (from, via, to): (u32, Option<Target>, u32),
@@ -181,8 +185,8 @@ impl Ugal {
         Some((links.len() as f64, f64::from(most)))
     }
 
-    /// Chooses a way from one place to another; the first is the shortest that was drawn, `true` if it is taken. A
-    /// detour that would cross a link `behind` the message once more is none: it comes back to where it starts.
+    /// Chooses a path from one place to another. Returns `true` if it is the shortest path drawn. A detour
+    /// that would cross a link `behind` the message again is rejected: it comes back to its start.
     fn ask(
         &self,
         (from, to): (u32, u32),
@@ -226,7 +230,7 @@ impl Ugal {
 }
 
 impl Ugal {
-    /// The place behind the first link of a way from `at`, if the message is to be asked again there.
+    /// Returns the place after the first link of a path from `at`, if the path is to be chosen again there.
     fn asks_again(&self, minimal: bool, (source, at, to): (u32, u32, u32), taken: &[LinkId]) -> Option<u32> {
         if !minimal || self.knowledge != Knowledge::Progressive {
             return None;

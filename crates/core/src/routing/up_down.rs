@@ -1,4 +1,4 @@
-//! Up*/down*: forwarding tables of ways that never go up after down.
+//! Up*/down*: forwarding tables of paths that never go up after down.
 
 use std::sync::Arc;
 
@@ -11,23 +11,25 @@ use crate::base::threads;
 use crate::diagnostic::{Diagnostic, Located, closest};
 use crate::fabric::Fabric;
 
-/// `[routing.up-down]`: the shortest ways that never go up after down, on any graph whose links go both ways.
+/// `[routing.up-down]`: the shortest paths that never go up after down, on any graph whose links go both
+/// ways.
 ///
-/// A link goes *up* where it leads to a switch nearer to the root, or to one as near with a lower number; so links that
-/// wait for each other never form a circle, and packets need no virtual lanes. Among equal ports the one with the
-/// fewest routes so far is taken, from every node to each destination that has its routes already.
+/// A link goes *up* if it leads to a switch nearer to the root, or to an equally near one with a lower
+/// number. So links that wait for each other never form a cycle, and packets need no virtual lanes. Among
+/// equal ports the one with the fewest routes so far is taken, counting those from every node to each
+/// destination handled before.
 ///
-/// Source: M. Schroeder et al.: *Autonet: A High-Speed, Self-Configuring Local Area Network Using Point-to-Point
-/// Links*, IEEE JSAC 9 (1991); as tables by destination, OpenSM's engine `updn`.
+/// Source: M. Schroeder et al.: *Autonet: A High-Speed, Self-Configuring Local Area Network Using
+/// Point-to-Point Links*, IEEE JSAC 9 (1991); as tables by destination, OpenSM's engine `updn`.
 #[spec(partial, Default)]
 pub struct UpDownSpec {
-    /// Names of the root switches. Default: in each connected part the switch whose furthest switch with nodes is
-    /// nearest, among equals that with the least sum of distances, then the lowest number; where all switches that are
-    /// equally central have no nodes and no links among each other, as the topmost of a tree, all of them, if every
-    /// node then reaches every other.
+    /// Names of the root switches. Default: in each connected part the most central switch, whose furthest
+    /// switch with nodes is nearest. Ties go to the least sum of distances, then to the lowest number. If all
+    /// equally central switches have no nodes and no links among each other, as at the top of a tree, all of
+    /// them are roots. This requires that every node then reaches every other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<Located<String>>,
-    /// In which order destinations get their routes: `switches`, `round-robin` or `random`.
+    /// Order in which destinations get their routes: `switches`, `round-robin` or `random`.
     #[serde(skip_serializing_if = "Order::is_default")]
     pub order: Order,
 }
@@ -38,7 +40,7 @@ impl UpDownSpec {
         balanced(fabric, Some(&ranks), Balance::Routes, self.order, seed)
     }
 
-    /// The places of the roots that are given by name.
+    /// Returns the places of the roots that are given by name.
     fn given(&self, fabric: &Fabric, graph: &Graph) -> Result<Vec<u32>, Vec<Diagnostic>> {
         let (mut roots, mut mistakes) = (Vec::new(), Vec::new());
         if self.roots.is_empty() {
@@ -83,8 +85,8 @@ impl Rule for UpDownSpec {
     }
 }
 
-/// By place, its position in the order in which up is defined, from 0 at the top: by the distance to the nearest root,
-/// then by number. Parts of the graph without a root get their most central switch.
+/// Returns the rank of each place, from 0 at the top: by the distance to the nearest root, then by number.
+/// Links go up to lower ranks. Parts of the graph without a root get their most central switch.
 pub(super) fn ranks(graph: &Graph, roots: &[u32]) -> Vec<u32> {
     let mut levels = vec![NONE; graph.places() as usize];
     let mut reached: Vec<u32> = Vec::new();
@@ -120,7 +122,7 @@ pub(super) fn ranks(graph: &Graph, roots: &[u32]) -> Vec<u32> {
     ranks
 }
 
-/// The open places of each connected part that are most central, all equally.
+/// Returns the most central open places of each connected part.
 fn central(graph: &Graph) -> Vec<Vec<u32>> {
     let places = graph.places() as usize;
     let targets = graph.places_with_nodes();
@@ -175,7 +177,7 @@ fn central(graph: &Graph) -> Vec<Vec<u32>> {
     parts
 }
 
-/// See [`UpDownSpec::roots`].
+/// Returns the default roots, see [`UpDownSpec::roots`].
 fn default_roots(graph: &Graph) -> Vec<u32> {
     let parts = central(graph);
     let with_nodes = graph.places_with_nodes();
@@ -193,7 +195,7 @@ fn default_roots(graph: &Graph) -> Vec<u32> {
     if all.len() == first.len() || connects(graph, &all, &with_nodes) { all } else { first }
 }
 
-/// Whether all places with nodes reach each other as far as links do.
+/// Returns true if all places with nodes reach each other wherever links connect them.
 fn connects(graph: &Graph, roots: &[u32], with_nodes: &[u32]) -> bool {
     let ranks = ranks(graph, roots);
     let reached = |target: u32, ranks: Option<&[u32]>| {

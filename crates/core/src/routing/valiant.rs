@@ -20,27 +20,28 @@ use crate::units::Time;
 
 /// `[routing.valiant-groups]`, `[routing.valiant-switches]`: through a random intermediate group, or switch.
 ///
-/// A message goes by a shortest path to its intermediate (the first switch of the group that it comes to) and by a
-/// shortest path from there. The intermediate is drawn for each message, of all groups, or switches with nodes, but
-/// those in the groups of source and destination; without groups, of all switches with nodes but those two. Messages
-/// within a group go by a shortest path. Where several links lead on, one is drawn for each message. As packets, each
-/// packet draws an intermediate of its own.
+/// A message goes by a shortest path to its intermediate (the first switch of the group that it reaches) and
+/// by a shortest path from there. The intermediate is drawn for each message from all groups, or switches
+/// with nodes, except those in the groups of source and destination. Without groups it is drawn from all
+/// other switches with nodes. Messages within a group go by a shortest path. If several links lead on, one is
+/// drawn for each message. In the packet models each packet draws an intermediate of its own.
 ///
 /// Source: L. Valiant, "A scheme for fast parallel communication", SIAM J. Comput. 11 (1982); J. Kim et al.,
 /// "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
 #[spec(partial, Default)]
 pub struct ValiantSpec {
-    /// Intermediates of a message, which is split over them in equal parts (default 1; drawn with replacement).
+    /// Number of intermediates over which a message is split in equal parts (default 1; drawn with
+    /// replacement).
     pub intermediates: Option<Located<u32>>,
-    /// Whether every message is split over all intermediates, and over all shortest paths to them and from them, in
-    /// equal parts (default false): what is expected of drawn ones.
+    /// Split every message over all intermediates, and over all shortest paths to them and from them, in
+    /// equal parts (default false): the average of the drawn ones.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub all_intermediates: bool,
     /// Seed of the draws (default: the scenario's).
     pub seed: Option<u64>,
 }
 
-/// Most intermediates of a message.
+/// Largest number of intermediates of a message.
 const MOST_INTERMEDIATES: u32 = 1024;
 
 impl Rule for ValiantSpec {
@@ -83,7 +84,7 @@ impl Rule for ValiantSpec {
     }
 }
 
-/// That switches are in groups, which a rule needs.
+/// Checks that switches are in groups, which a rule needs.
 pub(super) fn check_groups(fabric: &Fabric, rule: &str) -> Result<(), Vec<Diagnostic>> {
     if fabric.groups().is_some() {
         return Ok(());
@@ -102,7 +103,7 @@ struct Valiant {
 }
 
 impl Valiant {
-    /// Splits a part of a message over the shortest ways to an intermediate and from there.
+    /// Splits a part of a message over the shortest paths to an intermediate and from there.
     fn split_via(
         &self,
         (from, amount, start): (u32, f64, Time),
@@ -181,7 +182,7 @@ impl Choice for Valiant {
         path.merge();
     }
 
-    /// One intermediate for each packet.
+    /// Draws one intermediate for each packet.
     fn choose_for_packet(&self, start: Start, over: Option<LinkId>, _: &UnderWay, path: &mut Path) -> bool {
         let (message, mut draws) = (start.key(), 0);
         packet_walk(&self.graph, (start, over), &mut path.links, |from, to, links| {

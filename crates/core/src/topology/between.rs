@@ -1,4 +1,4 @@
-//! The cables between groups of switches: by an arrangement, or from a file.
+//! Cables between groups of switches, by an arrangement or from a file.
 
 use super::common::{MOST_LINKS, Mistakes};
 use super::direct::{Cable, wrong};
@@ -8,10 +8,10 @@ use crate::reading::csv::{self, Column};
 use crate::rng::Stream;
 use crate::units::count;
 
-/// Which port of a group leads to which other group.
+/// Rule that says to which group each global port leads.
 #[spec(Copy, Eq, Default, Named)]
 pub enum Arrangement {
-    /// Slot s of group G leads to group s, or s + 1 from G on.
+    /// Slot s of group G leads to group s if s < G, else to group s + 1.
     #[default]
     Absolute,
     /// Slot s of group G leads to group G + s + 1.
@@ -20,46 +20,46 @@ pub enum Arrangement {
     Palmtree,
     /// Slots 2i and 2i + 1 of group G lead to groups G + i + 1 and G - i - 1.
     Circulant,
-    /// Ports of each pair of groups are drawn at random.
+    /// The ports of each pair of groups are drawn at random.
     Random,
 }
 
-/// The ports between groups.
+/// Global ports of a fabric: the ports that lead to other groups.
 #[derive(Clone, Debug)]
 pub(super) struct Between {
-    /// Switches of a group that have such ports.
+    /// Switches of a group that have global ports.
     pub a: u32,
-    /// Ports of each.
+    /// Global ports of each of these switches.
     pub h: u32,
     /// Number of groups.
     pub g: u32,
-    /// Cables between two groups, by an arrangement.
+    /// Cables between two groups under an arrangement.
     pub links: u32,
-    /// All switches of a group, and those of them before the first that has such ports.
+    /// All switches of a group, and the number of those before the first with global ports.
     pub stride: u32,
     pub first: u32,
-    /// The tier of the cables.
+    /// Tier of the cables.
     pub tier: u8,
 }
 
 impl Between {
-    /// The switch at which a port of a group is.
+    /// Returns the switch that has a port of a group.
     fn switch(&self, group: u32, port: u32) -> u32 {
         group * self.stride + self.first + port / self.h
     }
 }
 
-/// What a specification says of the cables between groups.
+/// Keys of a specification that describe the cables between groups.
 pub(super) struct Choice<'a> {
     pub arrangement: Option<&'a Located<Arrangement>>,
     pub file: Option<&'a Located<String>>,
     pub seed: Option<&'a Located<u64>>,
-    /// The key that says how many global ports a switch has.
+    /// Key that gives the number of global ports of a switch.
     pub ports: &'static str,
 }
 
 impl Choice<'_> {
-    /// The rule, or `file`.
+    /// Returns the name of the arrangement, or `file`.
     pub fn name(&self) -> &'static str {
         if self.file.is_some() { "file" } else { self.rule().name() }
     }
@@ -68,8 +68,10 @@ impl Choice<'_> {
         self.arrangement.map_or_else(Arrangement::default, |given| **given)
     }
 
-    /// The number of groups and of cables between two of them, of a switches with h ports each; `place` stands for the
-    /// ports where these numbers are not given.
+    /// Returns the number of groups, and of cables between two groups, for groups of a switches with h ports
+    /// each.
+    ///
+    /// Mistakes are shown at `place`, the number of ports, if these numbers are not given.
     pub fn groups(
         &self,
         a: u32,
@@ -119,7 +121,7 @@ impl Choice<'_> {
         (groups, given.1.unwrap_or(u32::try_from(most).unwrap_or(u32::MAX)))
     }
 
-    /// Appends the cables.
+    /// Appends the cables between groups.
     pub fn cables(&self, at: &Between, sources: &mut Sources, cables: &mut Vec<Cable>) -> Result<(), Vec<Diagnostic>> {
         match (self.file, self.rule()) {
             (Some(path), _) => {
@@ -133,8 +135,8 @@ impl Choice<'_> {
     }
 }
 
-/// Where slot s of group G leads in a dragonfly of g groups: the other group, and its slot. An involution with one slot
-/// for each other group.
+/// Returns the other group, and the slot there, that slot s of group G leads to in a dragonfly of g groups.
+/// The function is an involution with one slot for each other group.
 pub(super) fn partner(arrangement: Arrangement, g: u32, group: u32, slot: u32) -> (u32, u32) {
     let after = |steps: u32| ((u64::from(group) + u64::from(steps)) % u64::from(g)) as u32;
     match arrangement {
@@ -152,7 +154,7 @@ pub(super) fn partner(arrangement: Arrangement, g: u32, group: u32, slot: u32) -
     }
 }
 
-/// The cables of an arrangement.
+/// Appends the cables of an arrangement.
 fn arrange(at: &Between, arrangement: Arrangement, cables: &mut Vec<Cable>) {
     let slots = at.g - 1;
     for group in 0..at.g {
@@ -167,7 +169,7 @@ fn arrange(at: &Between, arrangement: Arrangement, cables: &mut Vec<Cable>) {
     }
 }
 
-/// Each pair of groups has its number of cables, at ports drawn at random.
+/// Appends the cables of each pair of groups, at ports drawn at random.
 fn draw(at: &Between, seed: u64, cables: &mut Vec<Cable>) {
     let mut stream = Stream::new(seed, "topology.dragonfly");
     let mut free: Vec<Vec<u32>> = (0..at.g)
@@ -188,20 +190,22 @@ fn draw(at: &Between, seed: u64, cables: &mut Vec<Cable>) {
     }
 }
 
-/// The cables between each two groups, for routes.
+/// Cables of each pair of groups, for routes.
 ///
-/// Memory: 4 bytes a pair of groups and 12 bytes a direction of a cable.
+/// Memory: 4 bytes a pair of groups and 16 bytes a direction of a cable.
 #[derive(Clone, Debug)]
 pub(super) struct ByPair {
     g: u32,
-    /// By pair of groups, from and to: where its cables begin.
+    /// First cable of each pair of groups (from, to), as an index into `cables`.
     starts: Vec<u32>,
-    /// The switch it leaves, the switch it leads to, its number, and whether that is against its direction.
+    /// Switch that the cable leaves, switch it leads to, its number, and true if this is against its
+    /// direction.
     cables: Vec<(u32, u32, u32, bool)>,
 }
 
 impl ByPair {
-    /// Of all cables those of this tier; `None` where a pair of groups has none. `group` is that of a switch.
+    /// Sorts the cables of this tier by pair of groups. Returns `None` if a pair of groups has no cable.
+    /// `group` maps a switch to its group.
     pub fn new(g: u32, tier: u8, cables: &[Cable], group: impl Fn(u32) -> u32) -> Option<Self> {
         let slot = |from: u32, to: u32| group(from) as usize * g as usize + group(to) as usize;
         let of_tier = || (0..).zip(cables).filter(|(_, cable)| cable.tier == tier);
@@ -229,7 +233,7 @@ impl ByPair {
         Some(Self { g, starts, cables: sorted })
     }
 
-    /// The cables from one group to another.
+    /// Returns the cables from one group to another.
     #[inline]
     pub fn between(&self, from: u32, to: u32) -> &[(u32, u32, u32, bool)] {
         let pair = from as usize * self.g as usize + to as usize;
@@ -246,7 +250,7 @@ pub const COLUMNS: [Column; 5] = [
     Column::optional("cables"),
 ];
 
-/// The cables of a file; `ports` is the key that says how many a switch may have.
+/// Appends the cables listed in a file. `ports` is the key that gives the number of global ports of a switch.
 fn read(input: Input, (at, ports): (&Between, &str), cables: &mut Vec<Cable>) -> Result<(), Vec<Diagnostic>> {
     let mut used = vec![0u32; (at.a * at.g) as usize];
     csv::read(input, &COLUMNS, |row| {
@@ -275,10 +279,10 @@ fn read(input: Input, (at, ports): (&Between, &str), cables: &mut Vec<Cable>) ->
     Ok(())
 }
 
-/// Takes ports of a switch.
+/// Takes `count` ports of a switch.
 ///
 /// # Errors
-/// Where there are not so many.
+/// Fails if the switch has too few free ports.
 fn taken((group, switch): (u32, u32), count: u32, at: &Between, used: &mut [u32]) -> Result<(), Diagnostic> {
     let used = &mut used[(group * at.a + switch) as usize];
     *used = used.saturating_add(count);
@@ -292,7 +296,7 @@ fn taken((group, switch): (u32, u32), count: u32, at: &Between, used: &mut [u32]
     ))
 }
 
-/// `1 global port`.
+/// Returns text such as `1 global port`.
 fn of_ports(ports: u64) -> String {
     count(ports, "global port", "global ports")
 }

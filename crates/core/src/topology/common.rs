@@ -1,4 +1,5 @@
-//! What the specifications of families have in common: values for one part or for all, and checks that go on.
+//! Parts that the specifications of families share: values for one level or for all, and checks that collect
+//! mistakes.
 
 use std::fmt;
 
@@ -11,25 +12,25 @@ use crate::fabric::{Fabric, LinkRole};
 use crate::reading::ONE_OR_LIST;
 use crate::units::{self, Bandwidth, Time};
 
-/// What builds the fabrics of a family.
+/// Specification of a family that can build its fabrics.
 pub(super) trait Topology {
-    /// Builds the fabric. Files that the specification names are read, and kept in `sources` where they are small.
+    /// Builds the fabric. Files named in the specification are read, and kept in `sources` if they are small.
     ///
     /// # Errors
     /// Every mistake of the specification and of the files it names.
     fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>>;
 
-    /// The paths of files that it names.
+    /// Returns the paths of files named in the specification.
     fn files(&mut self) -> Vec<&mut Located<String>> {
         Vec::new()
     }
 }
 
-/// Most nodes of a fabric.
+/// Largest number of nodes of a fabric.
 pub(super) const MOST_NODES: u64 = 1 << 22;
-/// Most links of a fabric: about 2 GB of memory.
+/// Largest number of links of a fabric: about 2 GB of memory.
 pub(super) const MOST_LINKS: u64 = 1 << 25;
-/// Most dimensions or levels.
+/// Largest number of dimensions or levels.
 pub(super) const MOST_TIERS: usize = 32;
 
 /// One value for all levels or dimensions, or a list with one for each.
@@ -39,11 +40,11 @@ pub(super) const MOST_TIERS: usize = 32;
 pub enum OneOrList<T> {
     /// The same everywhere.
     One(T),
-    /// One each, in order.
+    /// One value each, in order.
     List(Vec<Located<T>>),
 }
 
-/// By hand: an untagged enum of serde would lose the places of the values and their messages.
+/// Written by hand: an untagged enum of serde would lose the places of the values and their messages.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either<T>(std::marker::PhantomData<T>);
@@ -76,7 +77,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrList<T> {
     }
 }
 
-/// The mistakes of a specification, collected while the checks go on.
+/// Mistakes of a specification, collected while the checks go on.
 #[derive(Default)]
 pub(super) struct Mistakes(Vec<Diagnostic>);
 
@@ -85,23 +86,23 @@ impl Mistakes {
         self.0.push(diagnostic);
     }
 
-    /// All of them.
+    /// Returns all mistakes.
     pub fn all(self) -> Vec<Diagnostic> {
         self.0
     }
 
-    /// `Ok` where nothing was wrong.
+    /// Returns `Ok` if there are no mistakes.
     pub fn none(self) -> Result<(), Vec<Diagnostic>> {
         if self.0.is_empty() { Ok(()) } else { Err(self.0) }
     }
 
-    /// A bandwidth that lets something through.
+    /// Checks that a bandwidth is above 0, and returns it.
     pub fn bandwidth(&mut self, value: &Located<Bandwidth>) -> Bandwidth {
         self.positive(**value, value.span());
         **value
     }
 
-    /// The same, where it is given.
+    /// Checks the bandwidth of a port if it is given.
     pub fn port(&mut self, value: Option<&Located<Bandwidth>>) -> Option<Bandwidth> {
         value.map(|value| self.bandwidth(value))
     }
@@ -117,7 +118,8 @@ impl Mistakes {
         }
     }
 
-    /// Sizes that are at least 1: `what` says of what, as in `children`.
+    /// Checks that all sizes are at least 1, and returns them. `what` names them in messages, as in
+    /// `children`.
     pub fn sizes(&mut self, values: &Located<Vec<Located<u32>>>, what: &str) -> Vec<u32> {
         if values.is_empty() || values.len() > MOST_TIERS {
             let message = format!("{} {what} given; there must be 1 to {MOST_TIERS}", values.len());
@@ -129,7 +131,7 @@ impl Mistakes {
         values.iter().map(|value| **value).collect()
     }
 
-    /// A number that is at least 1.
+    /// Checks that a size is at least 1, and returns it.
     pub fn size(&mut self, value: &Located<u32>) -> u32 {
         if **value == 0 {
             self.push(Diagnostic::new("size", "a size of 0 leaves no fabric").at_value(value).label("at least 1"));
@@ -137,7 +139,7 @@ impl Mistakes {
         **value
     }
 
-    /// One bandwidth each of `count` levels or dimensions (`each`).
+    /// Returns one bandwidth for each of `count` levels or dimensions; `each` names these in messages.
     pub fn bandwidths(&mut self, values: &Located<OneOrList<Bandwidth>>, count: usize, each: &str) -> Vec<Bandwidth> {
         match &**values {
             OneOrList::One(value) => self.positive(*value, values.span()),
@@ -146,12 +148,13 @@ impl Mistakes {
         self.each(values, count, each).unwrap_or_else(|| vec![Bandwidth::default(); count])
     }
 
-    /// One latency each; 0 where none is given.
+    /// Returns one latency for each level or dimension, 0 if none is given.
     pub fn latencies(&mut self, values: Option<&Located<OneOrList<Time>>>, count: usize, each: &str) -> Vec<Time> {
         values.and_then(|values| self.each(values, count, each)).unwrap_or_else(|| vec![Time::ZERO; count])
     }
 
-    /// One value each; `None`, and a mistake, where the list has another length.
+    /// Returns one value for each level or dimension. If the list has another length, notes a mistake and
+    /// returns `None`.
     pub fn each<T: Copy>(&mut self, values: &Located<OneOrList<T>>, count: usize, each: &str) -> Option<Vec<T>> {
         match &**values {
             OneOrList::One(value) => Some(vec![*value; count]),
@@ -163,8 +166,8 @@ impl Mistakes {
         }
     }
 
-    /// A fabric that fits in memory: `size` is its nodes, switches and links, `None` where they do not even fit in 64
-    /// bits.
+    /// Checks that a fabric fits in memory. `size` holds its nodes, switches and links; it is `None` if they
+    /// do not fit in 64 bits.
     pub fn fits<T>(&mut self, size: Option<(u64, u64, u64)>, place: &Located<T>) {
         let (what, help) = match size {
             Some((nodes, _, links)) if nodes <= MOST_NODES && links <= MOST_LINKS => return,
@@ -182,7 +185,7 @@ impl Mistakes {
         );
     }
 
-    /// Host links need `host-link = true`.
+    /// Notes a mistake if a property of host links is given without `host-link = true`.
     pub fn unused_host<T>(&mut self, host_link: bool, value: Option<&Located<T>>, name: &str) {
         if let (false, Some(value)) = (host_link, value) {
             self.push(
@@ -195,19 +198,19 @@ impl Mistakes {
     }
 }
 
-/// `1 value`, `3 values`.
+/// Returns text such as `1 value` or `3 values`.
 fn values(number: u64) -> String {
     units::count(number, "value", "values")
 }
 
-/// A list with a wrong number of values.
+/// Returns the mistake of a list with a wrong number of values.
 pub(super) fn length(given: usize, count: usize, each: &str) -> Diagnostic {
     Diagnostic::new("length", format!("the list has {}, but there are {count} {each}", values(given as u64)))
         .label(values(count as u64))
         .help("give one value for all, or one each")
 }
 
-/// The largest of the sizes that are given: what is too large as a whole is most likely its mistake.
+/// Returns the largest of the given sizes: the most likely mistake if the fabric is too large.
 pub(super) fn largest<'a, const N: usize>(
     first: &'a Located<u32>,
     others: [&'a Option<Located<u32>>; N],
@@ -217,17 +220,17 @@ pub(super) fn largest<'a, const N: usize>(
 
 /// Bandwidth and latency of the cables of a fabric, and the output ports that feed them.
 pub(super) struct Cables {
-    /// Of the host links.
+    /// Bandwidth and latency of the host links.
     pub host: (Bandwidth, Time),
-    /// By the tier of [`LinkRole::Network`].
+    /// Bandwidth and latency by tier of [`LinkRole::Network`].
     pub network: Vec<(Bandwidth, Time)>,
-    /// Capacity of the output ports of switches, where they have one of their own.
+    /// Capacity of the output ports of switches, if they have a limit of their own.
     pub port: Option<Bandwidth>,
 }
 
 impl Cables {
-    /// Capacity and latency of a link: where it leaves a switch, the capacity is the smaller of the cable's and the
-    /// port's.
+    /// Returns the capacity and latency of a link. The capacity of a link that leaves a switch is the smaller
+    /// of the cable's and the port's.
     pub fn link(&self, role: LinkRole) -> (Bandwidth, Time) {
         let behind_port = |(bandwidth, latency): (Bandwidth, Time)| {
             (self.port.map_or(bandwidth, |port| port.min(bandwidth)), latency)
@@ -240,7 +243,7 @@ impl Cables {
     }
 }
 
-/// `3x4`.
+/// Returns text such as `3x4`.
 pub(super) fn times(sizes: &[u32]) -> String {
     sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
 }

@@ -12,9 +12,9 @@ pub struct CrossbarSpec {
     pub nodes: Located<u32>,
     /// Bandwidth of each node's link, in each direction.
     pub bandwidth: Located<Bandwidth>,
-    /// Latency of each link (default 0 s): a message crosses two.
+    /// Latency of each link (default 0 s); a message crosses two.
     pub latency: Option<Time>,
-    /// Bandwidth of the switch's output ports, where it is less than that of the links.
+    /// Bandwidth of the switch's output ports, if lower than that of the links.
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 

@@ -1,4 +1,4 @@
-//! Custom: a graph of directed links from a file, with routes if they are given.
+//! Custom: a graph of directed links from a file, with routes if given.
 
 use rustc_hash::FxHashMap;
 
@@ -9,23 +9,25 @@ use crate::ids::{LinkId, NodeId, VertexId};
 use crate::reading::csv::{self, Column, Row};
 use crate::units::{Bandwidth, Time};
 
-/// `[topology.custom]`.
+/// `[topology.custom]`: a graph of directed links from a file.
 ///
-/// The links of the file are all there is: none are added between nodes and switches.
+/// The fabric has only the links of the file: none are added between nodes and switches.
 #[spec]
 pub struct CustomSpec {
     /// Number of nodes.
     pub nodes: Located<u32>,
-    /// The links: a CSV file `id,from,to,bandwidth,latency`. `from` and `to` are nodes, by number, or switches, by
-    /// any other name; both are empty for a link that only routes use. `latency` may be left out.
+    /// CSV file of the links, `id,from,to,bandwidth,latency`. `from` and `to` are nodes, by number, or
+    /// switches, by any other name; both are empty for a link that only routes use. `latency` may be left
+    /// out.
     pub links: Located<String>,
-    /// The routes: a CSV file `src,dst,links` with node numbers and, in order and separated by blanks, ids of links.
+    /// CSV file of the routes, `src,dst,links`, with node numbers, and link ids in order, separated by
+    /// blanks.
     pub routes: Option<Located<String>>,
-    /// What each output port of a switch can carry (default: no limit beside the link's own).
+    /// Bandwidth of each output port of a switch (default: no limit beside the link's own).
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 
-/// Columns of a table of links.
+/// Columns of the table of links.
 pub const LINK_COLUMNS: [Column; 5] = [
     Column::required("id"),
     Column::required("from"),
@@ -39,25 +41,25 @@ const TO: usize = 2;
 const BANDWIDTH: usize = 3;
 const LATENCY: usize = 4;
 
-/// Columns of a table of routes.
+/// Columns of the table of routes.
 pub const ROUTE_COLUMNS: [Column; 3] = [Column::required("src"), Column::required("dst"), Column::required("links")];
 const SRC: usize = 0;
 const DST: usize = 1;
 const LINKS: usize = 2;
 
-/// Most nodes and most links: what a fabric of this size needs still fits in the memory of a usual machine.
+/// Largest number of nodes and of links: a fabric of this size fits in the memory of a usual machine.
 const MOST_PARTS: u32 = 1 << 24;
-/// Most links of all routes together [entries of 4 B].
+/// Largest number of links in all routes together [entries of 4 B].
 const MOST_ROUTE_LINKS: usize = 1 << 31;
 
-/// A line of the links file.
+/// Line of the links file.
 struct ListedLink {
     ends: Option<(VertexId, VertexId)>,
     bandwidth: Bandwidth,
     latency: Time,
 }
 
-/// The links file.
+/// Content of the links file.
 struct LinkList {
     nodes: u32,
     links: Vec<ListedLink>,
@@ -65,8 +67,8 @@ struct LinkList {
     by_id: FxHashMap<String, LinkId>,
     switches: Vec<String>,
     by_switch: FxHashMap<String, VertexId>,
-    /// By node: whether messages of others may cross it, because a link joins it directly to another node or a
-    /// given route leads through it.
+    /// By node: true if messages of other nodes may cross it, because a link joins it directly to another
+    /// node or a given route leads through it.
     transit: Vec<bool>,
 }
 
@@ -120,7 +122,7 @@ impl Topology for CustomSpec {
 }
 
 impl CustomSpec {
-    /// The mistakes that show without the files.
+    /// Reports the mistakes that show without the files.
     fn check(&self) -> Result<(), Vec<Diagnostic>> {
         let mut mistakes = Vec::new();
         if !(1..=MOST_PARTS).contains(&*self.nodes) {
@@ -156,7 +158,7 @@ impl LinkList {
         }
     }
 
-    /// `in_routes`: whether routes are given, which name links, those without ends too.
+    /// Adds the link of a row. `in_routes` is true if routes are given, which may name links without ends.
     fn add(&mut self, row: &mut Row<'_>, in_routes: bool) {
         let id = self.new_id(row, in_routes);
         let ends = self.ends(row, in_routes);
@@ -181,7 +183,7 @@ impl LinkList {
         self.links.push(ListedLink { ends, bandwidth, latency });
     }
 
-    /// The id of a line, if no line before has it; without blanks where routes list ids with blanks between them.
+    /// Returns the id of a line if it is new and, where routes list ids separated by blanks, has no blanks.
     fn new_id(&mut self, row: &mut Row<'_>, in_routes: bool) -> Option<String> {
         let id = row.text(ID)?.into_owned();
         let diagnostic = if id.is_empty() {
@@ -201,7 +203,7 @@ impl LinkList {
         None
     }
 
-    /// Both ends of a link, or none.
+    /// Returns both ends of a link, or `Some(None)` for a link without ends.
     fn ends(&mut self, row: &mut Row<'_>, in_routes: bool) -> Option<Option<(VertexId, VertexId)>> {
         let (from, to) = (row.text(FROM)?, row.text(TO)?);
         match (from.is_empty(), to.is_empty()) {
@@ -234,8 +236,8 @@ impl LinkList {
         Some(Some((from, to)))
     }
 
-    /// A node by its number, or the switch of any other name. A number that no node has is a mistake: as a switch it
-    /// would silently make another fabric.
+    /// Returns the node of a number, or the switch of any other name. A number that no node has is a mistake:
+    /// as a switch it would silently make another fabric.
     fn vertex(&mut self, row: &mut Row<'_>, column: usize, name: &str) -> Option<VertexId> {
         if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
             return match name.parse() {
@@ -282,12 +284,12 @@ impl LinkList {
     }
 }
 
-/// The routes file, checked against the links.
+/// Content of the routes file, checked against the links.
 struct Routes<'a> {
     list: &'a mut LinkList,
     table: RouteTable,
     entries: usize,
-    /// By link: the line of the last route over it, and its position in it.
+    /// By link: the line of the last route over it, and the link's position in that route.
     last_use: Vec<(u64, usize)>,
 }
 
@@ -336,7 +338,7 @@ impl Routes<'_> {
         }
     }
 
-    /// What is wrong with a route, and at which of its links.
+    /// Returns the mistake of a route and the position of the wrong link.
     fn fault(&mut self, line: u64, src: NodeId, dst: NodeId, route: &[LinkId]) -> Option<(usize, Diagnostic)> {
         if src == dst {
             return (!route.is_empty()).then(|| {

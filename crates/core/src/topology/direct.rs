@@ -1,4 +1,4 @@
-//! Networks whose switches have nodes of their own: which switch has how many, and which cables join them.
+//! Direct networks: fabrics described by the nodes of each switch and the cables between switches.
 
 use super::common::{Cables, Mistakes};
 use crate::diagnostic::{Diagnostic, Located};
@@ -6,7 +6,7 @@ use crate::fabric::{Fabric, FabricBuilder, Family, LinkRole};
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::{Bandwidth, Time};
 
-/// A cable between two switches, by their numbers from 0.
+/// Cable between two switches, by their numbers from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Cable {
     pub ends: (u32, u32),
@@ -15,17 +15,17 @@ pub(super) struct Cable {
 
 /// Nodes, switches and the cables between switches.
 ///
-/// Nodes are numbered switch by switch. Link i leads from node i to its switch and link `N + i` back; cable c is link
-/// `2 N + 2 c` from its first end to its second, and the next one back.
+/// Nodes are numbered switch by switch. For N nodes, link i leads from node i to its switch and link `N + i`
+/// leads back. Cable c is link `2 N + 2 c` from its first end to its second, and link `2 N + 2 c + 1` back.
 pub(super) struct Direct {
     pub name: String,
-    /// By switch: its nodes.
+    /// Number of nodes of each switch.
     pub hosts: Vec<u32>,
     pub cables: Vec<Cable>,
 }
 
 impl Direct {
-    /// The fabric.
+    /// Builds the fabric.
     pub fn build(self, links: &Cables, family: impl Family) -> Fabric {
         let nodes: u32 = self.hosts.iter().sum();
         let mut builder = FabricBuilder::new(self.name, nodes, self.hosts.len() as u32);
@@ -48,7 +48,7 @@ impl Direct {
         builder.finish(family)
     }
 
-    /// Whether every switch reaches every other.
+    /// Returns true if every switch reaches every other.
     pub fn is_connected(&self) -> bool {
         let mut above: Vec<u32> = (0..self.hosts.len() as u32).collect();
         let mut sets = self.hosts.len();
@@ -63,7 +63,7 @@ impl Direct {
     }
 }
 
-/// The switch that stands for the set of this one, with the way there shortened.
+/// Returns the representative of the set that contains this switch, and shortens the path to it.
 fn root(above: &mut [u32], mut switch: u32) -> u32 {
     while above[switch as usize] != switch {
         above[switch as usize] = above[above[switch as usize] as usize];
@@ -72,7 +72,7 @@ fn root(above: &mut [u32], mut switch: u32) -> u32 {
     switch
 }
 
-/// All pairs of these switches, each joined by so many cables.
+/// Joins all pairs of these switches by `parallel` cables each.
 pub(super) fn complete(switches: &[u32], parallel: u32, tier: u8, cables: &mut Vec<Cable>) {
     for (i, &a) in switches.iter().enumerate() {
         for &b in &switches[i + 1..] {
@@ -81,14 +81,14 @@ pub(super) fn complete(switches: &[u32], parallel: u32, tier: u8, cables: &mut V
     }
 }
 
-/// The number of the pair of i and j, different ones of n, in the order of [`complete`].
+/// Returns the number of the pair of i and j, two different numbers below n, in the order of [`complete`].
 #[inline]
 pub(super) fn pair(n: u32, i: u32, j: u32) -> u32 {
     let (i, j) = (i.min(j), i.max(j));
     i * (2 * n - i - 1) / 2 + j - i - 1
 }
 
-/// The links of a [`Direct`] network, by arithmetic.
+/// Link numbers of a [`Direct`] network, computed by arithmetic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Links {
     pub nodes: u32,
@@ -105,14 +105,14 @@ impl Links {
         LinkId(self.nodes + node.0)
     }
 
-    /// One direction of a cable.
+    /// Returns the link of one direction of a cable.
     #[inline]
     pub fn cable(self, cable: u32, back: bool) -> LinkId {
         LinkId(2 * (self.nodes + cable) + u32::from(back))
     }
 }
 
-/// A number for each pair of nodes, by which one of several equal ways is taken: the same for all messages of a pair.
+/// Hash of a pair of nodes that chooses among equal paths, the same for all messages of the pair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread(u64);
 
@@ -126,7 +126,7 @@ impl Spread {
         Self(x ^ x >> 31)
     }
 
-    /// One of so many; what follows is drawn anew.
+    /// Draws a number below `count`; later draws are independent of it.
     #[inline]
     pub fn one_of(&mut self, count: u32) -> u32 {
         if count <= 1 {
@@ -138,13 +138,13 @@ impl Spread {
     }
 }
 
-/// What a specification says of the links of one kind.
+/// Bandwidth and latency that a specification gives for one kind of link.
 pub(super) struct Kind<'a> {
     pub bandwidth: Option<&'a Located<Bandwidth>>,
     pub latency: Option<Time>,
 }
 
-/// What it says of all links.
+/// Bandwidth and latency that a specification gives for all links.
 pub(super) struct Every<'a> {
     pub bandwidth: &'a Located<Bandwidth>,
     pub latency: Option<Time>,
@@ -152,7 +152,8 @@ pub(super) struct Every<'a> {
 }
 
 impl Every<'_> {
-    /// The links: those of nodes, and those between switches by tier; a kind of which nothing is said is as all are.
+    /// Returns the cables of the host links, and of the links between switches by tier. A kind without values
+    /// of its own takes those of all links.
     pub fn cables(&self, host: Kind<'_>, network: Vec<Kind<'_>>, mistakes: &mut Mistakes) -> Cables {
         let all = (mistakes.bandwidth(self.bandwidth), self.latency.unwrap_or_default());
         let port = mistakes.port(self.port);
@@ -164,12 +165,13 @@ impl Every<'_> {
     }
 }
 
-/// The mistake of a value that a family cannot have.
+/// Returns the mistake of a parameter that the family cannot have.
 pub(super) fn wrong<T>(value: &Located<T>, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
     Diagnostic::new("topology-parameter", message).at_value(value).label(label)
 }
 
-/// A specification whose keys are those listed, and those of links: the same for all switches, and for all nodes.
+/// Defines a specification with the listed keys and those of links, which are the same for all switches and
+/// all nodes.
 macro_rules! switch_spec {
     ($(#[$about:meta])* $name:ident { $($(#[$field_about:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$about])*
@@ -180,16 +182,16 @@ macro_rules! switch_spec {
             pub bandwidth: crate::diagnostic::Located<crate::units::Bandwidth>,
             /// Latency of a link (default 0 s).
             pub latency: Option<crate::units::Time>,
-            /// Bandwidth of the host links, where it is another.
+            /// Bandwidth of the host links, if different.
             pub host_bandwidth: Option<crate::diagnostic::Located<crate::units::Bandwidth>>,
-            /// Latency of the host links, where it is another.
+            /// Latency of the host links, if different.
             pub host_latency: Option<crate::units::Time>,
-            /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
+            /// Bandwidth of a switch's output port, if lower than that of its cable.
             pub switch_port_bandwidth: Option<crate::diagnostic::Located<crate::units::Bandwidth>>,
         }
 
         impl $name {
-            /// The links: cables between switches are alike, of either tier.
+            /// Returns the cables; those between switches are alike in both tiers.
             fn links(&self, mistakes: &mut crate::topology::common::Mistakes) -> crate::topology::common::Cables {
                 use crate::topology::direct::{Every, Kind};
                 let (bandwidth, latency) = (&self.bandwidth, self.latency);

@@ -1,4 +1,4 @@
-//! Families of today's machines: what each must have, for many parameters, and what is wrong with others.
+//! Tests of the families of today's machines: properties over many parameters, and mistakes in parameters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn built(text: &str) -> Arc<Fabric> {
     Arc::new(tried(text).unwrap_or_else(|mistakes| panic!("{text}: {}", mistakes[0].message)))
 }
 
-/// By switch: links to other switches.
+/// Returns the number of links from each switch to other switches.
 fn degrees(fabric: &Fabric) -> Vec<u32> {
     let mut degrees = vec![0; fabric.switches() as usize];
     for link in fabric.links().iter().filter(|link| matches!(link.role, LinkRole::Network { .. })) {
@@ -28,7 +28,7 @@ fn degrees(fabric: &Fabric) -> Vec<u32> {
     degrees
 }
 
-/// Links from each group to each other group.
+/// Counts the links from each group to each other group.
 fn between(fabric: &Fabric) -> BTreeMap<(u32, u32), u32> {
     let groups = fabric.groups().unwrap();
     let mut counts = BTreeMap::new();
@@ -42,7 +42,7 @@ fn between(fabric: &Fabric) -> BTreeMap<(u32, u32), u32> {
     counts
 }
 
-/// Every link is there in both directions, and names of switches are different.
+/// Checks that every link exists in both directions and that switch names are unique.
 fn check(fabric: &Fabric) {
     let named = fabric.link_names();
     assert!(fabric.links().ids().all(|link| named[link.0 as usize] == fabric.link_name(link)));
@@ -57,7 +57,8 @@ fn check(fabric: &Fabric) {
     assert_eq!(names.len(), fabric.switches() as usize, "{}: two switches of one name", fabric.name());
 }
 
-/// Routes by the family's own rule lead from link to link to their end; the longest of them.
+/// Checks that the routes of the family's own rule lead from link to link to their end. Returns the longest
+/// length.
 fn longest_route(fabric: &Arc<Fabric>) -> usize {
     let router = RoutingSpec::default_for(fabric);
     assert_eq!(router.name(), "family", "{}", fabric.name());
@@ -104,7 +105,8 @@ fn each_pair_of_groups_of_a_dragonfly_has_its_cables_in_every_arrangement() {
     }
 }
 
-/// The whole dragonfly of h = 2: 72 nodes, 36 switches, three links between switches at most.
+/// The full dragonfly of h = 2 has 72 nodes, 36 switches, and at most three links between switches on a
+/// route.
 #[test]
 fn a_dragonfly_is_whole_where_only_p_is_given() {
     let fabric = built("dragonfly]\np = 2");
@@ -259,7 +261,7 @@ fn rails_join_the_same_place_of_every_server() {
     }
 }
 
-/// `oversubscription` thins the cables above the leaves, and nothing else.
+/// `oversubscription` thins the cables above the leaves and nothing else.
 #[test]
 fn a_tree_may_be_oversubscribed_by_a_word() {
     for (size, up) in [("p = 4", "[1, 2, 4]"), ("down = [4, 4, 8]", "[1, 2, 4]"), ("down = [8, 6]", "[1, 4]")] {
@@ -272,7 +274,8 @@ fn a_tree_may_be_oversubscribed_by_a_word() {
     }
 }
 
-/// What the nodes of one half send to those of the other, by a search that contracts nodes, and by one that does not.
+/// The search that contracts nodes into their switches finds the same bisection as the arithmetic of the
+/// family.
 #[test]
 fn a_node_that_hangs_on_a_switch_does_not_move_the_cut() {
     // A complete graph of 4 switches of 2 nodes: two switches send over 4 cables to the two others, and 4 nodes let out
@@ -284,7 +287,7 @@ fn a_node_that_hangs_on_a_switch_does_not_move_the_cut() {
     assert_eq!(narrow.oversubscription(), Some(3.0));
 }
 
-/// Two of a ring are joined by one cable, one by none.
+/// Two switches of a ring are joined by one cable; a single switch has none.
 #[test]
 fn a_ring_of_rings_is_as_wide_as_its_rings() {
     for (rings, switches) in [(1, 1), (1, 5), (2, 2), (4, 3), (5, 1), (3, 7)] {
@@ -345,7 +348,8 @@ fn a_mistake_of_the_links_of_a_group_is_said_once() {
     }
 }
 
-/// Every node sends to every other at 1 / (N - 1) of its bandwidth: the largest load of a link by tier.
+/// Returns the largest load of a link by tier if every node sends to every other at 1 / (N - 1) of its
+/// bandwidth.
 fn largest_loads(fabric: &Arc<Fabric>) -> Vec<f64> {
     let router = RoutingSpec::default_for(fabric).build(fabric, 1).unwrap();
     let mut counts = crate::ids::IdVec::filled(fabric.links().len(), 0u32);
@@ -363,9 +367,9 @@ fn largest_loads(fabric: &Arc<Fabric>) -> Vec<f64> {
     largest
 }
 
-/// Minimal routes of a balanced dragonfly: a global cable carries (a p)^2 messages, a local one those of its two ends'
-/// nodes (p^2), those that leave by one of h ports at either end (2 h p a p). Of a HyperX in dimension order: T^2 times
-/// the other dimensions.
+/// With minimal routes on a balanced dragonfly, a global cable carries (a p)^2 messages. A local one carries
+/// those between its two ends' nodes (p^2) and those that leave by one of h ports at either end (2 h p a p).
+/// On a HyperX in dimension order, a cable carries T^2 times the other dimensions.
 #[test]
 fn uniform_traffic_loads_links_as_the_closed_forms_say() {
     for arrangement in ["absolute", "relative", "palmtree", "circulant"] {

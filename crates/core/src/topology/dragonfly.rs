@@ -1,4 +1,4 @@
-//! Dragonfly: groups of switches that are joined pair by pair.
+//! Dragonfly: groups of switches, joined pair by pair.
 
 use super::between::{Arrangement, Between, ByPair, Choice};
 use super::common::{Mistakes, Topology, largest};
@@ -10,16 +10,17 @@ use crate::units::{Bandwidth, Time};
 
 /// `[topology.dragonfly]`: g groups of a switches, each with p nodes and h ports to other groups.
 ///
-/// The switches of a group form a complete graph, or, with `rows` and `columns`, a Cascade group: a complete graph
-/// along each row and along each column. Global port `k = r h + j` is port j of switch r of a group; slot
-/// `s = k mod (g - 1)` and round `k / (g - 1)` say by the `arrangement` which group and port it leads to, so that each
-/// pair of groups has `a h / (g - 1)` cables, rounded down, spread over the switches. Ports that are left over are
-/// free.
+/// The switches of a group form a complete graph. With `rows` and `columns` they form a Cascade group: a
+/// complete graph along each row and along each column. Global port `k = r h + j` is port j of switch r of a
+/// group. The `arrangement` maps its slot `s = k mod (g - 1)` and round `k / (g - 1)` to a group and a port.
+/// Each pair of groups has `a h / (g - 1)` cables, rounded down, spread over the switches. Ports that are
+/// left over are free.
 ///
-/// Source: J. Kim et al., "Technology-driven, highly-scalable dragonfly topology", ISCA 2008; arrangements: C. Camarero
-/// et al., "Topological characterization of Hamming and dragonfly networks and its implications on routing", ACM TACO
-/// 11 (2014); E. Hastings et al., "Comparing global link arrangements for dragonfly networks", Cluster 2015. Cascade:
-/// G. Faanes et al., "Cray Cascade: a scalable HPC system based on a dragonfly network", SC 2012.
+/// Source: J. Kim et al., "Technology-driven, highly-scalable dragonfly topology", ISCA 2008; arrangements:
+/// C. Camarero et al., "Topological characterization of Hamming and dragonfly networks and its implications
+/// on routing", ACM TACO 11 (2014); E. Hastings et al., "Comparing global link arrangements for dragonfly
+/// networks", Cluster 2015. Cascade: G. Faanes et al., "Cray Cascade: a scalable HPC system based on a
+/// dragonfly network", SC 2012.
 #[spec]
 pub struct DragonflySpec {
     /// Nodes of a switch.
@@ -28,9 +29,9 @@ pub struct DragonflySpec {
     pub a: Option<Located<u32>>,
     /// Ports of a switch to other groups (default p).
     pub h: Option<Located<u32>>,
-    /// Number of groups (default a h + 1, the most that can be).
+    /// Number of groups (default a h + 1, the maximum).
     pub g: Option<Located<u32>>,
-    /// Rows of a Cascade group: switches that differ in their row alone are joined.
+    /// Rows of a Cascade group: switches that differ only in their row are joined.
     pub rows: Option<Located<u32>>,
     /// Columns of a Cascade group.
     pub columns: Option<Located<u32>>,
@@ -38,18 +39,18 @@ pub struct DragonflySpec {
     pub row_links: Option<Located<u32>>,
     /// Cables between two switches of a column (default 1; Cascade has 3).
     pub column_links: Option<Located<u32>>,
-    /// Cables between two groups (default as many as there are ports for: a h / (g - 1), rounded down).
+    /// Cables between two groups (default a h / (g - 1), rounded down: as many as the ports allow).
     pub global_links: Option<Located<u32>>,
-    /// Which port leads to which group (default absolute).
+    /// Rule that says to which group each global port leads (default absolute).
     pub arrangement: Option<Located<Arrangement>>,
-    /// The cables between groups one by one, in place of an arrangement: a CSV file
+    /// CSV file that lists the cables between groups, in place of an arrangement:
     /// `from-group,from-switch,to-group,to-switch,cables`; `cables` is their number (default 1).
     pub cables: Option<Located<String>>,
     /// Seed of `arrangement = "random"` (default 1).
     pub seed: Option<Located<u64>>,
-    /// Bandwidth of a link in each direction, where its kind has none of its own.
+    /// Bandwidth of a link in each direction, if its kind has none of its own.
     pub bandwidth: Located<Bandwidth>,
-    /// Latency of a link, where its kind has none of its own (default 0 s).
+    /// Latency of a link, if its kind has none of its own (default 0 s).
     pub latency: Option<Time>,
     /// Bandwidth of the host links.
     pub host_bandwidth: Option<Located<Bandwidth>>,
@@ -63,37 +64,37 @@ pub struct DragonflySpec {
     pub global_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the links between groups.
     pub global_latency: Option<Time>,
-    /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
+    /// Bandwidth of a switch's output port, if lower than that of its cable.
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 
-/// The numbers of a dragonfly, checked.
+/// Parameters of a dragonfly, checked.
 #[derive(Clone, Debug)]
 struct Size {
     p: u32,
     a: u32,
     h: u32,
     g: u32,
-    /// Rows and columns of a Cascade group.
+    /// Rows and columns, if the groups are Cascade groups.
     grid: Option<(u32, u32)>,
     row_links: u32,
     column_links: u32,
-    /// Cables between two groups, by the arrangement.
+    /// Cables between two groups under the arrangement.
     global_links: u32,
 }
 
-/// What a dragonfly knows of itself.
+/// Properties and routes of a dragonfly.
 #[derive(Clone, Debug)]
 struct Dragonfly {
     size: Size,
-    /// The rule by which groups are joined, or `file`.
+    /// Rule by which groups are joined, or `file`.
     arrangement: &'static str,
-    /// By switch.
+    /// Group of each switch.
     groups: Vec<u32>,
     ids: Links,
     /// Cables inside a group.
     inside: u32,
-    /// Cables by pair of groups; `None` where a file leaves pairs without.
+    /// Cables by pair of groups; `None` if a file leaves pairs without cables.
     by_pair: Option<ByPair>,
 }
 
@@ -185,7 +186,7 @@ impl DragonflySpec {
         size
     }
 
-    /// What is said of the cables between groups.
+    /// Returns the keys that describe the cables between groups.
     fn choice(&self) -> Choice<'_> {
         Choice {
             arrangement: self.arrangement.as_ref(),
@@ -197,7 +198,7 @@ impl DragonflySpec {
 }
 
 impl Size {
-    /// Nodes, switches and links, `None` where they do not fit in 64 bits.
+    /// Returns the number of nodes, switches and links, or `None` if they do not fit in 64 bits.
     fn counts(&self) -> Option<(u64, u64, u64)> {
         let [p, a, g] = [self.p, self.a, self.g].map(u64::from);
         let switches = a.checked_mul(g)?;
@@ -218,12 +219,12 @@ impl Size {
         Some((nodes, switches, cables.checked_mul(2)?))
     }
 
-    /// The ports between groups.
+    /// Returns the global ports of the groups.
     fn between(&self, tier: u8) -> Between {
         Between { a: self.a, h: self.h, g: self.g, links: self.global_links, stride: self.a, first: 0, tier }
     }
 
-    /// The cables inside groups.
+    /// Returns the cables inside groups.
     fn local_cables(&self) -> Vec<Cable> {
         let mut cables = Vec::new();
         for first in (0..self.g).map(|group| group * self.a) {
@@ -245,7 +246,7 @@ impl Size {
 }
 
 impl Dragonfly {
-    /// Links between two switches of a group.
+    /// Returns the number of links between two switches of a group.
     #[inline]
     fn steps(&self, from: u32, to: u32) -> u32 {
         match self.size.grid {
@@ -258,8 +259,8 @@ impl Dragonfly {
         }
     }
 
-    /// Appends the way between two switches of a group; in a Cascade group along its row and its column, which of them
-    /// first by the pair of nodes.
+    /// Appends the path between two switches of a group. In a Cascade group it goes along the row and the
+    /// column; the pair of nodes decides which comes first.
     fn inside(&self, from: u32, to: u32, spread: &mut Spread, route: &mut Vec<LinkId>) {
         let Size { a, grid, row_links, column_links, .. } = self.size;
         let first = from / a * self.inside;
@@ -310,12 +311,12 @@ impl Family for Dragonfly {
         ("dragonfly", facts)
     }
 
-    /// A file may leave groups apart.
+    /// Returns false if a file leaves groups apart.
     fn is_connected(&self) -> bool {
         self.arrangement != "file"
     }
 
-    /// `g3.s5`; `g3.r2c5` in a Cascade group.
+    /// Returns a name such as `g3.s5`, or `g3.r2c5` in a Cascade group.
     fn switch_name(&self, switch: u32) -> String {
         let (group, at) = (switch / self.size.a, switch % self.size.a);
         match self.size.grid {
@@ -346,8 +347,8 @@ impl Family for Dragonfly {
         self.by_pair.is_some()
     }
 
-    /// Inside the group to a cable to the other group, over it, and inside that group: over one of the cables between
-    /// the two groups that need the fewest steps, by a hash of the pair.
+    /// Appends the path to a cable to the other group, over it, and to the destination. A hash of the pair
+    /// chooses among the cables between the two groups that need the fewest steps.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         let Some(by_pair) = &self.by_pair else { return };
         let mut spread = Spread::new(src, dst);
@@ -377,7 +378,7 @@ impl Family for Dragonfly {
         route.push(self.ids.ejection(dst));
     }
 
-    /// Local links before global ones: a packet changes its channel when it has come into another group.
+    /// Orders local links before global ones: a packet changes its channel when it enters another group.
     fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
         fabric.order_by_tiers()
     }

@@ -8,13 +8,14 @@ use crate::fabric::{Fabric, Fact, Family, Sketch};
 use crate::ids::{LinkId, NodeId};
 use crate::units::{Bandwidth, Time};
 
-/// `[topology.dragonfly-plus]`: groups of leaves, which have the nodes, and spines, which lead to other groups.
+/// `[topology.dragonfly-plus]`: groups of leaves, which have the nodes, and spines, which lead to other
+/// groups.
 ///
-/// Each leaf of a group is joined with each of its spines. Global port `k = r h + j` is port j of spine r; the rest is
-/// as in `[topology.dragonfly]`. (Megafly is the same.)
+/// Each leaf of a group is joined with each of its spines. Global port `k = r h + j` is port j of spine r;
+/// all else is as in `[topology.dragonfly]`. Megafly is another name for this topology.
 ///
-/// Source: A. Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", HiPINEB 2017; M. Flajslik et
-/// al., "Megafly: a topology for exascale systems", ISC 2018.
+/// Source: A. Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", HiPINEB 2017; M.
+/// Flajslik et al., "Megafly: a topology for exascale systems", ISC 2018.
 #[spec]
 pub struct DragonflyPlusSpec {
     /// Nodes of a leaf.
@@ -25,22 +26,23 @@ pub struct DragonflyPlusSpec {
     pub spines: Option<Located<u32>>,
     /// Ports of a spine to other groups (default as many as nodes of a leaf).
     pub global_ports: Option<Located<u32>>,
-    /// Number of groups (default spines x global ports + 1, the most that can be).
+    /// Number of groups (default spines x global ports + 1, the maximum).
     pub groups: Option<Located<u32>>,
     /// Cables between a leaf and a spine (default 1).
     pub local_links: Option<Located<u32>>,
-    /// Cables between two groups (default as many as there are ports for).
+    /// Cables between two groups (default: as many as the ports allow).
     pub global_links: Option<Located<u32>>,
-    /// Which port leads to which group (default absolute).
+    /// Rule that says to which group each global port leads (default absolute).
     pub arrangement: Option<Located<Arrangement>>,
-    /// The cables between groups one by one, in place of an arrangement: a CSV file
-    /// `from-group,from-switch,to-group,to-switch,cables`; switches are spines, `cables` is their number (default 1).
+    /// CSV file that lists the cables between groups, in place of an arrangement:
+    /// `from-group,from-switch,to-group,to-switch,cables`; switches are spines, `cables` is their number
+    /// (default 1).
     pub cables: Option<Located<String>>,
     /// Seed of `arrangement = "random"` (default 1).
     pub seed: Option<Located<u64>>,
-    /// Bandwidth of a link in each direction, where its kind has none of its own.
+    /// Bandwidth of a link in each direction, if its kind has none of its own.
     pub bandwidth: Located<Bandwidth>,
-    /// Latency of a link, where its kind has none of its own (default 0 s).
+    /// Latency of a link, if its kind has none of its own (default 0 s).
     pub latency: Option<Time>,
     /// Bandwidth of the host links.
     pub host_bandwidth: Option<Located<Bandwidth>>,
@@ -54,11 +56,11 @@ pub struct DragonflyPlusSpec {
     pub global_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the links between groups.
     pub global_latency: Option<Time>,
-    /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
+    /// Bandwidth of a switch's output port, if lower than that of its cable.
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 
-/// What a dragonfly+ knows of itself.
+/// Properties and routes of a dragonfly+.
 #[derive(Clone, Debug)]
 struct DragonflyPlus {
     nodes: u32,
@@ -66,13 +68,13 @@ struct DragonflyPlus {
     spines: u32,
     global_ports: u32,
     count: u32,
-    /// The rule by which groups are joined, or `file`.
+    /// Rule by which groups are joined, or `file`.
     arrangement: &'static str,
-    /// By switch.
+    /// Group of each switch.
     groups: Vec<u32>,
     local: u32,
     ids: Links,
-    /// Cables by pair of groups; `None` where a file leaves pairs without.
+    /// Cables by pair of groups; `None` if a file leaves pairs without cables.
     by_pair: Option<ByPair>,
 }
 
@@ -131,7 +133,7 @@ impl Topology for DragonflyPlusSpec {
     }
 }
 
-/// Nodes, switches and links, `None` where they do not fit in 64 bits.
+/// Returns the number of nodes, switches and links, or `None` if they do not fit in 64 bits.
 fn counts([nodes, leaves, spines, local, groups, global]: [u64; 6]) -> Option<(u64, u64, u64)> {
     let hosts = nodes.checked_mul(leaves)?.checked_mul(groups)?;
     let switches = leaves.checked_add(spines)?.checked_mul(groups)?;
@@ -159,12 +161,12 @@ impl Family for DragonflyPlus {
         ("dragonfly-plus", facts)
     }
 
-    /// A file may leave groups apart.
+    /// Returns false if a file leaves groups apart.
     fn is_connected(&self) -> bool {
         self.arrangement != "file"
     }
 
-    /// `g3.leaf5` or `g3.spine2`.
+    /// Returns a name such as `g3.leaf5` or `g3.spine2`.
     fn switch_name(&self, switch: u32) -> String {
         let (group, at) = (switch / (self.leaves + self.spines), switch % (self.leaves + self.spines));
         match at.checked_sub(self.leaves) {
@@ -189,8 +191,8 @@ impl Family for DragonflyPlus {
         self.by_pair.is_some()
     }
 
-    /// Up to a spine and down; to another group over one of the cables between the two groups. Which spine or cable, a
-    /// hash of the pair says.
+    /// Appends the path up to a spine and down, or over one of the cables between two groups. A hash of the
+    /// pair chooses the spine or the cable.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         let Some(by_pair) = &self.by_pair else { return };
         let mut spread = Spread::new(src, dst);

@@ -8,8 +8,9 @@ use crate::units::{Bandwidth, Time};
 
 /// `[topology.fat-tree]`: a tree of switches, several parents allowed.
 ///
-/// Either the full-bisection tree of three levels by `p`, or any extended generalised fat-tree by the lists `down`,
-/// `up` and `parallel`, one number a level, from the nodes up. Level 1 are the host links.
+/// Give either `p`, for the full-bisection tree of three levels, or the lists `down`, `up` and `parallel`,
+/// for any extended generalised fat-tree. The lists have one number a level, from the nodes up. Level 1 are
+/// the host links.
 #[spec]
 pub struct FatTreeSpec {
     /// Half the ports of a switch: three levels of switches with 2p ports, 2p^3 nodes, full bisection
@@ -17,12 +18,12 @@ pub struct FatTreeSpec {
     pub p: Option<Located<u32>>,
     /// Children of a switch, by level from the nodes up.
     pub down: Option<Located<Vec<Located<u32>>>>,
-    /// Parents of a part of the level below, by level (default: as many cables up as down, so full bisection;
-    /// 1 for the nodes).
+    /// Parents of a node or switch of the level below, by level (default: as many cables up as down, that is
+    /// full bisection; 1 for the nodes).
     pub up: Option<Located<Vec<Located<u32>>>>,
-    /// Cables between a part and each of its parents, by level (default 1).
+    /// Cables between a node or switch and each of its parents, by level (default 1).
     pub parallel: Option<Located<Vec<Located<u32>>>>,
-    /// How many times more cables a level-1 switch has down to nodes than up (default 1: full bisection); in place of
+    /// Cables of a level-1 switch down to nodes, divided by those up (default 1: full bisection); in place of
     /// `up`.
     pub oversubscription: Option<Located<u32>>,
     /// Bandwidth of a cable in each direction: one value, or a list with one for each level from the nodes up (above
@@ -31,11 +32,11 @@ pub struct FatTreeSpec {
     /// Latency of a cable (default 0 s): one value, or a list with one for each level from the nodes up (above the
     /// host links, if `host-latency` is given).
     pub latency: Option<Located<OneOrList<Time>>>,
-    /// Bandwidth of the host links, where it is another.
+    /// Bandwidth of the host links, if different.
     pub host_bandwidth: Option<Located<Bandwidth>>,
-    /// Latency of the host links, where it is another.
+    /// Latency of the host links, if different.
     pub host_latency: Option<Time>,
-    /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
+    /// Bandwidth of a switch's output port, if lower than that of its cable.
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 
@@ -77,7 +78,7 @@ impl Topology for FatTreeSpec {
 }
 
 impl FatTreeSpec {
-    /// The tree that is meant; `None`, and mistakes, where that cannot be said.
+    /// Returns the specified tree; notes mistakes and returns `None` if it is not clear.
     fn tree(&self, mistakes: &mut Mistakes) -> Option<Tree> {
         match (&self.p, &self.down) {
             (Some(p), None) if self.up.is_none() && self.parallel.is_none() => {
@@ -111,7 +112,7 @@ impl FatTreeSpec {
         }
     }
 
-    /// Parents of a level-1 switch, where so many would give full bisection.
+    /// Returns the number of parents of a level-1 switch; `full` parents would give full bisection.
     fn tapered(&self, full: u32, mistakes: &mut Mistakes) -> u32 {
         let Some(given) = &self.oversubscription else { return full };
         let factor = mistakes.size(given).max(1);
@@ -173,7 +174,8 @@ impl FatTreeSpec {
     }
 }
 
-/// Parents by level so that every switch below the top has as many cables up as down, and a node one parent.
+/// Returns the parents by level such that every switch below the top has as many cables up as down, and a
+/// node has one parent.
 fn full_bisection(down: &[u32], parallel: &[u32]) -> Option<Vec<u32>> {
     let above = (1..down.len()).map(|level| {
         let cables = u64::from(down[level - 1]) * u64::from(parallel[level - 1]);
@@ -183,7 +185,7 @@ fn full_bisection(down: &[u32], parallel: &[u32]) -> Option<Vec<u32>> {
     std::iter::once(Some(1)).chain(above).collect()
 }
 
-/// `fat-tree 12,12,24 up 1,12,12`, and ` x1,2,2` where there are parallel cables.
+/// Returns a name such as `fat-tree 12,12,24 up 1,12,12`, with ` x1,2,2` if there are parallel cables.
 fn list_name(tree: &Tree) -> String {
     let list = |sizes: &[u32]| sizes.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     let parallel = if tree.parallel.iter().all(|&cables| cables == 1) {

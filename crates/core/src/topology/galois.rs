@@ -1,26 +1,28 @@
-//! Finite fields GF(q), for fabrics that are made of them.
+//! Finite fields GF(q), for fabrics that are built from them.
 
 use super::common::Mistakes;
 use super::direct::wrong;
 use crate::diagnostic::Located;
 
-/// Largest field: its tables are small, and no fabric of a larger one fits.
+/// Size of the largest field: its tables are small, and no fabric of a larger one fits in memory.
 pub(super) const LARGEST: u32 = 1 << 12;
 
-/// The field of q elements, which are numbered `0..q`: the coefficients of a polynomial over GF(p) as digits to base p.
+/// Field of q elements, which are numbered `0..q`: the coefficients of a polynomial over GF(p) as digits to
+/// base p.
 ///
-/// Multiplication is by logarithms to a primitive element. Memory: 12 bytes an element.
+/// Multiplication uses logarithms to a primitive element. Memory: 12 bytes an element.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     q: u32,
     p: u32,
-    /// By exponent below `q - 1`: that power of the primitive element; twice, so that sums of exponents need no modulo.
+    /// Powers of the primitive element by exponent below `q - 1`, listed twice so that sums of exponents need
+    /// no modulo.
     powers: Vec<u32>,
-    /// By element but 0: its exponent.
+    /// Exponent of each element but 0.
     logs: Vec<u32>,
 }
 
-/// The prime of which a number up to [`LARGEST`] is a power, and the exponent; `None` where it is no prime power.
+/// Returns the prime and the exponent of a prime power up to [`LARGEST`], or `None` for any other number.
 pub(super) fn prime_power(q: u32) -> Option<(u32, u32)> {
     if q > LARGEST {
         return None;
@@ -34,14 +36,14 @@ pub(super) fn prime_power(q: u32) -> Option<(u32, u32)> {
     (p > 1 && rest == 1).then_some((p, exponent))
 }
 
-/// The prime power from `least` to [`LARGEST`] that is closest to a number, where one is near.
+/// Returns the prime power from `least` to [`LARGEST`] closest to a number, if one is near.
 fn closest_prime_power(q: u32, least: u32) -> Option<u32> {
     let close = (1..8u32).flat_map(|step| [q.saturating_sub(step), q.saturating_add(step)]);
     close.filter(|&q| (least..=LARGEST).contains(&q)).find(|&q| prime_power(q).is_some())
 }
 
 impl Field {
-    /// Returns the field of q elements, at least so many, or notes that there is no such fabric.
+    /// Returns the field of q elements, or notes a mistake if there is none or q is below `least`.
     pub fn of(q: &Located<u32>, least: u32, fabric: &str, mistakes: &mut Mistakes) -> Option<Self> {
         let field = Self::new(**q).filter(|field| field.q >= least);
         if field.is_none() {
@@ -55,7 +57,7 @@ impl Field {
         field
     }
 
-    /// The field of so many elements; `None` where there is none, or one that is too large.
+    /// Creates the field of q elements. Returns `None` if there is none or it is too large.
     pub fn new(q: u32) -> Option<Self> {
         let (p, m) = prime_power(q)?;
         // A primitive root, or a monic polynomial of degree m of which x is one: the lowest.
@@ -89,17 +91,17 @@ impl Field {
         self.q
     }
 
-    /// A power of the primitive element.
+    /// Returns a power of the primitive element.
     pub fn power(&self, exponent: u32) -> u32 {
         self.powers[(exponent % (self.q - 1)) as usize]
     }
 
-    /// `a + b`.
+    /// Returns `a + b`.
     pub fn add(&self, a: u32, b: u32) -> u32 {
         add(self.p, a, b)
     }
 
-    /// `a b`.
+    /// Returns `a b`.
     pub fn times(&self, a: u32, b: u32) -> u32 {
         match (a, b) {
             (0, _) | (_, 0) => 0,
@@ -108,7 +110,7 @@ impl Field {
     }
 }
 
-/// The sum of two polynomials over GF(p): digit by digit.
+/// Adds two polynomials over GF(p), digit by digit.
 fn add(p: u32, mut a: u32, mut b: u32) -> u32 {
     let (mut sum, mut place) = (0, 1);
     while a > 0 || b > 0 {
@@ -118,7 +120,7 @@ fn add(p: u32, mut a: u32, mut b: u32) -> u32 {
     sum
 }
 
-/// A polynomial over GF(p) times a number.
+/// Multiplies a polynomial over GF(p) by a number.
 fn scale(p: u32, factor: u32, mut a: u32) -> u32 {
     let (mut product, mut place) = (0, 1);
     while a > 0 {
@@ -141,7 +143,7 @@ mod tests {
         assert!(Field::new(4_294_967_291).is_none(), "the largest prime of 32 bits");
     }
 
-    /// The laws of a field, which no other structure of q elements obeys.
+    /// Only fields obey these laws, among structures of q elements.
     #[test]
     fn sums_and_products_obey_the_laws_of_a_field() {
         for q in [2, 3, 4, 5, 7, 8, 9, 16, 25, 27] {

@@ -15,13 +15,14 @@ pub struct HyperCrossbarSpec {
     pub bandwidth: Located<OneOrList<Bandwidth>>,
     /// Latency between a router and a crossbar (default 0 s): one value, or a list with one for each dimension.
     pub latency: Option<Located<OneOrList<Time>>>,
-    /// Whether nodes are joined to their router by links of their own (default true); without, the node is the router.
+    /// True if nodes are joined to their router by links of their own (default true); otherwise the node is
+    /// the router.
     pub host_link: Option<bool>,
     /// Bandwidth of the host links (default: the largest of the dimensions).
     pub host_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the host links (default 0 s).
     pub host_latency: Option<Located<Time>>,
-    /// Bandwidth of an output port of a router or crossbar, where it is less than that of the cable behind it.
+    /// Bandwidth of an output port of a router or crossbar, if lower than that of its cable.
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 

@@ -8,12 +8,13 @@ use crate::fabric::{Bisection, Fabric, Fact, Family, Lattice, Sketch, Step, dime
 use crate::ids::{LinkId, NodeId};
 use crate::units::{Bandwidth, Time};
 
-/// `[topology.hyperx]`: switches that differ in one coordinate alone are joined.
+/// `[topology.hyperx]`: switches that differ in exactly one coordinate are joined.
 ///
-/// A flattened butterfly and a Hamming graph are the same. Switch numbers are `x0 + x1 S0 + x2 S0 S1 ...`.
+/// Flattened butterflies and Hamming graphs are the same topology. Switch numbers are `x0 + x1 S0 + x2 S0 S1
+/// ...`.
 ///
-/// Source: J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC 2009;
-/// J. Kim et al., "Flattened butterfly: a cost-efficient topology for high-radix networks", ISCA 2007.
+/// Source: J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC
+/// 2009; J. Kim et al., "Flattened butterfly: a cost-efficient topology for high-radix networks", ISCA 2007.
 #[spec]
 pub struct HyperxSpec {
     /// Switches along each dimension.
@@ -31,11 +32,11 @@ pub struct HyperxSpec {
     pub host_bandwidth: Option<Located<Bandwidth>>,
     /// Latency of the host links (default: the largest of the dimensions).
     pub host_latency: Option<Time>,
-    /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
+    /// Bandwidth of a switch's output port, if lower than that of its cable.
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 
-/// What a HyperX knows of itself.
+/// Properties and routes of a HyperX.
 #[derive(Clone, Debug)]
 struct Hyperx {
     shape: Vec<u32>,
@@ -43,7 +44,8 @@ struct Hyperx {
     nodes: u32,
     switches: u32,
     ids: Links,
-    /// By switch: its line along the first dimension, or of more than two dimensions its plane across the last.
+    /// By switch: its line along the first dimension or, with more than two dimensions, its plane across the
+    /// last.
     lines: Vec<u32>,
 }
 
@@ -97,7 +99,7 @@ impl Topology for HyperxSpec {
     }
 }
 
-/// Nodes, switches and links, `None` where they do not fit in 64 bits.
+/// Returns the number of nodes, switches and links, or `None` if they do not fit in 64 bits.
 fn counts(shape: &[u32], links: &[u32], nodes: u32) -> Option<(u64, u64, u64)> {
     let switches = shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size.into()))?;
     let nodes = switches.checked_mul(nodes.into())?;
@@ -110,7 +112,7 @@ fn counts(shape: &[u32], links: &[u32], nodes: u32) -> Option<(u64, u64, u64)> {
 }
 
 impl Hyperx {
-    /// The cables between two coordinates of the line of a switch along a dimension.
+    /// Returns the cables between coordinates x and y on the line of a switch along a dimension.
     fn cables(&self, dim: usize, switch: u32, x: u32, y: u32) -> std::ops::Range<u32> {
         let pairs = |size: u32| size * (size - 1) / 2;
         let before = self.shape[..dim].iter().zip(&self.links);
@@ -134,7 +136,7 @@ impl Family for Hyperx {
         ("hyperx", vec![("shape", list(&self.shape)), ("links", list(&self.links)), ("nodes", nodes)])
     }
 
-    /// Its coordinates: `(3,4)`.
+    /// Returns the coordinates of a switch: `(3,4)`.
     fn switch_name(&self, switch: u32) -> String {
         let mut rest = switch;
         let coordinate = |&size: &u32| {
@@ -158,8 +160,11 @@ impl Family for Hyperx {
         Some(if fabric.nodes() > 1 { 2 + longer } else { 0 })
     }
 
-    /// Halves of the dimension whose length times what joins two switches is least: the second eigenvalue of the
-    /// graph's Laplacian, which bounds what is between any halves, and is reached where that length is even.
+    /// Halves the dimension with the least product of its length and the bandwidth between two of its
+    /// switches.
+    ///
+    /// This product is the second eigenvalue of the graph's Laplacian. It bounds the bandwidth between any
+    /// halves, and the bound is reached if that length is even.
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         let carried = |link: LinkId| fabric.link(link).capacity.bytes_per_second();
         let width = |dim: usize| {
@@ -192,7 +197,8 @@ impl Family for Hyperx {
         true
     }
 
-    /// Along one dimension after another, each in one step; over one of several cables by a hash of the pair.
+    /// Appends the path along one dimension after another, one step each. A hash of the pair chooses among
+    /// parallel cables.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         let mut spread = Spread::new(src, dst);
         let (mut here, to) = (src.0 / self.nodes, dst.0 / self.nodes);
@@ -217,7 +223,7 @@ impl Family for Hyperx {
         Some(self)
     }
 
-    /// Dimension by dimension.
+    /// Orders links dimension by dimension.
     fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
         fabric.order_by_tiers()
     }

@@ -1,8 +1,9 @@
 //! InfraGraph: devices, instances and the edges between them, in YAML.
 //!
-//! An infrastructure has devices (components, links, edges inside), instances (so many of a device), and edges between
-//! instances. An edge joins slices of components; every component that an edge joins is a vertex, and an edge is a link
-//! each way. As in the schema's own service, two vertices are joined at most once: the later edge holds.
+//! An infrastructure has devices (components, links, inner edges), instances (a number of copies of a
+//! device), and edges between instances. An edge joins slices of components; every component that an edge
+//! joins is a vertex, and an edge is a link each way. As in the schema's own service, two vertices are joined
+//! at most once: the later edge holds.
 //!
 //! Source: the InfraGraph schema 2.4 and its service, <https://github.com/Keysight/infragraph>.
 
@@ -20,23 +21,25 @@ use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
 use crate::units::{Bandwidth, Bytes, Time};
 
-/// `[topology.infragraph]`: an infrastructure in YAML, as the InfraGraph schema of Keysight describes it.
+/// `[topology.infragraph]`: an infrastructure in YAML, in the InfraGraph schema of Keysight.
 ///
-/// Every component that an edge joins is a vertex, named like `server.0.xpu.3`. Accelerators (`xpu`) are the nodes, or
-/// CPUs where no edge joins an accelerator, or else network cards; all others carry messages on. An edge is a link each
-/// way. Nodes are numbered in the order of the instances and components in the file.
+/// Every component that an edge joins is a vertex, named like `server.0.xpu.3`. Accelerators (`xpu`) are the
+/// nodes, or CPUs if no edge joins an accelerator, or else network cards. All other vertices forward
+/// messages. An edge is a link each way. Nodes are numbered in the order of the instances and components in
+/// the file.
 #[spec]
 pub struct InfragraphSpec {
     /// The YAML file.
     pub file: Located<String>,
-    /// Which components are nodes: a kind (`xpu`, `cpu`, `nic` ...) or the name of a component (default `xpu`, or
-    /// `cpu`, or `nic`: the first of which there are any with edges).
+    /// Components that are nodes: a kind (`xpu`, `cpu`, `nic` ...) or the name of a component (default: the
+    /// first of `xpu`, `cpu` and `nic` that has edges).
     pub nodes: Option<Located<String>>,
     /// Bandwidth of links that have none of their own.
     pub bandwidth: Option<Located<Bandwidth>>,
     /// Latency of links that have none of their own (default 0).
     pub latency: Option<Located<Time>>,
-    /// What a transfer carries on links in gigatransfers per second: `2 B` on PCI Express with 16 lanes.
+    /// Data carried by one transfer on links given in gigatransfers per second: `2 B` on PCI Express with 16
+    /// lanes.
     pub transfer: Option<Located<Bytes>>,
 }
 

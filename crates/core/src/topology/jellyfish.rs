@@ -9,12 +9,12 @@ use crate::fabric::{Fabric, Fact, Family};
 use crate::rng::Stream;
 
 switch_spec! {
-    /// `[topology.jellyfish]`: a random graph in which each switch has as many cables.
+    /// `[topology.jellyfish]`: a random graph in which all switches have the same number of cables.
     ///
-    /// Free ports of two switches that are not joined yet are joined at random. When none are left but a switch has two
-    /// free ports, a cable drawn at random is taken out and both of its ends are joined with that switch. A graph that
-    /// is not connected is drawn again. Where a switch has a cable to more than half of the others, the pairs without
-    /// one are drawn so.
+    /// Free ports of two switches that are not joined yet are joined at random. When no such pair is left but
+    /// a switch has two free ports, a cable drawn at random is removed and both of its ends are joined with
+    /// that switch. A graph that is not connected is drawn again. If a switch is joined with more than half
+    /// of the other switches, the pairs without a cable are drawn this way instead.
     ///
     /// Source: A. Singla et al., "Jellyfish: networking data centers randomly", NSDI 2012.
     JellyfishSpec {
@@ -22,7 +22,7 @@ switch_spec! {
         switches: Located<u32>,
         /// Ports of a switch.
         radix: Located<u32>,
-        /// Of these, ports to other switches; the others have a node each.
+        /// Ports to other switches; the remaining ports have a node each.
         degree: Located<u32>,
         /// Seed of the graph (default 1).
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ switch_spec! {
     }
 }
 
-/// What a jellyfish knows of itself.
+/// Properties of a jellyfish.
 #[derive(Clone, Debug)]
 struct Jellyfish {
     switches: u32,
@@ -39,9 +39,9 @@ struct Jellyfish {
     seed: u64,
 }
 
-/// Graphs that are drawn at most until one is connected.
+/// Largest number of graphs drawn until one is connected.
 const TRIES: u64 = 10_000;
-/// Draws in a row that find no two ports, at most.
+/// Largest number of draws in a row that find no two ports to join.
 const MISSES: usize = 1_000_000;
 
 impl Topology for JellyfishSpec {
@@ -84,7 +84,7 @@ impl Topology for JellyfishSpec {
     }
 }
 
-/// A graph while it is drawn.
+/// Graph that is being drawn.
 struct Graph {
     edges: Vec<(u32, u32)>,
     joined: FxHashSet<(u32, u32)>,
@@ -112,10 +112,11 @@ impl Graph {
     }
 }
 
-/// Draws a simple graph in which each switch has `degree` cables, or what it leaves out, whichever are fewer.
+/// Draws a simple graph in which each switch has `degree` cables. Draws its complement if that has fewer
+/// cables.
 ///
-/// What a random regular graph leaves out is one, too. Drawn itself, a dense graph nearly always ends in ports that
-/// find no way to be joined.
+/// The complement of a random regular graph is a random regular graph, too. Drawn directly, a dense graph
+/// nearly always ends with ports that cannot be joined.
 fn draw_or_leave_out(switches: u32, degree: u32, stream: &mut Stream) -> Option<Vec<Cable>> {
     let missing = switches.saturating_sub(1).saturating_sub(degree);
     if missing >= degree {
@@ -133,8 +134,8 @@ fn draw_or_leave_out(switches: u32, degree: u32, stream: &mut Stream) -> Option<
     Some(cables)
 }
 
-/// Draws a simple graph in which each switch has `degree` cables; the product of both is even. `None` where the last
-/// ports found no way to be joined.
+/// Draws a simple graph in which each switch has `degree` cables; the product of both numbers is even.
+/// Returns `None` if the last ports could not be joined.
 fn draw(switches: u32, degree: u32, stream: &mut Stream) -> Option<Vec<Cable>> {
     let free = vec![degree; switches as usize];
     let mut graph = Graph { edges: Vec::new(), joined: FxHashSet::default(), free };

@@ -1,8 +1,8 @@
 //! Topologies: families of fabrics, one file each.
 //!
-//! A family is a `...Spec` (what the scenario says) whose `build` makes a [`Fabric`], with what the family knows of it
-//! ([`crate::fabric::Family`]). To add one: a file here, and a line in `topologies!` below (and its `mod`, where
-//! `rustfmt` finds it).
+//! A family is a `...Spec` (its keys in a scenario) whose `build` makes a [`Fabric`] with the family's
+//! properties ([`crate::fabric::Family`]). To add one: a file here, and a line in `topologies!` below (and
+//! its `mod`, where `rustfmt` finds it).
 
 mod between;
 mod common;
@@ -64,10 +64,10 @@ pub use simgrid::SimgridSpec;
 pub use slim_fly::SlimFlySpec;
 pub use torus::{MeshSpec, TorusSpec};
 
-/// The variants of [`TopologySpec`], each with its family.
+/// Defines the variants of [`TopologySpec`], each with its family.
 macro_rules! topologies {
     ($($(#[doc = $about:literal])* $(#[cfg($($when:tt)*)])? $variant:ident($spec:ty),)*) => {
-        /// The topology of a scenario: `[topology.fat-tree]` and so on.
+        /// Topology of a scenario: `[topology.fat-tree]` and so on.
         #[spec]
         pub enum TopologySpec {
             $($(#[doc = $about])* $(#[cfg($($when)*)])? $variant($spec),)*
@@ -100,7 +100,7 @@ topologies! {
     Torus(torus::TorusSpec),
     /// A grid whose dimensions are open, or closed one by one.
     Mesh(torus::MeshSpec),
-    /// Groups of switches that are joined pair by pair.
+    /// Groups of switches, joined pair by pair.
     Dragonfly(dragonfly::DragonflySpec),
     /// Groups that are trees of two levels, joined by their upper switches.
     DragonflyPlus(dragonfly_plus::DragonflyPlusSpec),
@@ -132,7 +132,7 @@ topologies! {
 }
 
 impl TopologySpec {
-    /// Builds the fabric. Files that the specification names are read, and kept in `sources` where they are small.
+    /// Builds the fabric. Files named in the specification are read, and kept in `sources` if they are small.
     ///
     /// # Errors
     /// Every mistake of the specification and of the files it names.
@@ -140,7 +140,7 @@ impl TopologySpec {
         self.family().build(sources)
     }
 
-    /// The paths of files that the specification names.
+    /// Returns the paths of files named in the specification.
     pub fn files(&mut self) -> Vec<&mut Located<String>> {
         self.family_mut().files()
     }

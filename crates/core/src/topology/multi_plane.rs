@@ -10,10 +10,11 @@ use crate::fabric::{Bisection, Fabric, FabricBuilder, Fact, Family, LinkRole, Pl
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::Bandwidth;
 
-/// `[topology.multi-plane]`: copies of a fabric, joined at the nodes, which may have several cards in each.
+/// `[topology.multi-plane]`: copies of a fabric, joined at the nodes, which may have several cards in each
+/// copy.
 ///
-/// What the fabric calls its nodes are network cards here: node i has cards `nics i` to `nics i + nics - 1` of each
-/// copy, as links of its own. `[routing.planes]` says which of them a message takes.
+/// The nodes of the given fabric are network cards here: node i has cards `nics i` to `nics i + nics - 1` of
+/// each copy, as links of its own. `[routing.planes]` chooses the card and plane of a message.
 #[spec]
 pub struct MultiPlaneSpec {
     /// Copies of the fabric (default 1).
@@ -24,18 +25,18 @@ pub struct MultiPlaneSpec {
     pub of: Box<TopologySpec>,
 }
 
-/// Most planes, and most cards of a node in each.
+/// Largest number of planes, and of cards of a node in each.
 const MOST_PLANES: u32 = 64;
 
-/// What a fabric of planes knows of itself.
+/// Properties and routes of a fabric of planes.
 #[derive(Debug)]
 struct Copies {
     of: Arc<Fabric>,
     copies: u32,
     nics: u32,
-    /// By card of a copy: the link by which it sends.
+    /// Link by which each card of a copy sends.
     ports: Vec<LinkId>,
-    /// By switch of all copies.
+    /// Group of each switch, for all copies.
     groups: Option<Vec<u32>>,
 }
 
@@ -127,7 +128,7 @@ impl Family for Copies {
         self.of.family().is_connected()
     }
 
-    /// `plane1 g3.s5`.
+    /// Returns a name such as `plane1 g3.s5`.
     fn switch_name(&self, switch: u32) -> String {
         let (copy, switch) = (switch / self.of.switches(), switch % self.of.switches());
         let name = self.of.vertex_name(VertexId(self.of.nodes() + switch));
@@ -142,7 +143,7 @@ impl Family for Copies {
         self.of.family().tier_legend(tier)
     }
 
-    /// Of its first card.
+    /// Returns the leaf of the node's first card.
     fn leaf(&self, fabric: &Fabric, node: NodeId) -> u32 {
         let leaf = self.of.leaf_of(NodeId(node.0 * self.nics));
         leaf.checked_sub(self.of.nodes()).map_or(node.0, |switch| fabric.nodes() + switch)

@@ -13,12 +13,12 @@ use crate::units::{Bandwidth, Time};
 
 pub use read::is_graph;
 
-/// `[topology.graph]`: the vertices and edges of a node-link JSON, as `networkx.node_link_data` makes it.
+/// `[topology.graph]`: the vertices and edges of a node-link JSON, as written by `networkx.node_link_data`.
 ///
-/// An edge is a link each way, unless the graph is `directed`. Numbers are bytes per second and seconds; texts have
-/// units. A vertex says by `kind` or `type` whether it is a node (`host`, `node`, `endpoint` ...) or a switch
-/// (`switch`, `router`); where no vertex does, those with one edge are nodes. Vertices that have `endpoints` are
-/// switches with so many nodes on them. Nodes are numbered in the order of the file.
+/// An edge is a link each way, unless the graph is `directed`. Numbers are bytes per second and seconds;
+/// texts have units. The `kind` or `type` of a vertex tells if it is a node (`host`, `node`, `endpoint` ...)
+/// or a switch (`switch`, `router`). If no vertex has a kind, those with one edge are nodes. A vertex with
+/// `endpoints` is a switch with this number of nodes. Nodes are numbered in the order of the file.
 #[spec]
 pub struct GraphSpec {
     /// The JSON file.

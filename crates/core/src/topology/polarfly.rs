@@ -7,11 +7,11 @@ use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
 
 switch_spec! {
-    /// `[topology.polarfly]`: q^2 + q + 1 switches of q + 1 cables, each two cables from every other.
+    /// `[topology.polarfly]`: q^2 + q + 1 switches of q + 1 cables, at most two cables from each other.
     ///
-    /// Switches are the points of the projective plane over GF(q), as vectors whose first element that is not 0 is 1;
-    /// two are joined where their scalar product is 0. The q + 1 points that are joined with themselves (quadrics) have
-    /// a cable less.
+    /// Switches are the points of the projective plane over GF(q), as vectors whose first nonzero element is
+    /// 1. Two switches are joined if their scalar product is 0. The q + 1 points whose product with
+    /// themselves is 0 (quadrics) have one cable less.
     ///
     /// Source: K. Lakhotia et al., "PolarFly: a cost-effective and flexible low-diameter topology", SC 2022.
     PolarflySpec {
@@ -23,16 +23,17 @@ switch_spec! {
     }
 }
 
-/// What a PolarFly knows of itself.
+/// Properties of a PolarFly.
 #[derive(Clone, Debug)]
 struct Polarfly {
     q: u32,
     p: u32,
-    /// By switch: 0 for quadrics, else the neighbour of the first quadric that it is joined with, or is.
+    /// Cluster of each switch: 0 for quadrics, else that of the neighbour of the first quadric that it is or
+    /// is joined with.
     clusters: Vec<u32>,
 }
 
-/// The point of this number: (0, 0, 1), (0, 1, z), then (1, y, z).
+/// Returns the point of a number: (0, 0, 1), (0, 1, z), then (1, y, z).
 fn point(q: u32, number: u32) -> [u32; 3] {
     match number {
         0 => [0, 0, 1],
@@ -41,7 +42,7 @@ fn point(q: u32, number: u32) -> [u32; 3] {
     }
 }
 
-/// The number of a point.
+/// Returns the number of a point.
 fn number(q: u32, [x, y, z]: [u32; 3]) -> u32 {
     match (x, y) {
         (0, 0) => 0,
@@ -74,7 +75,8 @@ impl Topology for PolarflySpec {
     }
 }
 
-/// The q + 1 points whose product with this one is 0; itself where it is a quadric.
+/// Returns the q + 1 points whose product with this one is 0; the point itself is among them if it is a
+/// quadric.
 fn neighbours(field: &Field, switch: u32) -> Vec<u32> {
     let q = field.size();
     let [a, b, c] = point(q, switch);
@@ -97,8 +99,10 @@ fn neighbours(field: &Field, switch: u32) -> Vec<u32> {
     found
 }
 
-/// Quadrics are the first cluster; each neighbour of the first quadric is the middle of another, of all that it is
-/// joined with: any two points have one neighbour in common. Numbered without gaps.
+/// Returns the cluster of each switch, numbered without gaps.
+///
+/// Quadrics are the first cluster. Each neighbour of the first quadric is the middle of another cluster,
+/// which holds all its neighbours; any two points have one neighbour in common.
 fn clusters(neighbours: &[Vec<u32>]) -> Vec<u32> {
     let is_quadric = |switch: u32| neighbours[switch as usize].contains(&switch);
     let count = neighbours.len() as u32;
@@ -124,7 +128,7 @@ impl Family for Polarfly {
         ("polarfly", vec![("q", Fact::Number(self.q.into())), ("p", Fact::Number(self.p.into()))])
     }
 
-    /// Its vector: `[1,3,4]`.
+    /// Returns the vector of a switch: `[1,3,4]`.
     fn switch_name(&self, switch: u32) -> String {
         let [x, y, z] = point(self.q, switch);
         format!("[{x},{y},{z}]")

@@ -9,15 +9,17 @@ use crate::fabric::{Fabric, FabricBuilder, Fact, Family, LinkRole, Planes};
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::{Bandwidth, Time, count};
 
-/// `[topology.rails]`: servers of G accelerators (the nodes) with a switch of their own, and a rail-optimised tree.
+/// `[topology.rails]`: servers of G accelerators (the nodes), each with a switch of its own, and a
+/// rail-optimised tree.
 ///
-/// Node j of every server of a segment hangs on leaf j of that segment, and each leaf is joined with each spine. With
-/// several planes there is such a tree for each: a node has a link into each of them. Without `by-rail` all nodes of a
-/// server hang on one leaf, and the G leaves of a segment share its servers evenly.
+/// Node j of every server of a segment is attached to leaf j of that segment, and each leaf is joined with
+/// each spine. With several planes there is one such tree for each, and a node has a link into each of them.
+/// Without `by-rail` all nodes of a server are attached to one leaf, and the G leaves of a segment share its
+/// servers evenly.
 ///
-/// Source: A. Gangidi et al., "RDMA over Ethernet for distributed AI training at Meta scale", SIGCOMM 2024; K. Qian et
-/// al., "Alibaba HPN: a data center network for large language model training", SIGCOMM 2024; X. Wang et al., "SimAI",
-/// NSDI 2025.
+/// Source: A. Gangidi et al., "RDMA over Ethernet for distributed AI training at Meta scale", SIGCOMM 2024;
+/// K. Qian et al., "Alibaba HPN: a data center network for large language model training", SIGCOMM 2024; X.
+/// Wang et al., "SimAI", NSDI 2025.
 #[spec]
 pub struct RailsSpec {
     /// Number of servers.
@@ -26,21 +28,22 @@ pub struct RailsSpec {
     pub gpus: Option<Located<u32>>,
     /// Servers of a segment, which share leaves (default all).
     pub segment: Option<Located<u32>>,
-    /// Whether node j of every server hangs on leaf j (default true); else all nodes of a server on one leaf.
+    /// True if node j of every server is attached to leaf j (default true); otherwise all nodes of a server
+    /// share a leaf.
     pub by_rail: Option<bool>,
-    /// Spines of a plane (default one where there are several leaves, none where there is one).
+    /// Spines of a plane (default one, or none if there is only one leaf).
     pub spines: Option<Located<u32>>,
     /// Cables between a leaf and a spine (default 1).
     pub spine_links: Option<Located<u32>>,
-    /// Planes: networks side by side, into each of which a node has a link (default 1).
+    /// Planes: parallel networks; a node has a link into each (default 1).
     pub planes: Option<Located<u32>>,
     /// Bandwidth of a link between a node and a leaf, and between a leaf and a spine, in each direction.
     pub bandwidth: Located<Bandwidth>,
-    /// Latency of these links (default 0 s).
+    /// Latency of a link between a node and a leaf, and between a leaf and a spine (default 0 s).
     pub latency: Option<Time>,
-    /// Bandwidth between a leaf and a spine, where it is another.
+    /// Bandwidth between a leaf and a spine, if different.
     pub spine_bandwidth: Option<Located<Bandwidth>>,
-    /// Latency between a leaf and a spine, where it is another.
+    /// Latency between a leaf and a spine, if different.
     pub spine_latency: Option<Time>,
     /// Bandwidth between a node and the switch of its server.
     pub nvlink_bandwidth: Located<Bandwidth>,
@@ -48,7 +51,7 @@ pub struct RailsSpec {
     pub nvlink_latency: Option<Time>,
 }
 
-/// What a fabric of rails knows of itself.
+/// Properties and routes of a fabric of rails.
 #[derive(Clone, Debug)]
 struct Rails {
     servers: u32,
@@ -67,7 +70,7 @@ impl Rails {
         self.servers * self.gpus
     }
 
-    /// The leaf of a node in each plane.
+    /// Returns the leaf of a node, the same number in each plane.
     #[inline]
     fn leaf(&self, node: u32) -> u32 {
         let (server, gpu) = (node / self.gpus, node % self.gpus);
@@ -75,21 +78,22 @@ impl Rails {
         server / self.segment * self.gpus + of_segment
     }
 
-    /// The link of a node to its server's switch (port 0) or into a plane (from 1), and back from there.
+    /// Returns the link from a node to its server's switch (port 0) or into a plane (port 1 and up), or the
+    /// link back.
     #[inline]
     fn host(&self, node: u32, port: u32, back: bool) -> LinkId {
         let ports = 1 + self.planes;
         LinkId((u32::from(back) * self.nodes() + node) * ports + port)
     }
 
-    /// The link from a leaf up to a spine, or back.
+    /// Returns the link from a leaf up to a spine, or the link down.
     #[inline]
     fn up(&self, plane: u32, leaf: u32, spine: u32, cable: u32, down: bool) -> LinkId {
         let pair = (plane * self.leaves + leaf) * self.spines + spine;
         LinkId(2 * (self.nodes() * (1 + self.planes) + pair * self.spine_links + cable) + u32::from(down))
     }
 
-    /// The vertex of a leaf, and of a spine.
+    /// Returns the vertex of a leaf.
     fn leaf_vertex(&self, plane: u32, leaf: u32) -> VertexId {
         VertexId(self.nodes() + self.servers + plane * (self.leaves + self.spines) + leaf)
     }
@@ -98,7 +102,7 @@ impl Rails {
         self.leaf_vertex(plane, self.leaves + spine)
     }
 
-    /// The fabric: links to the switches of servers, into planes, to spines.
+    /// Builds the fabric with links to the switches of servers, into planes and to spines.
     fn fabric(self, name: String, [nvlink, nic, spine]: [(Bandwidth, Time); 3]) -> Fabric {
         let (nodes, planes) = (self.nodes(), self.planes);
         let switches = self.servers + planes * (self.leaves + self.spines);
@@ -130,7 +134,7 @@ impl Rails {
         builder.finish(self)
     }
 
-    /// Nodes, switches and links, `None` where they do not fit in 64 bits.
+    /// Returns the number of nodes, switches and links, or `None` if they do not fit in 64 bits.
     fn counts(&self) -> Option<(u64, u64, u64)> {
         let [servers, gpus, leaves, spines] = [self.servers, self.gpus, self.leaves, self.spines].map(u64::from);
         let planes = u64::from(self.planes);
@@ -142,7 +146,7 @@ impl Rails {
     }
 }
 
-/// `1 server`.
+/// Returns text such as `1 server`.
 fn of_servers(servers: u32) -> String {
     count(servers.into(), "server", "servers")
 }
@@ -201,7 +205,8 @@ impl Family for Rails {
         ("rails", facts)
     }
 
-    /// `server3`, `seg1.leaf5`, `spine7`; in several planes `plane0.spine7`.
+    /// Returns a name such as `server3`, `seg1.leaf5` or `spine7`; `plane0.spine7` if there are several
+    /// planes.
     fn switch_name(&self, switch: u32) -> String {
         let Some(rest) = switch.checked_sub(self.servers) else { return format!("server{switch}") };
         let (plane, at) = (rest / (self.leaves + self.spines), rest % (self.leaves + self.spines));
@@ -216,7 +221,7 @@ impl Family for Rails {
         "between leaves and spines".to_owned()
     }
 
-    /// The switch of the server.
+    /// Returns the switch of the node's server.
     fn leaf(&self, _: &Fabric, node: NodeId) -> u32 {
         self.nodes() + node.0 / self.gpus
     }
@@ -242,8 +247,8 @@ impl Family for Rails {
         true
     }
 
-    /// Over the switch of the server; else in a plane, by a hash of the pair, over the leaf, or up to the spine that
-    /// the destination's server says and down.
+    /// Appends the path over the switch of the server. Between servers, a hash of the pair chooses a plane,
+    /// and the path goes over the leaf, or up to a spine given by the destination's server, and down.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         if src.0 / self.gpus == dst.0 / self.gpus {
             return route.extend([self.host(src.0, 0, false), self.host(dst.0, 0, true)]);
@@ -256,12 +261,12 @@ impl Family for Rails {
         Some(self)
     }
 
-    /// Not the link to the switch of the server.
+    /// Returns false for the link to the switch of the server.
     fn leads_into_network(&self, link: LinkId) -> bool {
         !link.0.is_multiple_of(1 + self.planes)
     }
 
-    /// Few servers in two segments, and few spines.
+    /// Returns a fabric with few servers, in two segments if there are several, and few spines.
     fn small_member(&self, fabric: &Fabric, is_large: bool) -> Option<(Fabric, String)> {
         let (servers, gpus) = (self.servers.min(4), self.gpus.min(if self.planes == 1 { 4 } else { 2 }));
         let segment = if self.servers > self.segment { self.segment.min(2) } else { servers };
@@ -300,7 +305,8 @@ impl Planes for Rails {
         self.host(node.0, 1 + plane, false)
     }
 
-    /// Over the leaf, or up to the spine that the destination's server says and down; inside a server over its switch.
+    /// Appends the path over the leaf, or up to a spine given by the destination's server, and down. Inside a
+    /// server it goes over the server's switch.
     fn route_in(&self, plane: u32, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         if src.0 / self.gpus == dst.0 / self.gpus {
             return route.extend([self.host(src.0, 0, false), self.host(dst.0, 0, true)]);

@@ -1,4 +1,4 @@
-//! Ring of rings: the smallest family, and the pattern for another one (`CONTRIBUTING.md`).
+//! Ring of rings: the smallest family, and the template for new ones (`CONTRIBUTING.md`).
 
 use super::common::{Mistakes, Topology};
 use super::direct::{Cable, Direct, switch_spec};
@@ -6,9 +6,9 @@ use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
 
 switch_spec! {
-    /// `[topology.ring-of-rings]`: rings of switches, the first switches of which form a ring.
+    /// `[topology.ring-of-rings]`: rings of switches, whose first switches form a ring.
     ///
-    /// Switch `r s + i` is switch i of ring r. Two switches that are all there is of a ring are joined by one cable.
+    /// Switch `r s + i` is switch i of ring r. A ring of two switches has one cable.
     RingOfRingsSpec {
         /// Number of rings.
         rings: Located<u32>,
@@ -19,13 +19,13 @@ switch_spec! {
     }
 }
 
-/// What a ring of rings knows of itself.
+/// Properties of a ring of rings.
 #[derive(Clone, Debug)]
 struct RingOfRings {
     rings: u32,
     switches: u32,
     nodes: u32,
-    /// By switch: its ring.
+    /// Ring of each switch.
     groups: Vec<u32>,
 }
 
@@ -51,7 +51,7 @@ impl Topology for RingOfRingsSpec {
     }
 }
 
-/// Joins these switches to a ring.
+/// Joins these switches in a ring.
 fn join(ring: Vec<u32>, tier: u8, cables: &mut Vec<Cable>) {
     let closing = ring.len() > 2;
     let next = ring.iter().skip(1).chain(ring.first().filter(|_| closing));

@@ -1,22 +1,24 @@
 //! SimGrid: a platform file in its XML format, versions 4 and 4.1.
 //!
-//! Understood is what flow-level simulation needs: zones with routing `Full`, `Floyd`, `Dijkstra`, `DijkstraCache`,
-//! `Cluster` or `None`, nested in each other; hosts, routers, links; routes and zone routes; clusters that are `FLAT`
-//! (with backbone), `FAT_TREE`, `TORUS` or `DRAGONFLY`, with limiters. What concerns hosts alone (speed, cores, disks,
-//! properties, profiles over time), and `<config>`, is passed over. Anything else is an error at its place, and so is a
-//! link that changes over time where a message could cross it.
+//! The reader supports what flow-level simulation needs. Zones have routing `Full`, `Floyd`, `Dijkstra`,
+//! `DijkstraCache`, `Cluster` or `None` and may be nested; they hold hosts, routers, links, routes and zone
+//! routes. Clusters are `FLAT` (with backbone), `FAT_TREE`, `TORUS` or `DRAGONFLY`, with limiters. Properties
+//! that concern hosts alone (speed, cores, disks, properties, profiles over time) and `<config>` are ignored.
+//! Anything else is an error at its place, and so is a link whose latency changes over time if a message
+//! could cross it.
 //!
-//! **Links.** `SPLITDUPLEX` is two links, one a direction. `SHARED` is one link that both directions use. `FATPIPE`
-//! gives each message its whole bandwidth: a limit for each, where no shared link of a route is narrower
-//! ([`Fabric::own_links`](crate::fabric::FabricBuilder::own_links)).
+//! **Links.** `SPLITDUPLEX` is two links, one a direction. `SHARED` is one link that both directions use.
+//! `FATPIPE` gives each message its whole bandwidth: a limit for each message, unless a shared link of the
+//! route is narrower ([`Fabric::own_links`](crate::fabric::FabricBuilder::own_links)).
 //!
-//! **Routes.** Where a platform is a single cluster whose topology and routes are those of a fat-tree, torus or
-//! crossbar of our own, it becomes one, and its routes are computed. Where only the topology is (a fat-tree with
-//! parallel cables, a torus with a dimension of even size: SimGrid goes half-way round it in the descending direction
-//! from the middle to position 0, in the ascending one elsewhere), its routes are listed as SimGrid takes them, unless
-//! `own-routes` asks for ours. In all other platforms links have no ends, and all routes are listed. In zones with
-//! shortest paths, ways of equal length are chosen by the order of the points, which may differ from SimGrid's choice.
-//! Messages from a host to itself cross no link.
+//! **Routes.** If a platform is a single cluster whose topology and routes are those of Hayase's own
+//! fat-tree, torus or crossbar, it becomes one, and its routes are computed. If only the topology is the
+//! same, its routes are listed as SimGrid takes them, unless `own-routes` asks for those of Hayase. This
+//! concerns fat-trees with parallel cables and tori with a dimension of even size: SimGrid goes half-way
+//! round in the descending direction from the middle to position 0, and in the ascending direction elsewhere.
+//! In all other platforms links have no ends, and all routes are listed. In zones with shortest paths, ties
+//! are broken by the order of the points, which may differ from SimGrid's choice. Messages from a host to
+//! itself cross no link.
 //!
 //! Source: SimGrid's manual, "Platform description in XML"; its behaviour in version 3.32.
 
@@ -41,15 +43,15 @@ use super::common::Topology;
 use crate::diagnostic::{Diagnostic, Located, Sources, Span};
 use crate::fabric::Fabric;
 
-/// `[topology.simgrid]`.
+/// `[topology.simgrid]`: a SimGrid platform file.
 ///
 /// Hosts become nodes in the order of the document.
 #[spec]
 pub struct SimgridSpec {
     /// The platform file.
     pub platform: Located<String>,
-    /// Leave the routes of a platform that is a single fat-tree or torus to `[routing.*]`, also where SimGrid's are
-    /// slightly different (default false).
+    /// Leave the routes of a platform that is a single fat-tree or torus to `[routing.*]`, even if SimGrid's
+    /// are slightly different (default false).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_routes: bool,
 }
@@ -70,10 +72,11 @@ impl Topology for SimgridSpec {
     }
 }
 
-/// Reads a file that a platform names at a place: its text, and where that starts in the sources.
+/// Function that reads a file named at a place of a platform. Returns its text and where it starts in the
+/// sources.
 type Open<'a> = &'a mut dyn FnMut(&str, Span) -> Result<(usize, Arc<str>), Diagnostic>;
 
-/// The fabric that a platform describes; `base` is where its text starts in its sources.
+/// Builds the fabric that a platform describes. `base` is where its text starts in its sources.
 fn fabric(text: &str, base: usize, name: &str, own_routes: bool, open: Open<'_>) -> Result<Fabric, Vec<Diagnostic>> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| vec![not_xml(text, base, &error)])?;
@@ -86,7 +89,7 @@ fn fabric(text: &str, base: usize, name: &str, own_routes: bool, open: Open<'_>)
     assemble::fabric(&platform, name, own_routes, root)
 }
 
-/// The mistake for a text that is not XML.
+/// Returns the mistake for a text that is not XML.
 fn not_xml(text: &str, base: usize, error: &roxmltree::Error) -> Diagnostic {
     let at = error.pos();
     let line = text.split_inclusive('\n').take(at.row.saturating_sub(1) as usize).map(str::len).sum::<usize>();

@@ -7,17 +7,19 @@ use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
 
 switch_spec! {
-    /// `[topology.slim-fly]`: 2q^2 switches, each two cables from every other.
+    /// `[topology.slim-fly]`: 2q^2 switches, at most two cables from each other.
     ///
-    /// `q = 4 w + d` is a prime power, d in {-1, 0, 1}, and xi a primitive element of GF(q). Switches are points (x, y)
-    /// and lines (m, c), of q^2 each. Point (x, y) and line (m, c) are joined where `y = m x + c`, points (x, y) and
-    /// (x, y') where `y - y'` is in X, lines (m, c) and (m, c') where `c - c'` is in X'. For d = 1, X holds the even
-    /// powers of xi and X' the odd ones; for d = 0, `xi^0, xi^2 .. xi^(q-2)` and `xi^1, xi^3 .. xi^(q-1)`; for d = -1,
-    /// X holds `xi^0, xi^2 .. xi^(2w-2)` and `xi^(2w-1), xi^(2w+1) .. xi^(4w-3)`, and X' is xi X. A switch has
-    /// `(3q - d) / 2` cables.
+    /// `q = 4 w + d` is a prime power, d in {-1, 0, 1}, and xi a primitive element of GF(q). Switches are
+    /// points (x, y) and lines (m, c), q^2 of each. Cables join point (x, y) and line (m, c) where `y = m x +
+    /// c`. They join points (x, y) and (x, y') where `y - y'` is in X, and lines (m, c) and (m, c') where `c
+    /// - c'` is in X'.
     ///
-    /// Source: M. Besta and T. Hoefler, "Slim fly: a cost effective low-diameter network topology", SC 2014; B. D.
-    /// McKay et al., J. Combin. Theory B 74 (1998) 110.
+    /// For d = 1, X holds the even powers of xi and X' the odd ones; for d = 0, X holds `xi^0, xi^2 ..
+    /// xi^(q-2)` and X' `xi^1, xi^3 .. xi^(q-1)`. For d = -1, X holds `xi^0, xi^2 .. xi^(2w-2)` and
+    /// `xi^(2w-1), xi^(2w+1) .. xi^(4w-3)`, and X' is xi X. A switch has `(3q - d) / 2` cables.
+    ///
+    /// Source: M. Besta and T. Hoefler, "Slim fly: a cost effective low-diameter network topology", SC 2014;
+    /// B. D. McKay et al., J. Combin. Theory B 74 (1998) 110.
     SlimFlySpec {
         /// A prime power of at least 3.
         q: Located<u32>,
@@ -27,16 +29,16 @@ switch_spec! {
     }
 }
 
-/// What a slim fly knows of itself.
+/// Properties of a slim fly.
 #[derive(Clone, Debug)]
 struct SlimFly {
     q: u32,
     p: u32,
-    /// By switch: the points of one x, the lines of one slope.
+    /// Column of each switch: the points of one x, or the lines of one slope.
     columns: Vec<u32>,
 }
 
-/// How much q is above the next multiple of 4, and cables of a switch.
+/// Returns the number of cables of a switch.
 fn degree(q: u32) -> u32 {
     match q % 4 {
         1 => (3 * q - 1) / 2,
@@ -65,7 +67,7 @@ impl Topology for SlimFlySpec {
     }
 }
 
-/// The differences X and X'.
+/// Returns the differences X and X'.
 fn differences(field: &Field) -> [Vec<u32>; 2] {
     let q = field.size();
     let powers = |exponents: &mut dyn Iterator<Item = u32>| exponents.map(|e| field.power(e)).collect::<Vec<_>>();
@@ -80,7 +82,7 @@ fn differences(field: &Field) -> [Vec<u32>; 2] {
     }
 }
 
-/// Switches are numbered points first, by x and then y, then lines by m and then c.
+/// Returns the cables. Switches are numbered points first, by x and then y, then lines by m and then c.
 fn cables(field: &Field) -> Vec<Cable> {
     let q = field.size();
     let mut cables = Vec::new();
@@ -114,7 +116,7 @@ impl Family for SlimFly {
         ("slim-fly", vec![("q", Fact::Number(self.q.into())), ("p", Fact::Number(self.p.into()))])
     }
 
-    /// `point(3,4)` or `line(2,0)`.
+    /// Returns a name such as `point(3,4)` or `line(2,0)`.
     fn switch_name(&self, switch: u32) -> String {
         let q = self.q;
         let kind = if switch < q * q { "point" } else { "line" };

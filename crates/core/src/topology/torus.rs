@@ -18,14 +18,14 @@ macro_rules! grid_spec {
             pub latency: Option<Located<OneOrList<Time>>>,
             $(#[$wrap])*
             pub wrap: Option<Located<OneOrList<bool>>>,
-            /// Whether nodes are joined to their switch by links of their own (default true); without, the node is the
-            /// switch.
+            /// True if nodes are joined to their switch by links of their own (default true); otherwise the
+            /// node is the switch.
             pub host_link: Option<bool>,
             /// Bandwidth of the host links (default: the largest of the dimensions).
             pub host_bandwidth: Option<Located<Bandwidth>>,
             /// Latency of the host links (default 0 s).
             pub host_latency: Option<Located<Time>>,
-            /// Bandwidth of a switch's output port, where it is less than that of the cable behind it.
+            /// Bandwidth of a switch's output port, if lower than that of its cable.
             pub switch_port_bandwidth: Option<Located<Bandwidth>>,
         }
 
@@ -58,18 +58,18 @@ macro_rules! grid_spec {
 grid_spec!(
     /// `[topology.torus]`: a grid whose dimensions are closed to rings.
     TorusSpec, "torus", true,
-    /// Whether the ends of a dimension are joined (default true): one value, or a list with one for each dimension. Two
-    /// nodes along a dimension have one cable between them all the same.
+    /// True if the ends of a dimension are joined (default true): one value, or a list with one for each
+    /// dimension. Two nodes along a dimension have one cable between them either way.
 );
 
 grid_spec!(
     /// `[topology.mesh]`: a grid whose dimensions are open, or closed one by one.
     MeshSpec, "mesh", false,
-    /// Whether the ends of a dimension are joined (default false): one value, or a list with one for each dimension.
-    /// Two nodes along a dimension have one cable between them all the same.
+    /// True if the ends of a dimension are joined (default false): one value, or a list with one for each
+    /// dimension. Two nodes along a dimension have one cable between them either way.
 );
 
-/// What a specification says about host links.
+/// Values that a specification gives for host links.
 pub(super) struct Host<'a> {
     pub link: bool,
     pub bandwidth: Option<&'a Located<Bandwidth>>,
@@ -77,7 +77,7 @@ pub(super) struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// The host links' cable, by default as wide as the widest dimension.
+    /// Returns the cable of the host links, by default as wide as the widest dimension.
     pub fn check(&self, dimensions: &[Bandwidth], mistakes: &mut Mistakes) -> (Bandwidth, Time) {
         mistakes.unused_host(self.link, self.bandwidth, "host-bandwidth");
         mistakes.unused_host(self.link, self.latency, "host-latency");

@@ -6,7 +6,7 @@ use crate::units::{Bandwidth, Time};
 
 const NETWORK: LinkRole = LinkRole::Network { tier: 0 };
 
-/// A fabric of these links, in which nodes joined directly to each other are on network links.
+/// Builds a fabric of these links; nodes joined directly to each other are on network links.
 fn fabric(nodes: u32, switches: u32, links: &[(u32, u32)]) -> Arc<Fabric> {
     let mut builder = FabricBuilder::new("test", nodes, switches);
     let mut open = vec![false; nodes as usize];
@@ -69,7 +69,7 @@ fn a_fabric_whose_links_have_no_ends_has_no_paths() {
     assert_eq!(error[0].code, "no-ends");
 }
 
-/// Distances by repeated relaxation, which knows nothing of targets and slots.
+/// Returns distances computed by repeated relaxation, without targets and slots.
 fn distances(fabric: &Fabric, open: &[bool], src: usize) -> Vec<Option<usize>> {
     let mut distance = vec![None; open.len()];
     distance[src] = Some(0);

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::diagnostic::Invalid;
 
-/// The fabric of these files; the directory is cut from messages.
+/// Builds the fabric of these files; removes the directory from messages.
 fn build(nodes: u32, links: &[u8], routes: Option<&[u8]>, port: Option<f64>) -> Result<Fabric, String> {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| Located::from(directory.path().join(name).display().to_string());

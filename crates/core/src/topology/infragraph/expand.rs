@@ -1,4 +1,4 @@
-//! From an infrastructure to a fabric: every slice and count becomes vertices and links.
+//! Expansion of an infrastructure to a fabric: every slice and count becomes vertices and links.
 
 use std::iter;
 
@@ -14,19 +14,19 @@ use crate::ids::VertexId;
 use crate::topology::common::{MOST_LINKS, MOST_NODES};
 use crate::units::{Bandwidth, Time};
 
-/// How deeply devices may be parts of devices.
+/// Largest depth of devices that are parts of devices.
 const DEPTH: usize = 16;
-/// Most bytes of names of vertices.
+/// Largest total length of vertex names [B].
 const MOST_TEXT: u64 = 1 << 30;
 const MOST_MISTAKES: usize = 20;
 
-/// A device with what its parts have: numbers of vertices are relative to its first one.
+/// Device with all its parts; vertex numbers are relative to its first vertex.
 #[derive(Default)]
 struct Layout {
-    /// By component: its first vertex, how many each has, and the device that each is.
+    /// By component: its first vertex, the vertices of one copy, and the device if it is one.
     components: Vec<(u32, u32, Option<usize>)>,
     by_name: FxHashMap<String, usize>,
-    /// Vertices, pairs that edges inside it join, bytes of names.
+    /// Number of vertices, of pairs joined by inner edges, and of bytes in names.
     vertices: u64,
     pairs: u64,
     text: u64,
@@ -34,13 +34,13 @@ struct Layout {
 }
 
 impl Layout {
-    /// Whether it is small enough to be a part of something; otherwise it is said already.
+    /// Returns true if the device is small enough to be part of another; otherwise a mistake has been noted.
     fn is_sound(&self) -> bool {
         self.vertices <= MOST_NODES && self.pairs <= MOST_LINKS && self.text <= MOST_TEXT
     }
 }
 
-/// Vertices `base + sum of one number of each progression`, the last one the fastest.
+/// Vertices `base + one number of each progression`; the last progression varies fastest.
 struct Slices {
     base: u64,
     parts: Vec<Progression>,
@@ -65,16 +65,16 @@ impl Slices {
     }
 }
 
-/// An edge with its ends found.
+/// Edge whose ends have been resolved to vertices.
 struct Joint {
     ends: [Slices; 2],
     scheme: Scheme,
-    /// Among the links of all devices and of the infrastructure.
+    /// Number of the link among those of all devices and of the infrastructure.
     link: u32,
 }
 
 impl Joint {
-    /// Most pairs that it joins.
+    /// Returns the largest number of pairs that the edge can join.
     fn pairs(&self) -> u64 {
         let [first, second] = &self.ends;
         match self.scheme {
@@ -84,7 +84,7 @@ impl Joint {
         }
     }
 
-    /// Calls `join` with each pair, but those of a vertex with itself.
+    /// Calls `join` with each pair, except those of a vertex with itself.
     fn each(&self, mut join: impl FnMut(u32, u32)) {
         let mut join = |a: u32, b: u32| {
             if a != b {
@@ -108,14 +108,14 @@ impl Joint {
 struct Expansion<'a> {
     model: &'a Model,
     devices: FxHashMap<&'a str, usize>,
-    /// By device; nothing where it is not looked at yet.
+    /// Layout of each device; `None` until it is laid out.
     layouts: Vec<Option<Layout>>,
-    /// By device: the first of its links among all.
+    /// Number of each device's first link among all links.
     first_link: Vec<u32>,
     mistakes: Vec<Diagnostic>,
 }
 
-/// The fabric of an infrastructure.
+/// Builds the fabric of an infrastructure.
 pub(super) fn fabric(model: &Model, spec: &InfragraphSpec) -> Result<Fabric, Vec<Diagnostic>> {
     let devices = model.devices.iter().enumerate().map(|(index, device)| (&*device.name, index)).collect();
     let mut first_link = Vec::with_capacity(model.devices.len());
@@ -139,7 +139,7 @@ pub(super) fn fabric(model: &Model, spec: &InfragraphSpec) -> Result<Fabric, Vec
     expansion.draw(&instances, vertices, &pairs, &links, spec)
 }
 
-/// An instance with its device and its first vertex.
+/// Instance with its device and its first vertex.
 struct Placed {
     device: usize,
     first: u64,
@@ -161,7 +161,7 @@ impl<'a> Expansion<'a> {
         self.layouts[device].as_ref()
     }
 
-    /// Lays out a device, after those that are parts of it; `above` are the devices that it is a part of.
+    /// Lays out a device, after the devices that are parts of it. `above` lists the devices that contain it.
     fn lay_out(&mut self, device: usize, above: &mut Vec<usize>) {
         if self.layouts[device].is_some() {
             return;
@@ -224,7 +224,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Whether vertices, pairs and bytes of names fit in memory.
+    /// Returns true if vertices, pairs and bytes of names fit in memory.
     fn fits(&mut self, (vertices, pairs, text): (u64, u64, u64), span: Span) -> bool {
         let fits = vertices <= MOST_NODES && pairs <= MOST_LINKS && text <= MOST_TEXT;
         if !fits {
@@ -246,7 +246,7 @@ impl<'a> Expansion<'a> {
         Some(Joint { ends: [first, second], scheme: edge.scheme, link: first_link + edge.link })
     }
 
-    /// Which of `count` a part chooses.
+    /// Returns the numbers out of `count` that the slice of a part selects.
     fn chosen(&mut self, part: &Part, count: u32) -> Option<Progression> {
         let chosen = part.slice.of(count);
         if chosen.is_none() {
@@ -260,7 +260,7 @@ impl<'a> Expansion<'a> {
         chosen
     }
 
-    /// The vertices that parts choose of a device whose first vertex is `base`.
+    /// Returns the vertices that parts select in a device whose first vertex is `base`.
     fn inside(&mut self, mut device: usize, parts: &[Part], base: u64) -> Option<Slices> {
         let model = self.model;
         let mut slices = Slices { base, parts: Vec::with_capacity(parts.len()) };
@@ -297,7 +297,7 @@ impl<'a> Expansion<'a> {
         Some(slices)
     }
 
-    /// The instances one after the other.
+    /// Places the instances one after the other.
     fn instances(&mut self) -> Vec<Placed> {
         let model = self.model;
         let mut placed = Vec::with_capacity(model.instances.len());
@@ -323,7 +323,7 @@ impl<'a> Expansion<'a> {
         placed
     }
 
-    /// The edges between instances, and how many vertices there are.
+    /// Returns the edges between instances and the number of vertices.
     fn between(&mut self, instances: &[Placed], first_link: u32) -> (Vec<Joint>, usize) {
         let model = self.model;
         let by_name: FxHashMap<&str, usize> =
@@ -363,7 +363,7 @@ impl<'a> Expansion<'a> {
         (joints, size.0 as usize)
     }
 
-    /// Pairs of vertices that are joined, each once, with the link of the last edge that joins them.
+    /// Returns the joined pairs of vertices, each once, with the link of the last edge that joins them.
     fn pairs(&self, instances: &[Placed], joints: &[Joint]) -> Vec<[u32; 3]> {
         let mut pairs = Vec::new();
         for placed in instances {
@@ -425,7 +425,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// The kind or the name of components that are nodes; `used` are the vertices that are joined.
+    /// Returns the kind or name of the components that are nodes. `used` marks the vertices that edges join.
     fn nodes(&self, instances: &[Placed], used: &[bool], spec: &InfragraphSpec) -> Result<String, Vec<Diagnostic>> {
         let mut kinds: Vec<&str> = Vec::new();
         let (mut vertex, mut is_there) = (0, false);
@@ -525,7 +525,7 @@ impl<'a> Expansion<'a> {
     }
 }
 
-/// Bandwidth and latency of each link that edges are made of.
+/// Returns the bandwidth and latency of each link that edges use.
 fn speeds(links: &[&Link], used: &[bool], spec: &InfragraphSpec) -> Result<Vec<(Bandwidth, Time)>, Vec<Diagnostic>> {
     let mut mistakes = Vec::new();
     let mut speeds = Vec::with_capacity(links.len());

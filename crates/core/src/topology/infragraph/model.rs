@@ -1,21 +1,21 @@
-//! An infrastructure as it is written.
+//! Data of an infrastructure file.
 
 use super::slice::Part;
 use crate::diagnostic::Span;
 use crate::units::{Bandwidth, Time};
 
-/// An infrastructure.
+/// Content of an infrastructure file.
 pub(super) struct Model {
     pub name: String,
     pub devices: Vec<Device>,
     pub instances: Vec<Instance>,
     pub links: Vec<Link>,
     pub edges: Vec<Edge>,
-    /// Where it starts.
+    /// Start of the infrastructure in the file.
     pub span: Span,
 }
 
-/// What instances are of.
+/// Device, which instances are copies of.
 pub(super) struct Device {
     pub name: String,
     pub components: Vec<Component>,
@@ -24,16 +24,16 @@ pub(super) struct Device {
     pub span: Span,
 }
 
-/// So many equal parts of a device.
+/// Group of `count` equal parts of a device.
 pub(super) struct Component {
     pub name: String,
-    /// `xpu`, or the type of a custom component; `None`: each is a device of the component's name.
+    /// `xpu`, or the type of a custom component; `None` if each part is a device with the component's name.
     pub kind: Option<String>,
     pub count: u32,
     pub span: Span,
 }
 
-/// So many of a device.
+/// Group of `count` copies of a device.
 pub(super) struct Instance {
     pub name: String,
     pub device: String,
@@ -42,16 +42,16 @@ pub(super) struct Instance {
     pub span: Span,
 }
 
-/// How fast a link says that it is.
+/// Speed of a link, as given in the file.
 #[derive(Clone, Copy)]
 pub(super) enum Rate {
     None,
     Bandwidth(Bandwidth),
-    /// In transfers per second, of which nothing says what they carry.
+    /// Transfers per second; their size is not given.
     Transfers(f64, Span),
 }
 
-/// What edges are made of.
+/// Kind of link that edges name.
 pub(super) struct Link {
     pub name: String,
     pub rate: Rate,
@@ -59,22 +59,22 @@ pub(super) struct Link {
     pub span: Span,
 }
 
-/// How two lists of vertices are joined.
+/// Scheme by which two lists of vertices are joined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Scheme {
-    /// The first with the first, and so on, as far as the shorter list goes.
+    /// The first with the first, and so on, up to the end of the shorter list.
     One2One,
     /// Each with each.
     Many2Many,
-    /// The vertices of both, one after the other, and the last with the first.
+    /// Each vertex with the next one in both lists put together, and the last with the first.
     Ring,
 }
 
-/// Edges between two lists of vertices; of an infrastructure, an end starts with the instance.
+/// Edges between two lists of vertices. In an infrastructure, an end starts with the instance.
 pub(super) struct Edge {
     pub ends: [Vec<Part>; 2],
     pub scheme: Scheme,
-    /// By position.
+    /// Position of the link in the list of links.
     pub link: u32,
     pub span: Span,
 }

@@ -1,4 +1,4 @@
-//! An infrastructure from YAML, by the InfraGraph schema.
+//! Reader of infrastructures in YAML, in the InfraGraph schema.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -8,9 +8,9 @@ use super::yaml::{Document, Id, Value};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::units::{Bandwidth, Time};
 
-/// Mistakes after which the rest is not looked at.
+/// Number of mistakes at which reading stops.
 const MOST_MISTAKES: usize = 20;
-/// Longest name: vertices are named by several.
+/// Longest name [B]; names of vertices are made of several.
 const LONGEST: usize = 128;
 /// Kinds of components that the schema names, besides `device` and `custom`.
 const KINDS: [&str; 6] = ["cpu", "xpu", "nic", "memory", "port", "switch"];
@@ -18,11 +18,11 @@ const KINDS: [&str; 6] = ["cpu", "xpu", "nic", "memory", "port", "switch"];
 struct Reader<'a> {
     document: &'a Document,
     mistakes: Vec<Diagnostic>,
-    /// How many values of lists may still be read: aliases could name the same list again and again.
+    /// Number of list values that may still be read: aliases could name the same list again and again.
     left: usize,
 }
 
-/// A mapping with the keys that it may have.
+/// Mapping with the keys that it may have.
 struct Object {
     id: Id,
     values: Vec<(&'static str, Id)>,
@@ -34,7 +34,7 @@ impl Object {
     }
 }
 
-/// The infrastructure of a document.
+/// Reads the infrastructure of a document.
 pub(super) fn model(document: &Document) -> Result<Model, Vec<Diagnostic>> {
     let mut reader = Reader { document, mistakes: Vec::new(), left: 2 * document.len() + (1 << 16) };
     let model = reader.model();
@@ -55,12 +55,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether enough is wrong.
+    /// Returns true if there are enough mistakes to stop.
     fn is_full(&self) -> bool {
         self.mistakes.len() >= MOST_MISTAKES
     }
 
-    /// A mapping; keys that the schema does not know are mistakes.
+    /// Returns a mapping; reports keys that the schema does not know.
     fn object(&mut self, id: Id, what: &str, keys: &[&'static str]) -> Option<Object> {
         let document = self.document;
         let Value::Map(entries) = &document.node(id).value else {
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         self.wrong(self.span(object.id), "missing-key", format!("{what} has no `{key}`"), label);
     }
 
-    /// A list; empty where there is none.
+    /// Returns a list, empty if there is none.
     fn list(&mut self, object: &Object, key: &str) -> &'a [Id] {
         let Some(id) = object.get(key) else { return &[] };
         let document = self.document;
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         text.map(|text| (text, span))
     }
 
-    /// A name of something.
+    /// Returns the name of an object; `what` names its kind in messages.
     fn name(&mut self, object: &Object, what: &str) -> Option<(String, Span)> {
         let (text, span) = self.text(object, what, "name")?;
         // What ends name cannot have what separates names there.
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
         Some(Model { name, devices, instances, links, edges, span: self.span(root) })
     }
 
-    /// Names are those of one thing each.
+    /// Reports names that occur twice.
     fn unique<'n>(&mut self, names: impl Iterator<Item = (&'n str, Span)>, what: &str) {
         let mut seen = FxHashSet::default();
         for (name, span) in names {
@@ -337,7 +337,7 @@ impl<'a> Reader<'a> {
         Some(link)
     }
 
-    /// The unit that `choice` chooses, or the only one there is, and the number with it.
+    /// Returns the unit that `choice` selects, or the only one given, with its number.
     fn quantity(&mut self, id: Id, what: &str, keys: &[&'static str]) -> Option<(&'static str, f64, Span)> {
         let object = self.object(id, what, keys)?;
         let units = &keys[1..];

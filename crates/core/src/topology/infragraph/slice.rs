@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Span;
 
-/// A name and which of its kind, as they are written.
+/// Name and slice, as written in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub name: String,
@@ -10,14 +10,14 @@ pub(super) struct Part {
     pub span: Span,
 }
 
-/// Which of so many.
+/// Selection of some components out of a number of equal ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Slice {
     /// `xpu`.
     All,
     /// `xpu[3]`.
     One(i64),
-    /// `xpu[start:stop:step]`, each of which may be left out.
+    /// `xpu[start:stop:step]`; each number may be left out.
     Range(Option<i64>, Option<i64>, Option<i64>),
 }
 
@@ -29,12 +29,12 @@ pub(super) struct Progression {
     pub len: u64,
 }
 
-/// The parts of `names[slice].names[slice]`; `None` where one of them has another form.
+/// Returns the parts of `names[slice].names[slice]`, or `None` if one of them has another form.
 pub(super) fn parts(text: &str, span: Span) -> Option<Vec<Part>> {
     text.split('.').map(|text| part(text.trim(), span)).collect()
 }
 
-/// One of them.
+/// Returns one part.
 pub(super) fn part(text: &str, span: Span) -> Option<Part> {
     let (name, slice) = match text.split_once('[') {
         None => (text, Slice::All),
@@ -63,8 +63,8 @@ fn slice(text: &str) -> Option<Slice> {
 }
 
 impl Slice {
-    /// Which of `count` it chooses, as `range(start, stop, step)` of Python; nothing where one of them is not there, or
-    /// none is chosen.
+    /// Returns the numbers out of `count` that the slice selects, as Python's `range(start, stop, step)`.
+    /// Returns `None` if it selects none, or one that does not exist.
     pub fn of(self, count: u32) -> Option<Progression> {
         let count = i64::from(count);
         let (start, stop, step) = match self {

@@ -21,13 +21,14 @@ fn build(text: &str) -> Result<Fabric, String> {
     build_with(text, |spec| spec.bandwidth = Some(Bandwidth::from_bytes_per_second(1e9).into()))
 }
 
-/// Cables, each once.
+/// Returns the cables, each once.
 fn cables(fabric: &Fabric) -> Vec<String> {
     let links = fabric.links().iter_ids().step_by(2);
     links.map(|(id, link)| format!("{}: {}, {}", fabric.link_name(id), link.capacity, link.latency)).collect()
 }
 
-/// A server of 8 accelerators behind a switch, two of them on a card, and a switch for the cards of all servers.
+/// Server of 8 accelerators behind a switch, two of them on a card, and a switch for the cards of all
+/// servers.
 const SERVERS: &str = "\
 name: two servers
 devices:
@@ -103,7 +104,7 @@ fn other_components_can_be_the_nodes() {
     assert!(mistake.contains("there are: xpu, switch, nic, tomahawk"), "{mistake}");
 }
 
-/// `edges` of a device of `count` accelerators and two switches.
+/// Returns a device of `count` accelerators and two switches with these `edges`.
 fn device(count: u64, edges: &str) -> String {
     format!(
         "devices:\n- name: d\n  components:\n  - {{name: xpu, count: {count}, choice: xpu}}\n  \
@@ -116,7 +117,7 @@ fn edge(first: &str, second: &str, scheme: &str) -> String {
     format!("  - {{ep1: {{component: '{first}'}}, ep2: {{component: '{second}'}}, scheme: {scheme}, link: l}}\n")
 }
 
-/// Cables of one edge, without what all have in common.
+/// Returns the cables of one edge, without the common part of their names.
 fn joined(first: &str, second: &str, scheme: &str) -> String {
     let fabric = build(&device(5, &edge(first, second, scheme))).unwrap();
     cables(&fabric).join(" ").replace("i.0.", "").replace(": 1 GB/s, 0 ps", "").replace("xpu.", "").replace(" -> ", "-")
@@ -174,7 +175,7 @@ annotations: {nodes: []}
     assert!(cables.contains("h.1.card.1.port.0 -> h.2.card.0.port.1"), "{cables}");
 }
 
-/// A rail-optimised fabric: 3 servers of 4 accelerators, a leaf each rail, 2 spines.
+/// Rail-optimised fabric: 3 servers of 4 accelerators, a leaf each rail, 2 spines.
 #[test]
 fn rails_are_as_those_of_the_family() {
     let text = "\

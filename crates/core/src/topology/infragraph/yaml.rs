@@ -1,16 +1,16 @@
-//! YAML with the place of every value. Aliases stand for the value that they name and are not copied.
+//! YAML with the place of every value. Aliases refer to the value that they name, which is not copied.
 
 use rustc_hash::FxHashMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
 use crate::diagnostic::{Diagnostic, Span};
 
-/// A value by its position in the document.
+/// Position of a value in the document.
 pub(super) type Id = u32;
 
-/// What a value is.
+/// Content of a value.
 pub(super) enum Value {
-    /// A scalar; `plain` where it has no quotes.
+    /// Scalar; `plain` is true if it has no quotes.
     Text {
         text: String,
         plain: bool,
@@ -20,14 +20,14 @@ pub(super) enum Value {
     Map(Vec<(Id, Id)>),
 }
 
-/// A value and its place.
+/// Value and its place.
 pub(super) struct Node {
     pub value: Value,
-    /// Of a list its first character, of a mapping its first key.
+    /// Place of the value: for a list its first character, for a mapping its first key.
     pub span: Span,
 }
 
-/// The values of a text.
+/// Values of a text.
 pub(super) struct Document {
     nodes: Vec<Node>,
     pub root: Id,
@@ -38,12 +38,12 @@ impl Document {
         &self.nodes[id as usize]
     }
 
-    /// How many values are written.
+    /// Number of values in the text.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// A scalar that is there.
+    /// Returns the text of a scalar that is not null.
     pub fn text(&self, id: Id) -> Option<&str> {
         match &self.node(id).value {
             Value::Text { text, .. } if !self.is_null(id) => Some(text),
@@ -57,11 +57,11 @@ impl Document {
     }
 }
 
-/// Byte offsets by the count of characters.
+/// Map from character counts to byte offsets.
 struct Places<'a> {
     text: &'a str,
     base: usize,
-    /// Of each `EVERY`th character; empty where characters are bytes.
+    /// Byte offset of each `EVERY`th character; empty if all characters are single bytes.
     marks: Vec<usize>,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Lists and mappings that are open, and the values so far.
+/// Open lists and mappings, and the values so far.
 struct Builder {
     nodes: Vec<Node>,
     open: Vec<(Id, Option<Id>)>,
@@ -111,7 +111,7 @@ impl Builder {
         id
     }
 
-    /// Puts a value where the next one belongs.
+    /// Puts a value at the next free place of the innermost open list or mapping.
     fn attach(&mut self, id: Id) {
         let span = self.nodes[id as usize].span;
         let Some((parent, key)) = self.open.last_mut() else {
@@ -133,7 +133,7 @@ impl Builder {
     }
 }
 
-/// The values of a text that starts at `base` in its sources.
+/// Parses a text that starts at `base` in its sources.
 pub(super) fn parse(text: &str, base: usize) -> Result<Document, Diagnostic> {
     let places = Places::new(text, base);
     let mut builder = Builder { nodes: Vec::new(), open: Vec::new(), anchors: FxHashMap::default(), root: None };

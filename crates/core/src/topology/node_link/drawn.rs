@@ -1,4 +1,4 @@
-//! A graph as it is written, and the fabric that it is.
+//! Graph of a node-link file, and its conversion to a fabric.
 
 use rustc_hash::FxHashMap;
 
@@ -8,14 +8,14 @@ use crate::ids::VertexId;
 use crate::topology::common::{MOST_LINKS, MOST_NODES};
 use crate::units::{Bandwidth, Time};
 
-/// What a vertex says of itself.
+/// Kind of a vertex.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum VertexKind {
     Node,
     Switch,
 }
 
-/// A vertex of the file.
+/// Vertex of the file.
 pub(super) struct Vertex {
     pub name: String,
     pub kind: Option<VertexKind>,
@@ -23,7 +23,7 @@ pub(super) struct Vertex {
     pub span: Span,
 }
 
-/// An edge of the file, between vertices by their positions.
+/// Edge of the file, between vertices by their positions.
 pub(super) struct Edge {
     pub ends: (u32, u32),
     pub bandwidth: Option<Bandwidth>,
@@ -32,18 +32,18 @@ pub(super) struct Edge {
     pub span: Span,
 }
 
-/// A graph as it is written.
+/// Content of a node-link file.
 pub(super) struct Drawn {
     pub directed: bool,
     pub vertices: Vec<Vertex>,
     pub edges: Vec<Edge>,
 }
 
-/// Mistakes after which the rest is not looked at.
+/// Number of mistakes at which reading stops.
 pub(super) const MOST_MISTAKES: usize = 20;
 
 impl Drawn {
-    /// Which vertices are nodes.
+    /// Returns the kind of each vertex.
     fn kinds(&self, mistakes: &mut Vec<Diagnostic>) -> Vec<VertexKind> {
         let hosts_hang = self.vertices.iter().any(|vertex| vertex.endpoints.is_some());
         let some_say = self.vertices.iter().any(|vertex| vertex.kind.is_some());
@@ -75,7 +75,7 @@ impl Drawn {
         kinds
     }
 
-    /// The fabric; `default` is what edges have that say nothing.
+    /// Builds the fabric; `default` holds the bandwidth and latency of edges that have none.
     pub fn fabric(self, name: String, default: (Option<Bandwidth>, Time)) -> Result<Fabric, Vec<Diagnostic>> {
         let mut mistakes = Vec::new();
         let kinds = self.kinds(&mut mistakes);

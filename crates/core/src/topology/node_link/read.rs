@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::reading::json::in_words;
 use crate::units::{Bandwidth, QuantityError, Time};
 
-/// The keys of an object with their values as they are written; of two equal keys the last one holds, as in Python.
+/// Keys of an object with their raw values. If a key occurs twice the last value holds, as in Python.
 struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
@@ -36,14 +36,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// The value of the first of these names that there is, with the name.
+    /// Returns the first of these names that the object has, with its value.
     fn get(&self, names: &[&'static str]) -> Option<(&'static str, &'a RawValue)> {
         let value = |name: &'static str| self.0.iter().rev().find(|(key, _)| key == name).map(|(_, raw)| (name, *raw));
         names.iter().find_map(|name| value(name))
     }
 }
 
-/// Whether a JSON text is a node-link graph: it has `nodes`, and `links` or `edges`.
+/// Returns true if a JSON text is a node-link graph: it has `nodes`, and `links` or `edges`.
 pub fn is_graph(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Keys {
@@ -59,14 +59,14 @@ pub fn is_graph(text: &str) -> bool {
     })
 }
 
-/// A text with its place in the sources.
+/// Text with its place in the sources.
 struct Reader<'a> {
     text: &'a str,
     base: usize,
     mistakes: Vec<Diagnostic>,
 }
 
-/// The graph of a text that starts at `base` in its sources.
+/// Reads the graph of a text that starts at `base` in its sources.
 pub(super) fn graph(text: &str, base: usize) -> Result<Drawn, Vec<Diagnostic>> {
     let mut reader = Reader { text, base, mistakes: Vec::new() };
     let drawn = reader.graph();
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         object
     }
 
-    /// An id as a key: the same for the same value, however it is written.
+    /// Returns an id as a key that is the same for equal values, however they are written.
     fn id(&mut self, raw: &RawValue) -> Option<String> {
         match serde_json::from_str::<serde_json::Value>(raw.get()) {
             Ok(value @ (serde_json::Value::String(_) | serde_json::Value::Number(_) | serde_json::Value::Array(_))) => {
@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
         Some(Edge { ends, bandwidth, latency, name, span: self.span(raw) })
     }
 
-    /// A number in base units, or a text with a unit; nothing where it is missing or `null`.
+    /// Returns a number in base units, or a text with a unit; `None` if it is missing or `null`.
     fn quantity<T>(
         &mut self,
         object: &Object<'a>,

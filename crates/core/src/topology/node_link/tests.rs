@@ -2,8 +2,8 @@ use super::*;
 use crate::diagnostic::Invalid;
 use crate::ids::VertexId;
 
-/// Made by networkx 3.6.1: a `nx.MultiGraph` of two switches with two cables between them and three hosts, written by
-/// `json.dump(nx.node_link_data(g), f, indent=1)`.
+/// Output of networkx 3.6.1 for a `nx.MultiGraph` of two switches with two cables between them and three
+/// hosts, written by `json.dump(nx.node_link_data(g), f, indent=1)`.
 const BY_NETWORKX: &str = include_str!("testdata/networkx.json");
 
 fn build_with(text: &str, bandwidth: Option<f64>) -> Result<Fabric, String> {

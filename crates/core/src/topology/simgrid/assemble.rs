@@ -1,4 +1,4 @@
-//! From a [`Platform`] to a [`Fabric`].
+//! Conversion of a [`Platform`] to a [`Fabric`].
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::fabric::{
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::Bandwidth;
 
-/// Most hosts of a platform whose routes are listed: their number grows with its square.
+/// Largest number of hosts of a platform with listed routes, whose number is quadratic in the hosts.
 const MOST_LISTED_HOSTS: usize = 2048;
-/// Most links of all routes together [4 B each].
+/// Largest number of links in all routes together [4 B each].
 const MOST_ROUTE_LINKS: usize = 1 << 26;
 
-/// The fabric; `root` is the place for what is wrong with the whole.
+/// Builds the fabric. Mistakes that concern the whole platform are shown at `root`.
 pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Span) -> Result<Fabric, Vec<Diagnostic>> {
     let labels = |links: Vec<String>| Labels {
         vertices: platform.hosts.iter().map(|&host| platform.points[host].name.clone()).collect(),
@@ -53,7 +53,8 @@ pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Sp
     Ok(builder.finish(Irregular))
 }
 
-/// How routes are found in the one zone that holds all hosts, where that is a cluster.
+/// Returns the routing of the one zone that holds all hosts, or `None` if hosts are in several zones or have
+/// bypasses.
 fn single_cluster(platform: &Platform) -> Option<&Local> {
     let zone = platform.points[*platform.hosts.first()?].zone;
     let is_one = platform.zones[zone].bypasses.is_empty()
@@ -61,7 +62,7 @@ fn single_cluster(platform: &Platform) -> Option<&Local> {
     is_one.then(|| &platform.zones[zone].local)
 }
 
-/// A fat-tree or torus of our own, with SimGrid's routes where they are given.
+/// Builds one of Hayase's own fat-trees or tori, with SimGrid's routes if given.
 fn regular_fabric(
     platform: &Platform,
     regular: &Regular,
@@ -90,8 +91,8 @@ fn regular_fabric(
     Some(builder.finish_as(plain.shared_family()))
 }
 
-/// A flat cluster as a crossbar, or as two switches joined by its backbone; `None` where it has another form: a
-/// limiter, links for both directions, hosts without links, or links that nothing shares.
+/// Builds a flat cluster as a crossbar, or as two switches joined by its backbone. Returns `None` if it has a
+/// limiter, links for both directions, hosts without links, or links that messages do not share.
 fn star_fabric(
     platform: &Platform,
     star: &Star,
@@ -149,12 +150,12 @@ fn star_fabric(
     Some(builder.finish_as(family))
 }
 
-/// All routes between hosts.
+/// Routes between all hosts.
 struct Routes {
     table: RouteTable,
-    /// Whether links that are not shared limit messages of any.
+    /// True if a link that messages do not share limits a message of any route.
     limits: bool,
-    /// By link: whether any route crosses it.
+    /// By link: true if a route crosses it.
     crossed: Vec<bool>,
 }
 
@@ -201,7 +202,7 @@ fn routes_of(platform: &Platform, root: Span) -> Result<Routes, Vec<Diagnostic>>
     Ok(Routes { table, limits, crossed })
 }
 
-/// What happens to links over time; those that no message crosses may change as they like.
+/// Returns the changes of links over time. Links that no route crosses may change in any way.
 fn timetable(platform: &Platform, crossed: &[bool]) -> Result<Timetable, Vec<Diagnostic>> {
     let (mut timetable, mut mistakes) = (Timetable::default(), Vec::new());
     for profile in platform.profiles.iter().filter(|profile| crossed[profile.link as usize]) {
@@ -222,7 +223,7 @@ fn timetable(platform: &Platform, crossed: &[bool]) -> Result<Timetable, Vec<Dia
     if mistakes.is_empty() { Ok(timetable) } else { Err(mistakes) }
 }
 
-/// The mistake of a link whose latency changes over time.
+/// Returns the mistake of a link whose latency changes over time.
 fn latency_changes(platform: &Platform, profile: &Profile) -> Diagnostic {
     let name = platform.links[profile.link as usize].name.escape_debug();
     let (first, _) = profile.table.entries[0];
@@ -235,7 +236,7 @@ fn latency_changes(platform: &Platform, profile: &Profile) -> Diagnostic {
         .help("bandwidth and state may change over time: leave this profile out")
 }
 
-/// Whether a link that is not shared is narrower than all others of a route.
+/// Returns true if a link that messages do not share is narrower than all shared links of a route.
 fn is_limited(platform: &Platform, route: &[u32]) -> bool {
     let least = |shared: bool| {
         let links = route.iter().map(|&link| &platform.links[link as usize]).filter(|link| link.shared == shared);

@@ -1,15 +1,16 @@
-//! SimGrid's `DRAGONFLY` clusters: which links there are, and the routes that SimGrid takes.
+//! SimGrid's `DRAGONFLY` clusters: their links, and the routes that SimGrid takes.
 
 use super::cluster::Passed;
 
 /// Groups of chassis of routers with nodes.
 ///
-/// Routers of a chassis are joined pair by pair (green links), those with the same place in two chassis of a group
-/// (black), and each two groups by one link (blue) between router j of group i and router i of group j, of the first
-/// chassis. Where several links are asked for it is one that is so many times as wide.
+/// Green links join the routers of a chassis pair by pair. Black links join routers with the same place in
+/// two chassis of a group. A blue link joins each two groups, between router j of group i and router i of
+/// group j, both in the first chassis. If several links are asked for, one link of their joint bandwidth is
+/// used.
 ///
-/// Links by number, up and down in turns: of hosts, green by chassis and pair, black by group, pair and place, blue by
-/// pair. "Up" is from the host, or from the lower of the two numbers.
+/// Links by number, with up and down alternating: of hosts, green by chassis and pair, black by group, pair
+/// and place, blue by pair. "Up" is from the host, or from the lower of the two numbers.
 ///
 /// Source: SimGrid's documentation and behaviour of `DRAGONFLY` clusters (version 3.32 and later).
 #[derive(Clone, Debug)]
@@ -18,11 +19,11 @@ pub(super) struct Cascade {
     chassis: u32,
     routers: u32,
     nodes: u32,
-    /// How many times as wide as a host's are blue, black and green links.
+    /// Bandwidth of blue, black and green links relative to a host's link.
     widths: [u32; 3],
 }
 
-/// `groups,links;chassis,links;routers,links;nodes`.
+/// Parses `groups,links;chassis,links;routers,links;nodes`.
 pub(super) fn cascade(text: &str, most_hosts: u64, most_links: u64) -> Result<Cascade, &'static str> {
     const EXPECTED: &str =
         "expected groups,links;chassis,links;routers,links;nodes, positive numbers like \"3,4;4,3;5,1;2\"";
@@ -50,7 +51,7 @@ pub(super) fn cascade(text: &str, most_hosts: u64, most_links: u64) -> Result<Ca
     Ok(Cascade { groups, chassis, routers, nodes, widths: [blue, black, green] })
 }
 
-/// The number of a pair of different numbers below n.
+/// Returns the number of a pair of different numbers below n.
 fn pair(n: u32, a: u32, b: u32) -> u32 {
     let (i, j) = (a.min(b), a.max(b));
     i * (2 * n - i - 1) / 2 + j - i - 1
@@ -65,12 +66,12 @@ impl Cascade {
         self.groups * self.chassis * self.routers * self.nodes
     }
 
-    /// Hosts and routers.
+    /// Number of hosts and routers.
     pub(super) fn parts(&self) -> u32 {
         self.hosts() + self.groups * self.chassis * self.routers
     }
 
-    /// The first green, black and blue cable, and the number of all.
+    /// Returns the first green, black and blue cable, and the number of cables.
     fn firsts(&self) -> [u32; 4] {
         let green = self.hosts();
         let black = green + self.groups * self.chassis * pairs(self.routers);
@@ -83,7 +84,7 @@ impl Cascade {
         2 * self.firsts()[3]
     }
 
-    /// How many times as wide as a host's a link is.
+    /// Returns the bandwidth of a link relative to a host's link.
     pub(super) fn width(&self, link: u32) -> u32 {
         let [green, black, blue, _] = self.firsts();
         match link / 2 {
@@ -94,10 +95,13 @@ impl Cascade {
         }
     }
 
-    /// The way from one host to another, different one: in the chassis to the router that has the other group's number,
-    /// to the first chassis, over, to the router's place in the chassis, to the chassis. SimGrid goes on from the first
-    /// chassis after a green link to the destination's place even inside a group, so that ways between other chassis
-    /// miss a link there, and ways within one take one more.
+    /// Visits the path between two different hosts.
+    ///
+    /// Between groups the path leads, inside the chassis, to the router that has the other group's number.
+    /// From there it leads to the first chassis, over the blue link, to the router's place in the chassis,
+    /// and to the destination's chassis. SimGrid continues from the first chassis after a green link to the
+    /// destination's place, even inside a group. So paths between other chassis miss a link there, and paths
+    /// within one chassis take one more.
     pub(super) fn route(&self, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
         let [green, black, blue, _] = self.firsts();
         let place = |host: u32| {

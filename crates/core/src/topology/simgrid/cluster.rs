@@ -4,12 +4,12 @@ use super::cascade::Cascade;
 use crate::fabric::{Grid, Tree};
 use crate::ids::{Id, LinkId};
 
-/// Most hosts of a cluster.
+/// Largest number of hosts of a cluster.
 pub(super) const MOST_HOSTS: u64 = 1 << 20;
-/// Most links of a cluster.
+/// Largest number of links of a cluster.
 pub(super) const MOST_LINKS: u64 = 1 << 24;
 
-/// The numbers in a `radical`: `0-7,12,20-23`.
+/// Parses the numbers of a `radical`: `0-7,12,20-23`.
 pub(super) fn radical(text: &str) -> Result<Vec<u32>, &'static str> {
     const EXPECTED: &str = "expected numbers and ranges like \"0-63\" or \"0-7,12\"";
     let mut numbers = Vec::new();
@@ -28,13 +28,13 @@ pub(super) fn radical(text: &str) -> Result<Vec<u32>, &'static str> {
     Ok(numbers)
 }
 
-/// A list of positive numbers.
+/// Parses a list of positive numbers.
 fn list(text: &str, expected: &'static str) -> Result<Vec<u32>, &'static str> {
     let number = |part: &str| part.trim().parse::<u32>().ok().filter(|&number| number > 0).ok_or(expected);
     text.split(',').map(number).collect()
 }
 
-/// `levels;down,...;up,...;parallel,...` of a fat-tree.
+/// Parses `levels;down,...;up,...;parallel,...` of a fat-tree.
 pub(super) fn fat_tree(text: &str) -> Result<Tree, &'static str> {
     const EXPECTED: &str = "expected levels;down;up;parallel, with a list of so many positive numbers for each of the \
                             last three, like \"2;4,4;1,2;1,2\"";
@@ -56,7 +56,7 @@ pub(super) fn fat_tree(text: &str) -> Result<Tree, &'static str> {
     }
 }
 
-/// `x,y,...` of a torus.
+/// Parses `x,y,...` of a torus.
 pub(super) fn torus(text: &str) -> Result<Grid, &'static str> {
     let dims = list(text, "expected the sizes of the dimensions, like \"8,8,8\"")?;
     if dims.len() > 16 {
@@ -69,24 +69,24 @@ pub(super) fn torus(text: &str) -> Result<Grid, &'static str> {
     }
 }
 
-/// What a way passes, in order.
+/// Element of a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Passed {
     /// A link of the shape.
     Link(u32),
-    /// A host, or a switch, whose numbers go on behind those of the hosts.
+    /// A host or a switch; switches are numbered after the hosts.
     Part(u32),
 }
 
-/// A fat-tree, torus or dragonfly with SimGrid's routes.
+/// Fat-tree, torus or dragonfly with SimGrid's routes.
 #[derive(Clone, Debug)]
 pub(super) struct Regular {
     pub shape: RegularShape,
-    /// The platform's number of the first link.
+    /// Number of the first link in the platform.
     pub first: u32,
-    /// Where both directions of a cable are one link: by link of the shape, its cable.
+    /// Cable of each link of the shape, if both directions of a cable are one link.
     cable: Option<Vec<u32>>,
-    /// The platform's number of the first limiter, where every host and switch has one.
+    /// Number of the first limiter in the platform, if every host and switch has one.
     limiters: Option<u32>,
 }
 
@@ -98,7 +98,7 @@ pub(super) enum RegularShape {
 }
 
 impl Regular {
-    /// The cluster whose links have the platform's numbers from `first`.
+    /// Creates a cluster whose links are numbered from `first` in the platform.
     pub(super) fn new(shape: RegularShape, first: u32, both_ways: bool, limited: bool) -> Self {
         let cable = both_ways.then(|| shape.cables());
         let mut regular = Self { shape, first, cable, limiters: None };
@@ -106,12 +106,13 @@ impl Regular {
         regular
     }
 
-    /// Whether it may be a fabric of our own: the two directions of a cable are two links, and nothing else is crossed.
+    /// Returns true if the cluster may become one of Hayase's own fabrics: the two directions of a cable are
+    /// two links, and there are no limiters.
     pub(super) fn is_plain(&self) -> bool {
         self.cable.is_none() && self.limiters.is_none() && !matches!(self.shape, RegularShape::Cascade(_))
     }
 
-    /// How many times as wide as a host's a link is, by its number from the first.
+    /// Returns the bandwidth of a link relative to a host's link; links are counted from the first.
     pub(super) fn width(&self, link: u32) -> u32 {
         match &self.shape {
             RegularShape::Cascade(cascade) => cascade.width(if self.cable.is_some() { 2 * link } else { link }),
@@ -119,7 +120,7 @@ impl Regular {
         }
     }
 
-    /// Number of limiters, whose numbers go on behind those of the links.
+    /// Number of limiters; they are numbered after the links.
     pub(super) fn limiters(&self) -> u32 {
         self.limiters.map_or(0, |_| self.shape.parts())
     }
@@ -147,8 +148,8 @@ impl Regular {
         }
     }
 
-    /// Whether the routes are those that the shape's usual routing rule computes: D-mod-k where no cables are parallel,
-    /// dimension order where no way round is as long as the other.
+    /// Returns true if the routes are those of the shape's usual routing rule: D-mod-k if no cables are
+    /// parallel, dimension order if no ring has two directions of equal length.
     pub(super) fn is_usual(&self) -> bool {
         match &self.shape {
             RegularShape::Tree(tree) => tree.parallel.iter().all(|&cables| cables == 1),
@@ -168,7 +169,7 @@ impl RegularShape {
         }
     }
 
-    /// Hosts and switches.
+    /// Number of hosts and switches.
     fn parts(&self) -> u32 {
         match self {
             Self::Tree(tree) => (0..=tree.levels()).map(|level| tree.parts(level)).sum(),
@@ -186,7 +187,7 @@ impl RegularShape {
         }
     }
 
-    /// By directed link, the number of its cable.
+    /// Returns the number of the cable of each directed link.
     fn cables(&self) -> Vec<u32> {
         let mut cables = vec![u32::MAX; self.links() as usize];
         match self {
@@ -221,10 +222,10 @@ impl RegularShape {
     }
 }
 
-/// The way over a fat-tree.
+/// Visits the path over a fat-tree.
 ///
-/// Up from a part of level l over port `(dst / product of up[i] * parallel[i] below l) mod (up[l] * parallel[l])`; down
-/// over cable `src mod parallel`. Where cables are not parallel this is D-mod-k.
+/// Up from a host or switch of level l it takes port `(dst / product of up[i] * parallel[i] below l) mod
+/// (up[l] * parallel[l])`, and down cable `src mod parallel`. If no cables are parallel this is D-mod-k.
 ///
 /// Source: SimGrid's documentation and behaviour of `FAT_TREE` clusters (version 3.32 and later).
 fn tree_route(tree: &Tree, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
@@ -255,8 +256,8 @@ fn tree_route(tree: &Tree, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
     }
 }
 
-/// The way over a torus: dimension by dimension, the shorter way round; where both are as long, ascending, except from
-/// the middle of a dimension to its position 0.
+/// Visits the path over a torus: dimension by dimension, the shorter way round. If both are equally long it
+/// ascends, except from the middle of a dimension to its position 0.
 ///
 /// Source: SimGrid's behaviour for `TORUS` clusters (version 3.32 and later), exception included.
 fn torus_route(grid: &Grid, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
@@ -283,7 +284,7 @@ fn torus_route(grid: &Grid, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
 mod tests {
     use super::*;
 
-    /// The links of a way.
+    /// Returns the links of a path.
     fn links(way: impl FnOnce(&mut dyn FnMut(Passed))) -> Vec<u32> {
         let mut links = Vec::new();
         way(&mut |passed| {

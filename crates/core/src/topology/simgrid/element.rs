@@ -6,17 +6,17 @@ use roxmltree::Node;
 
 use crate::diagnostic::{Diagnostic, Span, closest};
 
-/// Mistakes of one document that are reported at most.
+/// Largest number of mistakes reported for one document.
 const MOST_MISTAKES: usize = 100;
 
-/// The value of an attribute with its place.
+/// Value of an attribute with its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'a> {
     pub value: &'a str,
     pub span: Span,
 }
 
-/// The mistakes of a document, at places in [`crate::diagnostic::Sources`].
+/// Mistakes of a document, at places in [`crate::diagnostic::Sources`].
 #[derive(Debug)]
 pub(super) struct Mistakes {
     base: usize,
@@ -25,7 +25,7 @@ pub(super) struct Mistakes {
 }
 
 impl Mistakes {
-    /// None yet; `base` is where the document's text starts in its sources.
+    /// Creates an empty list. `base` is where the document's text starts in its sources.
     pub(super) fn new(base: usize) -> Self {
         Self { base, list: Vec::new(), more: 0 }
     }
@@ -34,12 +34,12 @@ impl Mistakes {
         self.list.is_empty()
     }
 
-    /// Whether no more will be told in full: no need to look for what was meant.
+    /// Returns true if no more mistakes are reported in full, so that suggestions need not be looked for.
     pub(super) fn is_full(&self) -> bool {
         self.list.len() >= MOST_MISTAKES
     }
 
-    /// All of them; the last says how many there were beyond the limit.
+    /// Returns the mistakes; the last one counts those beyond the limit.
     pub(super) fn into_list(mut self) -> Vec<Diagnostic> {
         if self.more > 0 {
             self.list.push(Diagnostic::new("more", format!("{} more mistakes in this file", self.more)));
@@ -51,7 +51,7 @@ impl Mistakes {
         Span::new(self.base + range.start, self.base + range.end)
     }
 
-    /// The name in the start tag of an element.
+    /// Returns the place of the name in the start tag of an element.
     pub(super) fn tag(&self, node: Node<'_, '_>) -> Span {
         let start = node.range().start + 1;
         self.span(start..start + node.tag_name().name().len())
@@ -61,13 +61,13 @@ impl Mistakes {
         if self.list.len() < MOST_MISTAKES { self.list.push(diagnostic) } else { self.more += 1 }
     }
 
-    /// An attribute.
+    /// Returns an attribute.
     pub(super) fn attribute<'a>(&self, node: Node<'a, '_>, name: &str) -> Option<Text<'a>> {
         let attribute = node.attribute_node(name)?;
         Some(Text { value: attribute.value(), span: self.span(attribute.range_value()) })
     }
 
-    /// An attribute without which the element says nothing.
+    /// Returns an attribute; reports an element without it.
     pub(super) fn required<'a>(&mut self, node: Node<'a, '_>, name: &str) -> Option<Text<'a>> {
         let found = self.attribute(node, name);
         if found.is_none() {
@@ -81,7 +81,7 @@ impl Mistakes {
         found
     }
 
-    /// Reports attributes that are not among those known.
+    /// Reports attributes that are not known.
     pub(super) fn only(&mut self, node: Node<'_, '_>, known: &[&str]) {
         for attribute in node.attributes() {
             let name = attribute.name();
@@ -100,7 +100,8 @@ impl Mistakes {
         }
     }
 
-    /// What an attribute says, by `parse`, whose error says what was expected; `None` is reported.
+    /// Parses the value of an attribute by `parse`, whose error names what was expected. Returns `None` after
+    /// reporting it.
     pub(super) fn parse<T>(
         &mut self,
         text: Text<'_>,
@@ -117,7 +118,7 @@ impl Mistakes {
         }
     }
 
-    /// An element that is not understood here.
+    /// Reports an element that is not supported here.
     pub(super) fn unsupported(&mut self, node: Node<'_, '_>, why: &str) {
         let element = node.tag_name().name();
         self.add(

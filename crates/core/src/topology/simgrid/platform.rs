@@ -1,4 +1,4 @@
-//! A platform as read: zones, the points in them, links, and which links lead from point to point.
+//! Platform data: zones, the points in them, links, and the links that lead from point to point.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -10,21 +10,21 @@ use super::cluster::Regular;
 use super::profile::Profile;
 use crate::units::{Bandwidth, Time};
 
-/// A link in one direction, or in both where they share its bandwidth.
+/// Link in one direction, or in both if they share its bandwidth.
 #[derive(Clone, Debug)]
 pub(super) struct PlatformLink {
     pub name: String,
     pub bandwidth: Bandwidth,
     pub latency: Time,
-    /// Whether messages share the bandwidth; each has it to itself on a `FATPIPE`.
+    /// True if messages share the bandwidth; false on a `FATPIPE`, where each message has all of it.
     pub shared: bool,
 }
 
-/// A host, a router, or a zone as seen from the zone around it.
+/// Host, router, or zone seen from the zone around it.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     pub name: String,
-    /// The zone it is in.
+    /// Zone that contains the point.
     pub zone: usize,
     pub kind: PointKind,
 }
@@ -34,38 +34,38 @@ pub(super) enum PointKind {
     /// The host with this number, in the order of the document.
     Host(u32),
     Router,
-    /// The zone with this number.
+    /// A zone.
     Zone,
 }
 
-/// What leads from one point of a zone to another.
+/// Links from one point of a zone to another.
 #[derive(Clone, Debug)]
 pub(super) struct Hop {
     pub to: usize,
     pub links: Vec<u32>,
-    /// Where the links start and end, inside the points if these are zones.
+    /// Points between which the links lead; they lie inside the points of the hop if these are zones.
     pub gateways: (usize, usize),
 }
 
-/// How routes inside a zone are found.
+/// Routing inside a zone.
 #[derive(Debug)]
 pub(super) enum Local {
-    /// They are all listed: by source and destination.
+    /// All routes are listed, by source and destination.
     Full(FxHashMap<(usize, usize), Hop>),
-    /// Shortest ones over those listed: by source.
+    /// Routes are shortest paths over the listed hops, by source.
     Graph(BTreeMap<usize, Vec<Hop>>, FxHashMap<usize, OnceCell<Paths>>),
-    /// Each point has links of its own to what joins them all.
+    /// Each point has links of its own to the centre.
     Star(Star),
-    /// A fat-tree or torus, by position of the host.
+    /// Fat-tree, torus or dragonfly; hosts are numbered by position.
     Regular { regular: Regular, first_point: usize },
-    /// There are none.
+    /// There are no routes.
     None,
 }
 
-/// By point: the point before it on the way from one source, and which of its hops is taken.
+/// By point: the point before it on the path from one source, and the hop taken there.
 pub(super) type Paths = FxHashMap<usize, (usize, usize)>;
 
-/// Points around a backbone, or around nothing.
+/// Points around a backbone, or around an ideal centre.
 #[derive(Debug, Default)]
 pub(super) struct Star {
     /// By point: its links out and in.
@@ -73,33 +73,33 @@ pub(super) struct Star {
     pub backbone: Option<u32>,
 }
 
-/// A zone.
+/// Zone of a platform.
 #[derive(Debug)]
 pub(super) struct Zone {
     pub name: String,
-    /// The zone as a point of the one around it; the outermost has none.
+    /// The zone as a point of the zone around it; `None` for the outermost.
     pub point: Option<usize>,
     pub depth: usize,
     pub local: Local,
-    /// Ways that are taken instead of those found by `local`: by source and destination, hosts and routers directly in
+    /// Hops taken instead of those found by `local`, by source and destination: hosts and routers directly in
     /// the zone, or zones in it at any depth.
     pub bypasses: FxHashMap<(usize, usize), Hop>,
 }
 
-/// Everything a document says.
+/// Content of a platform file.
 #[derive(Debug, Default)]
 pub(super) struct Platform {
     pub zones: Vec<Zone>,
     pub points: Vec<Point>,
     pub links: Vec<PlatformLink>,
-    /// The points that are hosts, in the order of the document.
+    /// Points that are hosts, in the order of the document.
     pub hosts: Vec<usize>,
-    /// What changes over time.
+    /// Changes of links over time.
     pub profiles: Vec<Profile>,
 }
 
 impl Platform {
-    /// Whether a point is in a zone, at any depth.
+    /// Returns true if a point is in a zone, at any depth.
     pub(super) fn is_inside(&self, point: usize, zone: usize) -> bool {
         let mut at = self.points[point].zone;
         loop {
@@ -113,10 +113,11 @@ impl Platform {
         }
     }
 
-    /// What a zone says of the way between two hosts or routers in it, before it is found by its routing.
+    /// Returns the bypass of a zone between two hosts or routers in it, which takes precedence over its
+    /// routing.
     ///
-    /// Between zones the bypass of the innermost zones around both is taken, as SimGrid looks for it: for growing m, of
-    /// the i-th and the m-th zone around them (i < m, either way round), then of the m-th around both.
+    /// Between zones the bypass of the innermost zones around both is taken. SimGrid's order is: for growing
+    /// m, of the i-th and the m-th zone around them (i < m, either way round), then of the m-th around both.
     fn bypass(&self, zone: usize, src: usize, dst: usize) -> Option<&Hop> {
         let bypasses = &self.zones[zone].bypasses;
         if bypasses.is_empty() || self.points[src].zone == zone && self.points[dst].zone == zone {
@@ -141,7 +142,7 @@ impl Platform {
         })
     }
 
-    /// Appends the links from one host or router to another; `false` where no route leads there.
+    /// Appends the links from one host or router to another. Returns `false` if there is no route.
     pub(super) fn route(&self, src: usize, dst: usize, links: &mut Vec<u32>) -> bool {
         if src == dst {
             return true;
@@ -215,7 +216,8 @@ impl Platform {
     }
 }
 
-/// The tree of shortest ways from a source: fewest links, among equals the way found first from lower-numbered points.
+/// Returns the tree of shortest paths from a source: fewest links; ties go to the path found first from
+/// lower-numbered points.
 fn shortest(edges: &BTreeMap<usize, Vec<Hop>>, source: usize) -> Paths {
     let mut paths = Paths::default();
     let mut cost: FxHashMap<usize, usize> = FxHashMap::default();

@@ -1,49 +1,51 @@
-//! Profiles: what a link is at which time.
+//! Profiles: properties of a link over time.
 
 use std::ops::Range;
 
 use crate::diagnostic::Span;
 use crate::units::Time;
 
-/// What changes.
+/// Property of a link that changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Subject {
-    /// \[B/s\].
+    /// Bandwidth \[B/s\].
     Bandwidth,
-    /// \[s\].
+    /// Latency \[s\].
     Latency,
-    /// Above 0: on, else off.
+    /// State: on if the value is above 0, else off.
     State,
 }
 
-/// Values from given times on, in order of time; before the first one all is as the platform says.
+/// Values from given times on, in order of time. Before the first one the values of the platform hold.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Timetable {
-    /// From when, and the value from then on.
+    /// Start time, and the value from then on.
     pub entries: Vec<(Time, f64)>,
-    /// After what time all of it comes again, if it does.
+    /// Time after which all entries repeat, if they do.
     pub period: Option<Time>,
 }
 
-/// The timetable of a link.
+/// Timetable of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    /// The platform's number of the link.
+    /// Number of the link in the platform.
     pub link: u32,
     pub subject: Subject,
     pub table: Timetable,
-    /// Where it is given.
+    /// Place of the profile in the document.
     pub span: Span,
 }
 
 const EXPECTED: &str =
     "expected a time and a value, like \"11.0 0.5\" (seconds), PERIODICITY or LOOPAFTER with seconds";
 
-/// A text of lines `time value`, with comments after `#` or `%`. `PERIODICITY p` lets it come again after p,
-/// `LOOPAFTER d` d after its last time; `period` is what an attribute says of that.
+/// Parses a text of lines `time value`, with comments after `#` or `%`.
+///
+/// `PERIODICITY p` repeats the entries with period p, `LOOPAFTER d` starts again d after the last time;
+/// `period` is the period given by an attribute.
 ///
 /// # Errors
-/// The first line that is none of these, and what was expected.
+/// Returns the first line that is none of these, and what was expected.
 pub(super) fn timetable(text: &str, period: Option<f64>) -> Result<Timetable, (Range<usize>, &'static str)> {
     let mut entries: Vec<(Time, f64)> = Vec::new();
     let (mut every, mut after) = (period.filter(|&period| period > 0.0), None);

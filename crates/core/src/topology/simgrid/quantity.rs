@@ -1,4 +1,4 @@
-//! Quantities as SimGrid writes them: `1.25GBps`, `10Gbps`, `50us`; a bare number is in the base unit.
+//! Quantities in SimGrid's notation: `1.25GBps`, `10Gbps`, `50us`; a bare number is in the base unit.
 
 use crate::units::{Bandwidth, Time};
 
@@ -33,7 +33,7 @@ const TIMES: [(&str, f64); 10] = [
     ("w", 604_800e12),
 ];
 
-/// The number at the start of a text, and what follows.
+/// Returns the number at the start of a text, and the rest.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
@@ -52,7 +52,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((text[..end].parse().ok()?, text[end..].trim()))
 }
 
-/// A bandwidth, which must be positive; the error says what is expected.
+/// Parses a bandwidth, which must be positive; the error names what is expected.
 pub(super) fn bandwidth(text: &str) -> Result<Bandwidth, &'static str> {
     const EXPECTED: &str = "expected a bandwidth like \"125MBps\", \"10Gbps\" or \"1.25E8\" (bytes per second)";
     let (value, unit) = split(text).ok_or(EXPECTED)?;
@@ -73,7 +73,7 @@ pub(super) fn bandwidth(text: &str) -> Result<Bandwidth, &'static str> {
     }
 }
 
-/// A latency; the error says what is expected.
+/// Parses a latency; the error names what is expected.
 pub(super) fn latency(text: &str) -> Result<Time, &'static str> {
     const EXPECTED: &str = "expected a time like \"50us\", \"1.5ms\" or \"5E-5\" (seconds)";
     let (value, unit) = split(text).ok_or(EXPECTED)?;

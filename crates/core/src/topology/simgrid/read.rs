@@ -1,4 +1,4 @@
-//! From an XML document to a [`Platform`].
+//! Reader from an XML document to a [`Platform`].
 
 mod cluster;
 mod profiles;
@@ -16,48 +16,48 @@ use super::quantity;
 use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::units::{Bandwidth, Time};
 
-/// Zones within zones.
+/// Largest depth of zones within zones.
 const DEEPEST: usize = 64;
 
-/// How messages use a link.
+/// Sharing policy of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Policy {
-    /// Both directions share its bandwidth.
+    /// Both directions share the bandwidth.
     Shared,
-    /// Each direction has it.
+    /// Each direction has the whole bandwidth.
     Split,
-    /// Each message has it.
+    /// Each message has the whole bandwidth.
     Fatpipe,
 }
 
 use profiles::Trace;
 
-/// What the id of a link stands for.
+/// Links that an id stands for.
 #[derive(Clone, Copy, Debug)]
 enum Named {
     One(u32),
-    /// Up and down.
+    /// Links up and down.
     Two(u32, u32),
 }
 
-/// A document being read.
+/// State of the reader of a document.
 struct Reader<'a, 'input> {
     mistakes: &'a mut Mistakes,
     platform: Platform,
     points: FxHashMap<&'a str, usize>,
     links: FxHashMap<String, Named>,
-    /// Routes wait until everything is named.
+    /// Routes, read after all names are known.
     routes: Vec<(usize, Node<'a, 'input>)>,
     private: Vec<(usize, Node<'a, 'input>)>,
     made_up: FxHashMap<String, usize>,
-    /// By id: the text of a `<trace>`, where it starts, and after how many seconds it comes again.
+    /// By id: the text of a `<trace>`, where it starts, and its period in seconds.
     traces: FxHashMap<&'a str, Trace<'a>>,
-    /// Profiles wait for their links.
+    /// Profiles, read after all links are known.
     connects: Vec<Node<'a, 'input>>,
     open: Open<'a>,
 }
 
-/// Reads the platform; what is wrong with it is in `mistakes`.
+/// Reads the platform; mistakes are added to `mistakes`.
 pub(super) fn read<'a>(root: Node<'a, '_>, mistakes: &'a mut Mistakes, open: Open<'a>) -> Platform {
     let mut reader = Reader {
         mistakes,
@@ -133,7 +133,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// A new zone, itself a point of the zone around it.
+    /// Adds a zone, which is also a point of the zone around it.
     fn add_zone(&mut self, name: Text<'a>, around: Option<usize>, local: Local) -> usize {
         let depth = around.map_or(0, |zone| self.platform.zones[zone].depth + 1);
         let number = self.platform.zones.len();
@@ -148,7 +148,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         number
     }
 
-    /// A new point of a zone; names are unique in the whole platform.
+    /// Adds a point to a zone; names are unique in the whole platform.
     fn point(&mut self, name: Text<'a>, zone: usize, kind: PointKind) -> usize {
         let number = self.platform.points.len();
         self.platform.points.push(Point { name: name.value.to_owned(), zone, kind });
@@ -159,7 +159,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         number
     }
 
-    /// The same for a name that stands nowhere in the document.
+    /// Adds a point whose name does not occur in the document.
     fn made_up_point(&mut self, name: String, at: Span, zone: usize, kind: PointKind) -> usize {
         let number = self.platform.points.len();
         self.platform.points.push(Point { name: name.clone(), zone, kind });
@@ -170,7 +170,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         number
     }
 
-    /// Returns true for the name of the outermost zone, which is no point of another one.
+    /// Returns true for the name of the outermost zone, which is not a point of another zone.
     fn is_outermost(&self, name: &str) -> bool {
         self.platform.zones.first().is_some_and(|zone| zone.name == name)
     }
@@ -241,7 +241,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         Some(zone)
     }
 
-    /// A host: only its name matters to the network. What it computes with and stores on is passed over.
+    /// Reads a host. Only its name matters to the network; its computing and storage are ignored.
     fn host_element(&mut self, node: Node<'a, 'input>, zone: usize) {
         let known =
             ["id", "speed", "core", "pstate", "coordinates", "speed_file", "availability_file", "state_file", "power"];
@@ -275,7 +275,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// `<link>` or `<backbone>`.
+    /// Reads a `<link>` or `<backbone>`.
     fn link_element(&mut self, node: Node<'a, 'input>) {
         let known = ["id", "bandwidth", "latency", "sharing_policy", "bandwidth_file", "latency_file", "state_file"];
         self.mistakes.only(node, &known);
@@ -308,7 +308,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         })
     }
 
-    /// Adds a link, two if it is split; returns what its name stands for.
+    /// Adds a link, or two if it is split. Returns the links that its name stands for.
     fn add_link(&mut self, name: &str, span: Span, bandwidth: Bandwidth, latency: Time, policy: Policy) -> Named {
         let links = &mut self.platform.links;
         let mut one = |name: String| {
@@ -331,7 +331,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         named
     }
 
-    /// The point with this name.
+    /// Returns the point with this name.
     fn find_point(&mut self, text: Text<'_>) -> Option<usize> {
         let found = self.points.get(text.value).or_else(|| self.made_up.get(text.value)).copied();
         if found.is_none() && self.mistakes.is_full() {
@@ -344,7 +344,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         found
     }
 
-    /// The link with this name.
+    /// Returns the links with this name.
     fn find_link(&mut self, text: Text<'_>) -> Option<Named> {
         let found = self.links.get(text.value).copied();
         if found.is_none() && self.mistakes.is_full() {

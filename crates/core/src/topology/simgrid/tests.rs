@@ -1,4 +1,4 @@
-//! Platforms as people write them: what becomes of them, and what is said of mistakes.
+//! Tests on platforms in their usual notation: the fabrics built from them, and the messages for mistakes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::diagnostic::{Invalid, Span};
 use crate::fabric::{Grid, LinkRole, Tree};
 use crate::ids::{LinkId, NodeId};
 
-/// The fabric of a platform of which this is the inside.
+/// Builds the fabric of a platform with this content.
 fn built(inside: &str) -> Fabric {
     built_with(inside, false)
 }
@@ -20,7 +20,7 @@ fn built_with(inside: &str, own_routes: bool) -> Fabric {
     fabric(&text, 0, "p", own_routes, &mut beside).unwrap_or_else(|mistakes| panic!("{}", shown(&text, mistakes)))
 }
 
-/// The files beside a platform.
+/// Returns the text of a file beside a platform.
 fn beside(file: &str, span: Span) -> Result<(usize, Arc<str>), Diagnostic> {
     let text = match file {
         "slow.bw" => "10 5e8\n20 1e9\nLOOPAFTER 5\n",
@@ -43,7 +43,7 @@ fn shown(text: &str, diagnostics: Vec<Diagnostic>) -> String {
     Invalid { diagnostics, sources }.lines()
 }
 
-/// What is said of the mistakes of a platform of which this is the inside, which starts on line 4.
+/// Returns the messages for a platform with this content, which starts on line 4.
 fn mistakes(inside: &str) -> String {
     let text = whole(inside);
     match fabric(&text, 0, "p", false, &mut beside) {
@@ -52,7 +52,7 @@ fn mistakes(inside: &str) -> String {
     }
 }
 
-/// The names of the links from one node to another, by the fabric's own routes.
+/// Returns the names of the links from one node to another on the fabric's own route.
 fn route(fabric: &Fabric, src: u32, dst: u32) -> String {
     let route = fabric.routes().unwrap().get(NodeId(src), NodeId(dst));
     route.map_or("none".to_owned(), |links| {
@@ -178,7 +178,7 @@ fn hosts_of_a_cluster_zone_have_the_links_that_are_given_to_them() {
     assert_eq!(route(&fabric, 1, 0), "only bb up_DOWN");
 }
 
-/// A cluster with a topology.
+/// Returns a cluster with a topology.
 fn cluster(topology: &str, parameters: &str, hosts: u32, more: &str) -> String {
     format!(
         r#"<zone id="z" routing="Full"><cluster id="c" prefix="h" suffix="" radical="0-{}" speed="1Gf" bw="1GBps" lat="0us" topology="{topology}" topo_parameters="{parameters}" {more}/></zone>"#,
@@ -186,14 +186,14 @@ fn cluster(topology: &str, parameters: &str, hosts: u32, more: &str) -> String {
     )
 }
 
-/// Reads a file of `testdata`: by source and destination, SimGrid's link numbers.
+/// Parses a file of `testdata`: SimGrid's link numbers by source and destination.
 fn simgrid(text: &str) -> Vec<Vec<Vec<u32>>> {
     let links = |field: &str| field.split_whitespace().map(|link| link.parse().unwrap()).collect();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split(';').map(links).collect()).collect()
 }
 
-/// The routes of a platform by our numbers.
+/// Returns the routes of a platform in Hayase's link numbers.
 fn all_routes(text: &str) -> Vec<Vec<Vec<u32>>> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).unwrap();
@@ -316,7 +316,7 @@ fn regular(topology: &str, parameters: &str, radical: &str, rest: &str) -> Strin
     )
 }
 
-/// Bandwidths along a way in GB/s.
+/// Returns the bandwidths along a path [GB/s].
 fn widths(fabric: &Fabric, src: u32, dst: u32) -> Vec<f64> {
     let route = fabric.routes().unwrap().get(NodeId(src), NodeId(dst)).unwrap();
     route.iter().map(|&link| fabric.link(link).capacity.bytes_per_second() / 1e9).collect()
@@ -339,7 +339,8 @@ fn a_limiter_is_crossed_at_every_host_and_switch_of_a_way() {
     assert_eq!(widths(&dragonfly, 0, 1), [0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5]);
 }
 
-/// 2 groups of 3 chassis of 4 routers with 2 nodes; blue, black and green links are 5, 3 and 2 times as wide.
+/// The platform has 2 groups of 3 chassis of 4 routers with 2 nodes; blue, black and green links are 5, 3 and
+/// 2 times as wide.
 #[test]
 fn a_dragonfly_has_the_links_and_routes_of_simgrid() {
     // SimGrid shares the links of a cluster whatever it says, but for those of two directions.
@@ -548,7 +549,7 @@ fn a_platform_is_read_from_the_file_that_is_named() {
     assert!(missing[0].message.contains("there is no file"), "{missing:?}");
 }
 
-/// A platform that has something of everything.
+/// Returns a platform that uses every supported feature.
 fn everything() -> String {
     whole(&format!(
         r#"<config id="g"><prop id="a" value="b"/></config><zone id="w" routing="Floyd">{}{}{}

@@ -1,4 +1,4 @@
-//! `<cluster>` and `<cabinet>`.
+//! Reader of `<cluster>` and `<cabinet>`.
 
 use roxmltree::Node;
 
@@ -34,7 +34,7 @@ const ATTRIBUTES: [&str; 20] = [
     "state_file",
 ];
 
-/// The attributes of a cluster, read.
+/// Attributes of a cluster.
 struct Cluster<'a> {
     id: Text<'a>,
     prefix: &'a str,
@@ -77,7 +77,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         Some(zone)
     }
 
-    /// Hosts of a zone with `routing="Cluster"`, each with a link up and one down.
+    /// Reads hosts of a zone with `routing="Cluster"`, each with a link up and one down.
     pub(super) fn cabinet(&mut self, node: Node<'a, 'input>, zone: usize) {
         self.mistakes.only(node, &["id", "prefix", "suffix", "radical", "speed", "bw", "lat"]);
         let id = self.mistakes.required(node, "id");
@@ -149,7 +149,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         })
     }
 
-    /// The backbone, if there is one; `None` where it is written wrongly.
+    /// Reads the backbone, if there is one. Returns `None` if it has a mistake.
     fn cluster_backbone(&mut self, node: Node<'a, 'input>) -> Option<Option<(Bandwidth, Time, Policy)>> {
         let (bandwidth, latency) = (self.mistakes.attribute(node, "bb_bw"), self.mistakes.attribute(node, "bb_lat"));
         let policy = self.policy(node, "bb_sharing_policy", Policy::Shared)?;
@@ -174,7 +174,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         Some(Some((bandwidth, latency, policy)))
     }
 
-    /// The topology; the outer `None` where it is written wrongly, the inner one for a flat cluster.
+    /// Reads the topology. Returns `None` if it has a mistake, and `Some(None)` for a flat cluster.
     fn cluster_shape(&mut self, node: Node<'a, 'input>, hosts: Option<u32>) -> Option<Option<RegularShape>> {
         let topology = match self.mistakes.attribute(node, "topology") {
             None => return Some(None),
@@ -207,7 +207,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         Some(Some(shape))
     }
 
-    /// Each host with a link of its own to the middle.
+    /// Adds links from each host to the centre.
     fn flat(&mut self, cluster: &Cluster<'a>, first_point: usize) -> Local {
         let Cluster { id, bandwidth, latency, policy, .. } = *cluster;
         let mut star = Star::default();
@@ -238,7 +238,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         Local::Star(star)
     }
 
-    /// A fat-tree, torus or dragonfly; its links have no names that a route could use.
+    /// Adds a fat-tree, torus or dragonfly. Its links have no names that a route could use.
     fn regular(&mut self, cluster: &Cluster<'a>, shape: &RegularShape, first_point: usize) -> Local {
         let first = self.platform.links.len() as u32;
         let limited = cluster.limiter.is_some();

@@ -1,4 +1,4 @@
-//! `<trace>`, `<trace_connect>` and the files of links that change over time.
+//! Reader of `<trace>`, `<trace_connect>` and the files of links that change over time.
 
 use roxmltree::Node;
 
@@ -7,11 +7,11 @@ use super::super::profile::{Profile, Subject, timetable};
 use super::{Named, Reader};
 use crate::diagnostic::{Diagnostic, Span};
 
-/// A `<trace>`.
+/// Content of a `<trace>`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trace<'a> {
     source: Source<'a>,
-    /// After how many seconds it comes again, if the element says so.
+    /// Period in seconds, if the element gives one.
     period: Option<f64>,
 }
 
@@ -23,7 +23,7 @@ enum Source<'a> {
 }
 
 impl<'a, 'input> Reader<'a, 'input> {
-    /// `<trace>`: a profile by name.
+    /// Reads a `<trace>`: a profile with a name.
     pub(super) fn trace(&mut self, node: Node<'a, 'input>) {
         self.mistakes.only(node, &["id", "file", "periodicity"]);
         let Some(id) = self.mistakes.required(node, "id") else { return };
@@ -47,7 +47,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// `<trace_connect>`: what a trace is of. What hosts do over time says nothing about messages.
+    /// Reads a `<trace_connect>`, which attaches a trace to a link. Traces of hosts are ignored.
     pub(super) fn trace_connect(&mut self, node: Node<'a, 'input>) {
         self.mistakes.only(node, &["kind", "trace", "element"]);
         let (Some(trace), Some(element)) =
@@ -82,7 +82,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// The files that a `<link>` names.
+    /// Reads the profile files that a `<link>` names.
     pub(super) fn profile_files(&mut self, node: Node<'a, 'input>, named: Named) {
         for (name, subject) in
             [("bandwidth_file", Subject::Bandwidth), ("latency_file", Subject::Latency), ("state_file", Subject::State)]

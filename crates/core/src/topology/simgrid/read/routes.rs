@@ -1,4 +1,4 @@
-//! `<route>`, `<zoneRoute>`, their bypasses and `<host_link>`.
+//! Reader of `<route>`, `<zoneRoute>`, their bypasses and `<host_link>`.
 
 use std::cell::OnceCell;
 
@@ -10,7 +10,7 @@ use super::{Named, Reader};
 use crate::diagnostic::Diagnostic;
 
 impl<'a, 'input> Reader<'a, 'input> {
-    /// The links of a point in the middle of a `Cluster` zone.
+    /// Reads the links between a point and the centre of a `Cluster` zone.
     pub(super) fn host_link(&mut self, zone: usize, node: Node<'a, 'input>) {
         self.mistakes.only(node, &["id", "up", "down"]);
         let id = self.mistakes.required(node, "id");
@@ -39,7 +39,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Whether a point stands directly in a zone; reported if not.
+    /// Returns true if a point is directly in a zone; otherwise reports it.
     fn is_in(&mut self, point: usize, zone: usize, text: Text<'_>) -> bool {
         let inside = self.platform.points[point].zone == zone;
         if !inside {
@@ -114,7 +114,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// `<bypassRoute>` and `<bypassZoneRoute>`: one way, taken instead of the one that is found.
+    /// Reads a `<bypassRoute>` or `<bypassZoneRoute>`: a route in one direction, taken instead of the
+    /// computed one.
     pub(super) fn bypass(&mut self, zone: usize, node: Node<'a, 'input>) {
         let between_zones = node.tag_name().name() != "bypassRoute";
         let (src, dst, gateways) = if between_zones {
@@ -142,7 +143,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// `src` or `dst` of a bypass between zones: a zone in this one, at any depth.
+    /// Reads `src` or `dst` of a bypass between zones: a zone in this one, at any depth.
     fn inner_zone(&mut self, zone: usize, node: Node<'a, 'input>, name: &str) -> Option<usize> {
         let text = self.mistakes.required(node, name)?;
         let point = self.find_point(text)?;
@@ -156,14 +157,14 @@ impl<'a, 'input> Reader<'a, 'input> {
         fits.then_some(point)
     }
 
-    /// `src` or `dst`: something directly in the zone.
+    /// Reads `src` or `dst`: a point directly in the zone.
     fn end(&mut self, zone: usize, node: Node<'a, 'input>, name: &str) -> Option<usize> {
         let text = self.mistakes.required(node, name)?;
         let point = self.find_point(text)?;
         self.is_in(point, zone, text).then_some(point)
     }
 
-    /// The ends of a `<route>` are hosts and routers.
+    /// Checks that the ends of a `<route>` are hosts or routers.
     fn no_zones(&mut self, node: Node<'a, 'input>, src: Option<usize>, dst: Option<usize>) {
         let is_zone = |point: Option<usize>| point.is_some_and(|at| self.platform.points[at].kind == PointKind::Zone);
         if is_zone(src) || is_zone(dst) {
@@ -171,7 +172,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// `gw_src` or `gw_dst`: a host or router inside the zone at that end.
+    /// Reads `gw_src` or `gw_dst`: a host or router inside the zone at that end.
     fn gateway(&mut self, node: Node<'a, 'input>, name: &str, end: Option<usize>) -> Option<usize> {
         let text = self.mistakes.required(node, name)?;
         let gateway = self.find_point(text)?;
@@ -193,7 +194,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         fits.then_some(gateway)
     }
 
-    /// The links of a route and those of the way back.
+    /// Reads the links of a route and those of the way back.
     fn route_links(&mut self, node: Node<'a, 'input>) -> Option<(Vec<u32>, Vec<u32>)> {
         let (mut there, mut back) = (Vec::new(), Vec::new());
         let mut complete = true;
@@ -216,7 +217,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         complete.then_some((there, back))
     }
 
-    /// One link of a route, and the one of the way back.
+    /// Reads one link of a route, and that of the way back.
     fn route_link(&mut self, node: Node<'a, 'input>) -> Option<(u32, u32)> {
         let id = self.mistakes.required(node, "id")?;
         let direction = self.mistakes.attribute(node, "direction");
@@ -251,7 +252,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// The other direction of a link named as `..._UP` or `..._DOWN`; else the link itself.
+    /// Returns the other direction of a link named `..._UP` or `..._DOWN`, else the link itself.
     fn opposite(&self, name: &str, link: u32) -> u32 {
         let whole = name.strip_suffix("_UP").or_else(|| name.strip_suffix("_DOWN"));
         match whole.and_then(|whole| self.links.get(whole)) {
