@@ -1,15 +1,14 @@
-//! The master's event queue: when the next message of each worker arrives.
+//! The master's event queue: the arrival time of the next message of each worker.
 //!
-//! A worker has one message that arrives next, so the queue holds one time for each worker, and what happens to it is
-//! nearly always the same: the earliest is taken and that worker's next time is put in. Two queues do it:
+//! Each worker has one next message, so the queue holds one time per worker. Nearly always the earliest is
+//! taken and replaced by that worker's next time. There are two queues:
 //!
-//! * [`Keyed`], the `priority-queue` crate as it stands: any worker's time may be set at any moment;
-//! * [`Tournament`], a tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): only the winner's time
-//!   changes, so a change walks one path to the root and compares once on each level, without a branch that depends on
-//!   the outcome.
+//! * [`Keyed`], the `priority-queue` crate, in which any worker's time may be set at any moment;
+//! * [`Tournament`], a tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1). Only the winner's time changes,
+//!   so a change walks one path to the root and compares once per level, without a branch that depends on the outcome.
 //!
-//! `benches/master_slave.rs` compares them: the tournament is what lets a million tasks on a thousand workers take tens
-//! of milliseconds.
+//! `benches/master_slave.rs` compares them. With the tournament a million tasks on a thousand workers take
+//! tens of milliseconds.
 
 use std::cmp::Reverse;
 
@@ -19,20 +18,20 @@ use crate::units::Time;
 
 /// Arrivals in order of (time, worker).
 pub trait Arrivals {
-    /// A message of every worker is there at time 0.
+    /// Creates a queue in which a message of every worker has arrived at time 0.
     fn all_at_zero(workers: usize) -> Self;
-    /// The earliest arrival; [`Time::NEVER`] if there is none.
+    /// Returns the earliest arrival; [`Time::NEVER`] if there is none.
     fn first(&self) -> (Time, u32);
-    /// The worker that arrives first arrives at this time instead.
+    /// Changes the arrival time of the worker that arrives first.
     fn replace_first(&mut self, time: Time);
 }
 
-/// Arrivals by the `priority-queue` crate.
+/// Arrivals in a queue of the `priority-queue` crate.
 #[derive(Debug, Default)]
 pub struct Keyed(PriorityQueue<u32, Reverse<(Time, u32)>>);
 
 impl Keyed {
-    /// The next message of this worker arrives at this time.
+    /// Sets the arrival time of this worker's next message.
     pub fn set(&mut self, worker: u32, time: Time) {
         self.0.push(worker, Reverse((time, worker)));
     }
@@ -54,21 +53,21 @@ impl Arrivals for Keyed {
     }
 }
 
-/// An arrival as a number that orders as (time, worker) does: times are not negative, and the bits of such doubles
-/// order as they do.
+/// An arrival as a number in the order of (time, worker). Times are not negative, and the bits of such
+/// doubles have the order of their values.
 type Key = u128;
 
 fn key(time: Time, worker: u32) -> Key {
-    // Minus zero would order last.
+    // Minus zero would come last.
     Key::from((time.ps() + 0.0).to_bits()) << 32 | Key::from(worker)
 }
 
-/// Arrivals by a tree of losers.
+/// Arrivals in a tree of losers.
 #[derive(Debug)]
 pub struct Tournament {
     winner: Key,
-    /// Node i has the children 2i and 2i + 1 and holds the loser of the match between them; worker w starts at the
-    /// parent of leaf `losers.len() + w`.
+    /// Loser of the match at each node. Node i has the children 2i and 2i + 1; worker w starts at the parent
+    /// of leaf `losers.len() + w`.
     losers: Vec<Key>,
 }
 
@@ -125,7 +124,7 @@ mod tests {
                 }
                 assert_eq!(keyed.first().1, worker);
                 turns += 1;
-                // Few different times, so that many are equal; in the end everyone stops.
+                // Only a few different times, so that many are equal. In the end all workers stop.
                 let next = match random.below(3 + turns / 200) {
                     step @ 0..3 => now + Time::from_ps(step as f64),
                     _ => Time::NEVER,

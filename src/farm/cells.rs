@@ -1,9 +1,10 @@
 //! Cells: boxes of the grid of tasks, in each of which two tasks are drawn at random.
 //!
-//! The grid is halved again and again, each time the cell from which most uncertainty is expected: the number m of its
-//! tasks that are not executed, times the standard deviation expected of their times. That deviation comes from the
-//! executed tasks of the cell; where these are few, the variance v of the cell before counts as two more of them, and a
-//! part of the variance V of all tasks is added, so that no cell stays large for its few executed tasks are alike:
+//! The grid is halved repeatedly. Each step halves the cell with the most expected uncertainty: the number m
+//! of its tasks that are not executed, times the expected standard deviation of their times. The deviation
+//! comes from the executed tasks of the cell. The variance v of the parent cell counts as two more executed
+//! tasks, which matters where there are few. A part of the variance V of all tasks is added, so that no cell
+//! stays large because its few executed tasks are alike:
 //! ```text
 //! v' = (sum (t - mean)^2 + 2 v) / (n - 1 + 2)        expected: m sqrt(v' + V / 25)
 //! ```
@@ -17,9 +18,9 @@ use super::grid::{Executed, Extent, TaskGrid};
 use crate::base::Arrange;
 use crate::rng::Stream;
 
-/// Tasks drawn in a cell: the fewest that show how much times scatter.
+/// Number of tasks drawn in a cell, the smallest that shows how much times scatter.
 const DRAWN: usize = 2;
-/// Executed tasks as which the variance of the cell before counts.
+/// Number of executed tasks that the variance of the parent cell counts for.
 const INHERITED: f64 = 2.0;
 /// Part of the variance of all tasks that is expected in each cell.
 const EVERYWHERE: f64 = 0.04;
@@ -27,15 +28,15 @@ const EVERYWHERE: f64 = 0.04;
 /// A box of tasks.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
-    /// Its tasks.
+    /// Tasks of the cell.
     pub grid: TaskGrid,
-    /// Executed tasks in it, by number.
+    /// Indices of the executed tasks in the cell.
     pub executed: Vec<usize>,
-    /// Expected variance of its times \[ps^2\].
+    /// Expected variance of the times in the cell \[ps^2\].
     pub variance: f64,
-    /// Halves that lead to it, from the highest bit on.
+    /// Choices of halves that lead to the cell, from the highest bit on.
     path: u64,
-    /// Number of halvings that lead to it.
+    /// Number of halvings that lead to the cell.
     depth: u32,
 }
 
@@ -45,12 +46,13 @@ impl Cell {
         self.grid.tasks() - self.executed.len()
     }
 
-    /// Returns the number of tasks that are drawn.
+    /// Returns the number of tasks to draw.
     fn drawn(&self) -> usize {
         self.left().min(DRAWN)
     }
 
-    /// Halves the cell along the dimension in which it is the largest part of the grid; `None` for a single task.
+    /// Halves the cell along the dimension in which it spans the largest part of the grid; `None` for a
+    /// single task.
     fn halves(&self, executed: &Executed, grid: &TaskGrid) -> Option<[Self; 2]> {
         let part = |i: &usize| self.grid.extents()[*i].count() as f64 / grid.extents()[*i].count() as f64;
         let wide = (0..grid.extents().len()).filter(|&i| self.grid.extents()[i].count() > 1);
@@ -70,12 +72,12 @@ impl Cell {
         Some([lower, half(Extent { first: middle + 1, last }, above, 1)?])
     }
 
-    /// Draws tasks that are not executed; returns their numbers in the grid.
+    /// Draws tasks that are not executed and returns their indices in the grid.
     pub fn draw(&self, executed: &Executed, grid: &TaskGrid, random: &mut Stream) -> Vec<usize> {
         let mut taken: Vec<usize> = self.executed.iter().map(|&i| self.grid.index(executed.point(i))).collect();
         taken.sort_unstable();
         let mut draw = |left: usize| {
-            // The place of the n-th task that is not taken.
+            // Position of the n-th task that is not taken.
             let nth = random.below(left as u64) as usize;
             let place = taken.iter().fold(nth, |place, &other| place + usize::from(other <= place));
             taken.insert(taken.partition_point(|&other| other < place), place);
@@ -92,8 +94,8 @@ pub(super) fn squares(executed: &Executed, tasks: &[usize]) -> (f64, f64) {
     (tasks.len() as f64, times.map(|time| (time - mean) * (time - mean)).sum())
 }
 
-/// Divides the grid into cells in which at least `fresh` tasks are drawn together, as far as there are; neighbours in
-/// the list are neighbours in the grid. `known` are the executed tasks to be considered.
+/// Divides the grid into cells in which at least `fresh` tasks are drawn together, as far as there are
+/// enough. Neighbours in the list are neighbours in the grid. `known` are the executed tasks to consider.
 pub(super) fn divide(executed: &Executed, known: &[usize], grid: &TaskGrid, fresh: usize) -> Vec<Cell> {
     let (n, squares) = squares(executed, known);
     let all = squares / (n - 1.0).max(1.0);

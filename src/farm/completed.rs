@@ -1,4 +1,5 @@
-//! All tasks of a grid from those that a plan had executed, and predicted times with their intervals.
+//! Times of all tasks of a grid from those that a plan has executed, and predicted times with their
+//! intervals.
 
 use super::cells::squares;
 use super::costs::Costs;
@@ -11,19 +12,20 @@ use crate::base::portable::student;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// Draws of the tasks that are not executed from which the interval of a predicted time is made.
+/// Number of random completions from which the interval of a predicted time is computed.
 const TRIES: u64 = 5;
 
 impl Played<'_> {
-    /// Returns all tasks: executed ones as they were, each other one like one that the last round drew in its cell, at
-    /// random, with times scaled to the estimated work. (Tasks drawn before would be too short: where one was long the
-    /// cells are small.)
+    /// Returns all tasks. Executed tasks keep their times. Each other task resembles a random one that the
+    /// last round drew in its cell, with times scaled to the estimated work.
+    ///
+    /// Tasks drawn in earlier rounds would be too short, because cells are small where one of them was long.
     pub fn tasks(&self, number: u64) -> Tasks {
         let mut times = vec![Time::ZERO; self.grid.tasks()];
         if self.executed.is_empty() {
             return Tasks::new(times, Sizes::default());
         }
-        // Of each task the executed one that it is like.
+        // Executed task that each task resembles.
         let mut like = vec![0u32; times.len()];
         let mut random = Stream::new(number, "tasks that were not executed");
         let mut guessed = vec![true; times.len()];
@@ -56,11 +58,12 @@ impl Played<'_> {
         Tasks::new(times, sizes)
     }
 
-    /// Predicts the time with each crew, and the least and most of its 95 % interval.
+    /// Predicts the time with each crew, with the lower and upper end of its 95 % interval.
     ///
-    /// The interval adds the squares of two errors, that of the work and that of the scatter over draws of
-    /// [`Played::tasks`], and the last tasks of a run: as far as they are not executed and differ from their
-    /// neighbours, all workers may end together, or one with a task longer than any so far.
+    /// The interval combines the error of the work and the scatter over draws of [`Played::tasks`] as a sum
+    /// of squares. It adds an allowance for the last tasks of a run, as far as they are not executed and
+    /// differ from their neighbours: all workers may end together, or one of them with a task longer than any
+    /// so far.
     pub fn predict(&self, crews: &[Workers], costs: &Costs) -> Vec<[Time; 3]> {
         if self.executed.is_empty() {
             return vec![[Time::ZERO, Time::ZERO, Time::NEVER]; crews.len()];
@@ -81,7 +84,7 @@ impl Played<'_> {
             let mean = tries.iter().sum::<f64>() / n;
             let squares: f64 = tries.iter().map(|time| (time - mean) * (time - mean)).sum();
             let t = student(TRIES as usize - 1);
-            // Another draw lies around the mean of some with the variance of both.
+            // Another draw deviates from the mean of several by the variances of both.
             let scatter = t * t * squares / (n - 1.0) * (1.0 + 1.0 / n);
             let off = |tasks: &Tasks, tail: f64| {
                 let work = time(tasks, crew) - tries[0];
@@ -94,9 +97,11 @@ impl Played<'_> {
         crews.iter().zip(&tries).map(interval).collect()
     }
 
-    /// Returns the part of the times that is not known, tasks not executed times scatter within cells, and the longest
-    /// time to be expected \[ps\]: as far above the longest executed as that is above the one that would be the longest
-    /// if three times fewer tasks had been executed.
+    /// Returns the uncertain part of the times and the longest task to be expected \[ps\].
+    ///
+    /// The uncertain part is the part of tasks not executed, times the relative scatter within cells. With n of N tasks
+    /// executed, the longest task to be expected exceeds the longest executed one by a factor: that by which the latter
+    /// exceeds the one of rank 3 N / n.
     fn tail(&self) -> (f64, f64) {
         let (n, tasks) = (self.executed.len(), self.grid.tasks());
         let all: Vec<usize> = (0..n).collect();

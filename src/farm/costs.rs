@@ -1,4 +1,4 @@
-//! What a message costs the two ends and how long it is under way.
+//! Costs of messages: time at both ends and time under way.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,9 +7,10 @@ use crate::units::Time;
 
 /// Costs of messages between a master and its workers.
 ///
-/// In LogGP a message of k bytes keeps its sender for `o + k*G`, is under way for `L`, and keeps its receiver for `o`,
-/// where `o = o0 + o1*P` grows with the number of processors P (looking for messages from each of them). Other machines
-/// say themselves what a message of k bytes costs, and `o1*P` comes on top at both ends.
+/// In LogGP a message of k bytes occupies its sender for `o + k*G`, is under way for `L`, and occupies its
+/// receiver for `o`. The overhead `o = o0 + o1*P` grows with the number of processors P, because the master
+/// looks for messages from each of them. Other machines define the cost of a message of k bytes themselves,
+/// and `o1*P` is added at both ends.
 ///
 /// Source: Mizutani et al., section 3.3.
 #[derive(Clone, Debug, Default)]
@@ -18,15 +19,15 @@ pub struct Costs {
     pub latency: Time,
     /// `o0`: overhead of a message at each end.
     pub overhead: Time,
-    /// `o1`: what is added to the overhead for each processor.
+    /// `o1`: additional overhead per processor.
     pub overhead_per_processor: Time,
-    /// `G`: time of the sender for each byte \[ps/B\].
+    /// `G`: time of the sender per byte \[ps/B\].
     pub gap: f64,
-    /// What takes the place of `L`, `o0` and `G`.
+    /// Machine that replaces `L`, `o0` and `G`.
     pub machine: Option<Machine>,
 }
 
-/// What messages cost on a machine, by their size \[B\].
+/// Costs of messages on a machine, by their size \[B\].
 #[derive(Clone)]
 pub struct Machine(pub Arc<dyn Fn(u64) -> MessageCost + Send + Sync>);
 
@@ -36,29 +37,29 @@ impl fmt::Debug for Machine {
     }
 }
 
-/// What one message costs.
+/// Cost of one message.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct MessageCost {
-    /// How long its sender is busy.
+    /// Time that the sender is busy.
     pub send: Time,
-    /// How long it is under way.
+    /// Time that the message is under way.
     pub flight: Time,
-    /// How long its receiver is busy.
+    /// Time that the receiver is busy.
     pub receive: Time,
 }
 
 impl Costs {
-    /// LogGP: latency, overhead `o0 + o1*P`, and a gap for each byte \[ps/B\] that the sender spends.
+    /// Creates LogGP costs: latency, overhead `o0 + o1*P`, and a gap per byte \[ps/B\] at the sender.
     pub fn log_gp(latency: Time, overhead: Time, overhead_per_processor: Time, gap: f64) -> Self {
         Self { latency, overhead, overhead_per_processor, gap, machine: None }
     }
 
-    /// The overhead among so many processors: `o0 + o1*P`; `o1*P` alone where a machine says the rest.
+    /// Returns the overhead among `processors` processors, `o0 + o1*P`. With a machine it is `o1*P` alone.
     pub fn overhead_among(&self, processors: u32) -> Time {
         self.overhead + Time::from_ps(self.overhead_per_processor.ps() * f64::from(processors))
     }
 
-    /// What a message of so many bytes costs where an end's overhead is `o`.
+    /// Returns the cost of a message of `bytes` bytes if the overhead of each end is `o`.
     #[inline]
     pub fn message(&self, bytes: u64, o: Time) -> MessageCost {
         match &self.machine {
@@ -72,7 +73,7 @@ impl Costs {
         }
     }
 
-    /// Whether this is LogGP: then the loop of the paper applies as printed.
+    /// True for LogGP costs, for which the loop of the paper applies as printed.
     pub fn is_log_gp(&self) -> bool {
         self.machine.is_none()
     }

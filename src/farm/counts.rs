@@ -1,4 +1,4 @@
-//! Numbers of workers as a scenario says them, and the speeds of workers.
+//! Numbers of workers as written in a scenario, and the speeds of workers.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::reading::csv::{self, Column};
 use crate::units::range;
 
-/// Numbers that are tried one after another: `64`, `[4, 8, 16]`, `"8..128:8"`, `"1..1024:x2"`.
+/// Numbers of workers to try one after another: `64`, `[4, 8, 16]`, `"8..128:8"`, `"1..1024:x2"`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counts(pub Vec<u32>);
 
@@ -76,10 +76,11 @@ impl schemars::JsonSchema for Counts {
     }
 }
 
-/// Most workers.
+/// Largest number of workers.
 pub(super) const MOST: u32 = 1 << 24;
 
-/// Factors of workers: groups like `64x1,64x2.5`, or a CSV file with the columns `factor` or `workers,factor`.
+/// Reads the factors of workers: groups like `64x1,64x2.5`, or a CSV file with the columns `factor` or
+/// `workers,factor`.
 pub(super) fn factors(text: &Located<String>, sources: &Sources) -> Result<Vec<f64>, Vec<Diagnostic>> {
     let group = |part: &str| -> Option<(u32, f64)> {
         let (count, factor) = part.split_once('x').unwrap_or(("1", part));
@@ -114,7 +115,7 @@ fn is_factor(factor: f64) -> bool {
     (1e-9..=1e9).contains(&factor)
 }
 
-/// A factor for each worker of the groups.
+/// Returns a factor for each worker of the groups.
 fn expand(groups: impl Iterator<Item = (u32, f64)>, text: &Located<String>) -> Result<Vec<f64>, Vec<Diagnostic>> {
     let mut factors = Vec::new();
     for (count, factor) in groups {

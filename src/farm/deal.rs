@@ -1,4 +1,4 @@
-//! Which tasks go out next: their order, and how many go in one message.
+//! Dealing of tasks: their order, and the number of tasks in one message.
 
 use std::collections::VecDeque;
 
@@ -6,30 +6,30 @@ use super::tasks::{Size, Sizes, Tasks};
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// The order in which tasks are given out.
+/// Order in which tasks are dealt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {
-    /// As they are listed.
+    /// Order of the list.
     #[default]
     Listed,
-    /// The longest first; equal ones as listed.
+    /// Longest task first; tasks of equal time in the order of the list.
     LongestFirst,
-    /// The shortest first; equal ones as listed.
+    /// Shortest task first; tasks of equal time in the order of the list.
     ShortestFirst,
-    /// In a random order, drawn from this seed.
+    /// Random order, drawn from this seed.
     Random(u64),
 }
 
-/// How many tasks one message holds.
+/// Number of tasks in one message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Chunking {
-    /// Always so many (the last message what is left).
+    /// Constant number of tasks. The last message has the rest.
     Fixed(u32),
-    /// Of R tasks left, `ceil(R / W)` for each of W workers, but not fewer than this.
+    /// `ceil(R / W)` tasks, with R tasks left and W workers, but at least this number.
     ///
     /// Source: Polychronopoulos and Kuck, Guided self-scheduling, IEEE ToC C-36(12), 1987.
     Guided(u32),
-    /// W messages of `ceil(R / (2 W))` tasks, then again of what is left; not fewer than this.
+    /// W messages of `ceil(R / (2 W))` tasks, then the same with the rest, but at least this number.
     ///
     /// Source: Hummel, Schonberg and Flynn, Factoring, CACM 35(8), 1992.
     Factoring(u32),
@@ -42,7 +42,7 @@ impl Default for Chunking {
 }
 
 impl Order {
-    /// The numbers of the tasks in this order.
+    /// Returns the indices of the tasks in this order.
     pub fn sequence(self, tasks: &Tasks) -> Vec<u32> {
         let mut sequence: Vec<u32> = (0..tasks.len() as u32).collect();
         let times = tasks.times();
@@ -55,7 +55,7 @@ impl Order {
         sequence
     }
 
-    /// The tasks listed in this order.
+    /// Returns the tasks listed in this order.
     pub fn arrange(self, tasks: Tasks) -> Tasks {
         if self == Self::Listed {
             return tasks;
@@ -70,20 +70,20 @@ impl Order {
     }
 }
 
-/// Tasks that go out, and come back, in one message.
+/// Tasks that travel in one message, and their results in another.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Chunk {
-    /// Position of the first of them in the list.
+    /// Position of the first task in the list.
     pub first: u32,
-    /// How many.
+    /// Number of tasks.
     pub tasks: u32,
-    /// Their times on the machine that measured them, summed.
+    /// Sum of the times of the tasks on the machine that measured them.
     pub work: Time,
-    /// What is sent for all of them.
+    /// Bytes sent for all these tasks.
     pub size: Size,
 }
 
-/// Gives out tasks: each once, unless it is given back.
+/// Dealer of tasks. It deals each task once, unless the task is given back.
 #[derive(Clone, Debug)]
 pub struct Dealer<'a> {
     tasks: &'a Tasks,
@@ -91,35 +91,36 @@ pub struct Dealer<'a> {
     workers: u32,
     next: u32,
     end: u32,
-    /// Of a batch of factoring: its messages that are left, and their size.
+    /// Remaining messages of the current factoring batch, and their number of tasks.
     batch: (u32, u32),
     returned: VecDeque<Chunk>,
 }
 
 impl<'a> Dealer<'a> {
-    /// All these tasks, for so many workers.
+    /// Creates a dealer of all tasks for `workers` workers.
     pub fn new(tasks: &'a Tasks, chunking: Chunking, workers: u32) -> Self {
         Self::part(tasks, 0..tasks.len() as u32, chunking, workers)
     }
 
-    /// Some of these tasks.
+    /// Creates a dealer of the tasks in `range`.
     pub fn part(tasks: &'a Tasks, range: std::ops::Range<u32>, chunking: Chunking, workers: u32) -> Self {
         let (next, end) = (range.start, range.end);
         Self { tasks, chunking, workers: workers.max(1), next, end, batch: (0, 0), returned: VecDeque::new() }
     }
 
-    /// Tasks that wait to be given out.
+    /// Number of tasks still to be dealt.
     pub fn left(&self) -> u32 {
         self.end - self.next + self.returned.iter().map(|chunk| chunk.tasks).sum::<u32>()
     }
 
-    /// Takes tasks back that were lost on their way: they go out again before all others, the earliest first.
+    /// Takes back tasks that were lost on their way. They are dealt again before all others, the earliest
+    /// first.
     pub fn give_back(&mut self, chunk: Chunk) {
         let at = self.returned.partition_point(|other| other.first < chunk.first);
         self.returned.insert(at, chunk);
     }
 
-    /// How many messages there will be if nothing is given back.
+    /// Number of messages if nothing is given back.
     pub fn messages(mut self) -> u64 {
         match self.chunking {
             Chunking::Fixed(k) => u64::from((self.end - self.next).div_ceil(k.max(1))),
@@ -134,7 +135,7 @@ impl<'a> Dealer<'a> {
         }
     }
 
-    /// The number of tasks of the next message.
+    /// Returns the number of tasks of the next message.
     fn length(&mut self) -> u32 {
         let left = self.end - self.next;
         let wanted = match self.chunking {
@@ -151,7 +152,7 @@ impl<'a> Dealer<'a> {
         wanted.clamp(1, left)
     }
 
-    /// The next tasks to give out.
+    /// Deals the next tasks; `None` if none are left.
     #[inline]
     pub fn deal(&mut self) -> Option<Chunk> {
         if !self.returned.is_empty() {
@@ -167,7 +168,7 @@ impl<'a> Dealer<'a> {
     }
 }
 
-/// So many tasks from the first on, as one message.
+/// Puts `count` tasks from `first` on into one message.
 #[inline]
 fn gather(tasks: &Tasks, first: u32, count: u32) -> Chunk {
     if count == 1 {
@@ -208,10 +209,10 @@ mod tests {
     #[test]
     fn a_message_holds_as_many_tasks_as_the_rule_says() {
         assert_eq!(lengths(Chunking::Fixed(4), 10, 3), [4, 4, 2]);
-        // Of 20 tasks for 4 workers: 20/4, 15/4, 11/4, 8/4, 6/4, ...
+        // 20 tasks for 4 workers: 20/4, 15/4, 11/4, 8/4, 6/4, ...
         assert_eq!(lengths(Chunking::Guided(1), 20, 4), [5, 4, 3, 2, 2, 1, 1, 1, 1]);
         assert_eq!(lengths(Chunking::Guided(3), 20, 4), [5, 4, 3, 3, 3, 2]);
-        // Four of 20/8, then four of 8/8, then of 4/8.
+        // Four of 20/8, then four of 8/8, then 4/8.
         assert_eq!(lengths(Chunking::Factoring(1), 20, 4), [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1]);
         assert_eq!(lengths(Chunking::Fixed(u32::MAX), 3, 1), [3]);
         assert!(lengths(Chunking::Guided(1), 0, 4).is_empty());

@@ -1,14 +1,15 @@
-//! The master and its workers over a simulated fabric: rank 0 is the master, the others are workers.
+//! A master and its workers over a simulated fabric. Rank 0 is the master; all other ranks are workers.
 //!
-//! The same queue of tasks as in closed form, but messages are under way as long as the fabric and all other messages
-//! there let them be: results that come at once share the master's link. Of the costs only what the ends spend is taken
-//! (`o`, and what a machine spends per byte), and L where it is given, for both ways on the worker's side; the
-//! fabric's capacity stands for G.
+//! The queue of tasks is that of the closed form, but the time of a message under way depends on the fabric
+//! and all other messages there. For example, results that arrive together share the master's link. Only the
+//! costs at the ends apply: `o`, and a machine's cost per byte. L, if given, counts for both directions at
+//! the worker. The fabric's capacity replaces G.
 //!
-//! Sending is blocking: the master goes on when its message has arrived (in the closed form: after `ki*G`). With
-//! `overlapped` it goes on at once, and messages leave as fast as the link lets them.
+//! Sending is blocking: the master continues when its message has arrived (in the closed form: after `ki*G`).
+//! With `overlapped` it continues at once, and messages leave as fast as the link allows.
 //!
-//! On an idle crossbar of capacity 1/G without latencies this is the paper's master, as long as no two results meet.
+//! On an idle crossbar of capacity 1/G without latencies this is the paper's master, as long as no two
+//! results meet.
 
 use std::collections::VecDeque;
 
@@ -20,17 +21,17 @@ use crate::noise::{Processors, Work};
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
-/// The rank of the master.
+/// Rank of the master.
 const MASTER: RankId = RankId(0);
 
-/// What the master is at.
+/// State of the master.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {
-    /// Nothing: it waits for an arrival.
+    /// The master waits for an arrival.
     Free,
-    /// It receives an arrival and prepares the message that answers it, if any.
+    /// The master receives an arrival and prepares the message that answers it, if any.
     Working(Option<(u32, Chunk)>),
-    /// Its message is on its way.
+    /// The master's message is under way.
     Sending(Time),
 }
 
@@ -43,25 +44,25 @@ pub struct Exchange<'a, L> {
     costs: &'a Costs,
     o: Time,
     overlapped: bool,
-    /// Arrivals that wait at the master: since when, from which worker.
+    /// Arrivals that wait at the master: arrival time and worker.
     mail: VecDeque<(Time, u32)>,
     state: State,
-    /// By worker: what it has.
+    /// Tasks that each worker holds.
     has: Vec<Option<(Chunk, Turn)>>,
-    /// By rank: messages sent.
+    /// Number of messages sent by each rank.
     sent: Vec<u32>,
     used: Vec<WorkerUse>,
     clock: Time,
     busy: Time,
     waiting: Waiting,
     outcome: Outcome,
-    /// The processors of master and workers, where some are slow.
+    /// Processors of master and workers, if some are slow.
     processors: Option<Processors>,
     log: &'a mut L,
 }
 
 impl<'a, L: TurnLog> Exchange<'a, L> {
-    /// The tasks of the dealer on workers with these factors.
+    /// Creates the workload that deals the dealer's tasks to workers with these factors.
     pub fn new(
         dealer: Dealer<'a>,
         factors: &'a [f64],
@@ -92,13 +93,13 @@ impl<'a, L: TurnLog> Exchange<'a, L> {
         }
     }
 
-    /// The same on processors of which some are slow.
+    /// Sets the processors, if some are slow.
     #[must_use]
     pub fn slowed(self, processors: Option<Processors>) -> Self {
         Self { processors, ..self }
     }
 
-    /// When a rank is done with work that begins at this time, which is now or later.
+    /// Returns the time at which a rank completes work that begins at `begin`, which is not before `now`.
     fn worked(&mut self, rank: RankId, now: Time, begin: Time, time: Time, work: Work) -> Time {
         match &mut self.processors {
             None => begin + time,
@@ -106,7 +107,7 @@ impl<'a, L: TurnLog> Exchange<'a, L> {
         }
     }
 
-    /// What happened, when the engine is done.
+    /// Returns the outcome once the engine is done.
     pub fn outcome(self) -> Outcome {
         Outcome {
             time: self.clock,
@@ -119,7 +120,7 @@ impl<'a, L: TurnLog> Exchange<'a, L> {
         }
     }
 
-    /// P1 and P2: the master, if it is free, receives what came first and takes tasks for an answer.
+    /// Lets the master, if it is free, receive the first arrival and take tasks for an answer (P1 and P2).
     fn serve(&mut self, now: Time, requests: &mut Requests) {
         if self.state != State::Free {
             return;
@@ -224,7 +225,7 @@ impl<L: TurnLog> Workload for Exchange<'_, L> {
     }
 
     fn blocked(&self) -> Vec<Blocked> {
-        // Every message is answered by one: nobody waits in vain.
+        // Every message is answered, so no rank waits in vain.
         Vec::new()
     }
 

@@ -6,46 +6,47 @@ use crate::diagnostic::{Diagnostic, Located};
 use crate::rng::Mix;
 use crate::units::Time;
 
-/// Most tasks of a rule.
+/// Largest number of tasks of a rule.
 const MOST: u64 = 1 << 31;
 
 /// Tasks that all take the same time.
 #[spec]
 pub struct ConstantSpec {
-    /// How many.
+    /// Number of tasks.
     pub count: Located<u64>,
-    /// The time of each.
+    /// Time of each task.
     pub time: Located<Time>,
 }
 
-/// Tasks whose times are uniformly random.
+/// Tasks whose times are uniformly distributed.
 #[spec]
 pub struct UniformSpec {
-    /// How many.
+    /// Number of tasks.
     pub count: Located<u64>,
-    /// The shortest.
+    /// Shortest time.
     pub least: Located<Time>,
-    /// The longest.
+    /// Longest time.
     pub most: Located<Time>,
 }
 
 /// Tasks whose times are exponentially distributed: `-mean * ln(u)`.
 #[spec]
 pub struct ExponentialSpec {
-    /// How many.
+    /// Number of tasks.
     pub count: Located<u64>,
-    /// The mean time.
+    /// Mean time.
     pub mean: Located<Time>,
 }
 
 /// Tasks with a heavy tail (Pareto): `least * u^(-1/shape)`, where `least = mean * (shape - 1) / shape`.
 #[spec]
 pub struct HeavyTailSpec {
-    /// How many.
+    /// Number of tasks.
     pub count: Located<u64>,
-    /// The mean time of the distribution.
+    /// Mean time of the distribution.
     pub mean: Located<Time>,
-    /// The exponent of the tail, above 1: the smaller, the heavier; at 2 and below the variance is infinite.
+    /// Exponent of the tail, above 1. The smaller it is, the heavier is the tail; up to 2 the variance is
+    /// infinite.
     #[serde(default = "usual_shape")]
     pub shape: Located<f64>,
 }
@@ -54,18 +55,19 @@ fn usual_shape() -> Located<f64> {
     2.5.into()
 }
 
-/// The points of a square of the complex plane: is each in the Mandelbrot set?
+/// Points of a square of the complex plane, each tested for membership in the Mandelbrot set.
 ///
-/// Task (i, j) of `side x side` iterates `z -> z^2 + c` from 0 until `|z| > 2` or `iterations` times, for
-/// `c = (-2 + 2.5 (j - 1/2) / side) + (-1.25 + 2.5 (i - 1/2) / side) i`, and takes `time` for each iteration.
+/// Task (i, j) of `side x side` iterates `z -> z^2 + c` from 0 until `|z| > 2` or `iterations` times. Its
+/// point is `c = (-2 + 2.5 (j - 1/2) / side) + (-1.25 + 2.5 (i - 1/2) / side) i`, and each iteration takes
+/// `time`.
 #[spec]
 pub struct MandelbrotSpec {
-    /// Points along each side.
+    /// Number of points along each side.
     pub side: Located<u64>,
-    /// Most iterations.
+    /// Largest number of iterations.
     #[serde(default = "usual_iterations")]
     pub iterations: Located<u64>,
-    /// The time of one iteration.
+    /// Time of one iteration.
     pub time: Located<Time>,
 }
 
@@ -73,7 +75,8 @@ fn usual_iterations() -> Located<u64> {
     1000.into()
 }
 
-/// The iterations of one point of the Mandelbrot tasks, at least 1; `i` and `j` from 1.
+/// Returns the number of iterations of one point of the Mandelbrot tasks, at least 1; `i` and `j` count from
+/// 1.
 pub fn mandelbrot_iterations(i: u64, j: u64, side: u64, most: u64) -> u64 {
     let at = |k: u64| (k as f64 - 0.5) / side as f64;
     let (x, y) = (-2.0 + 2.5 * at(j), -1.25 + 2.5 * at(i));
@@ -89,7 +92,7 @@ pub fn mandelbrot_iterations(i: u64, j: u64, side: u64, most: u64) -> u64 {
     most
 }
 
-/// Whether a point is certainly in the set, without iterating: in the main cardioid or the disc of period 2.
+/// True if a point is known to be in the set without iterating: in the main cardioid or the disc of period 2.
 fn is_inside(i: u64, j: u64, side: u64) -> bool {
     let at = |k: u64| (k as f64 - 0.5) / side as f64;
     let (x, y) = (-2.0 + 2.5 * at(j), -1.25 + 2.5 * at(i));
@@ -97,7 +100,7 @@ fn is_inside(i: u64, j: u64, side: u64) -> bool {
     q * (q + (x - 0.25)) < 0.249 * y * y || (x + 1.0) * (x + 1.0) + y * y < 0.0624
 }
 
-/// A number of tasks that can be dealt with.
+/// Checks a number of tasks.
 fn count(count: &Located<u64>) -> Result<u64, Diagnostic> {
     if (1..=MOST).contains(&**count) {
         return Ok(**count);
@@ -108,20 +111,20 @@ fn count(count: &Located<u64>) -> Result<u64, Diagnostic> {
 }
 
 impl ConstantSpec {
-    /// Their times.
+    /// Returns the times of the tasks.
     ///
     /// # Errors
-    /// With too many or no tasks.
+    /// Too many or no tasks.
     pub fn times(&self) -> Result<Vec<Time>, Diagnostic> {
         Ok(vec![*self.time; count(&self.count)? as usize])
     }
 }
 
 impl UniformSpec {
-    /// Their times.
+    /// Returns the times of the tasks.
     ///
     /// # Errors
-    /// With too many or no tasks, and where the least is more than the most.
+    /// Too many or no tasks, or a shortest time above the longest.
     pub fn times(&self, seed: u64) -> Result<Vec<Time>, Diagnostic> {
         if *self.least > *self.most {
             return Err(Diagnostic::new(
@@ -136,16 +139,16 @@ impl UniformSpec {
     }
 }
 
-/// A uniform number in `(0, 1]`: its logarithm is finite.
+/// Returns a uniform number in `(0, 1]`, whose logarithm is finite.
 fn unit(random: Mix, i: u64) -> f64 {
     1.0 - random.one_unit(i)
 }
 
 impl ExponentialSpec {
-    /// Their times.
+    /// Returns the times of the tasks.
     ///
     /// # Errors
-    /// With too many or no tasks.
+    /// Too many or no tasks.
     pub fn times(&self, seed: u64) -> Result<Vec<Time>, Diagnostic> {
         let random = Mix::new(seed, "exponential tasks");
         let time = |i| Time::from_ps(-self.mean.ps() * ln(unit(random, i)));
@@ -154,10 +157,10 @@ impl ExponentialSpec {
 }
 
 impl HeavyTailSpec {
-    /// Their times.
+    /// Returns the times of the tasks.
     ///
     /// # Errors
-    /// With too many or no tasks, and with a shape that has no mean.
+    /// Too many or no tasks, or a shape without a mean.
     pub fn times(&self, seed: u64) -> Result<Vec<Time>, Diagnostic> {
         let shape = *self.shape;
         if !(shape > 1.0 && shape <= 1000.0) {
@@ -173,10 +176,10 @@ impl HeavyTailSpec {
 }
 
 impl MandelbrotSpec {
-    /// The grid they stand in.
+    /// Returns the grid of the tasks.
     ///
     /// # Errors
-    /// With too many or no tasks.
+    /// Too many or no tasks.
     pub fn grid(&self) -> Result<TaskGrid, Diagnostic> {
         let last = i64::try_from(*self.side).unwrap_or(i64::MAX);
         let range = || Diagnostic::new("out-of-range", format!("there is no side of {} points", *self.side));
@@ -187,17 +190,17 @@ impl MandelbrotSpec {
         TaskGrid::new(vec![extent, extent]).map_err(|_| range().at_value(&self.side))
     }
 
-    /// The time of one of them.
+    /// Returns the time of one task.
     pub fn time(&self, i: u64, j: u64) -> Time {
         let (side, most) = (*self.side, *self.iterations);
         let count = if is_inside(i, j, side) { most } else { mandelbrot_iterations(i, j, side, most) };
         Time::from_ps(count as f64 * self.time.ps())
     }
 
-    /// Their times, rows first.
+    /// Returns the times of the tasks, row by row.
     ///
     /// # Errors
-    /// With too many or no tasks.
+    /// Too many or no tasks.
     pub fn times(&self) -> Result<Vec<Time>, Diagnostic> {
         self.grid()?;
         let side = *self.side;

@@ -1,4 +1,4 @@
-//! The grid that tasks stand in, and the part of it that was executed.
+//! Grid of tasks, and the tasks of it that were executed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,27 +7,28 @@ use super::tasks::{Size, Sizes, Tasks};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Time;
 
-/// Most dimensions of a grid: so many columns a table of executed tasks may have.
+/// Largest number of dimensions of a grid, which is also the largest number of coordinate columns in a table
+/// of executed tasks.
 pub const MOST_DIMENSIONS: usize = 12;
-/// Most tasks of a grid.
+/// Largest number of tasks of a grid.
 pub const MOST_TASKS: u64 = 1 << 31;
 
-/// The coordinates a task may have in one dimension: `first, first + 1, ..., last`.
+/// Range of coordinates in one dimension: `first, first + 1, ..., last`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
-    /// The smallest.
+    /// Smallest coordinate.
     pub first: i64,
-    /// The largest.
+    /// Largest coordinate.
     pub last: i64,
 }
 
 impl Extent {
-    /// How many there are.
+    /// Number of coordinates.
     pub fn count(self) -> u64 {
         self.last.abs_diff(self.first) + 1
     }
 
-    /// Whether a coordinate is one of them.
+    /// True if a coordinate lies in the range.
     pub fn contains(self, coordinate: i64) -> bool {
         (self.first..=self.last).contains(&coordinate)
     }
@@ -42,10 +43,10 @@ impl Extent {
 pub struct TaskGrid(Vec<Extent>);
 
 impl TaskGrid {
-    /// A grid of these extents.
+    /// Creates a grid of these extents.
     ///
     /// # Errors
-    /// With no dimension or more than 12, and with more than 2^31 tasks: says which.
+    /// A message if there is no dimension, more than 12, or more than 2^31 tasks.
     pub fn new(extents: Vec<Extent>) -> Result<Self, String> {
         if extents.is_empty() || extents.len() > MOST_DIMENSIONS {
             return Err(format!("a grid has 1 to {MOST_DIMENSIONS} dimensions, not {}", extents.len()));
@@ -57,22 +58,22 @@ impl TaskGrid {
         }
     }
 
-    /// Its dimensions.
+    /// Extents of the dimensions.
     pub fn extents(&self) -> &[Extent] {
         &self.0
     }
 
-    /// How many tasks stand in it.
+    /// Number of tasks in the grid.
     pub fn tasks(&self) -> usize {
         self.0.iter().map(|extent| extent.count() as usize).product()
     }
 
-    /// Whether a point is one of its tasks.
+    /// True if a point lies in the grid.
     pub fn contains(&self, point: &[i64]) -> bool {
         point.len() == self.0.len() && self.0.iter().zip(point).all(|(extent, &at)| extent.contains(at))
     }
 
-    /// The number of a task in the list.
+    /// Returns the index of a task in the list.
     pub fn index(&self, point: &[i64]) -> usize {
         self.0
             .iter()
@@ -80,7 +81,7 @@ impl TaskGrid {
             .fold(0, |index, (extent, &at)| index * extent.count() as usize + at.abs_diff(extent.first) as usize)
     }
 
-    /// The coordinates of a task.
+    /// Returns the coordinates of a task.
     pub fn point(&self, mut index: usize) -> Vec<i64> {
         let mut point = vec![0; self.0.len()];
         for (at, extent) in point.iter_mut().zip(&self.0).rev() {
@@ -92,9 +93,9 @@ impl TaskGrid {
     }
 }
 
-/// `1024x1024` (coordinates from 1), `0..1023x0..1023`.
+/// Grids as text: `1024x1024` (coordinates from 1), `0..1023x0..1023`.
 impl TaskGrid {
-    /// Reads a grid, and marks what is none.
+    /// Reads a grid, with errors located in the text.
     pub(super) fn read(text: &Located<String>) -> Result<Self, Diagnostic> {
         text.parse().map_err(|message: String| Diagnostic::new("bad-grid", message).at_value(text))
     }
@@ -134,21 +135,21 @@ impl fmt::Display for TaskGrid {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Executed {
     dimensions: usize,
-    /// The coordinates of task i start at `i * dimensions`.
+    /// Coordinates of all tasks; those of task i start at `i * dimensions`.
     points: Vec<i64>,
     times: Vec<Time>,
-    /// What is sent for the first, and for each where that is not the same for all.
+    /// Bytes sent for the first task, and the bytes of each task if they differ.
     common: Size,
     sizes: Vec<Size>,
 }
 
 impl Executed {
-    /// None yet, with so many coordinates each; 0 for a plain list.
+    /// Creates an empty list of tasks with `dimensions` coordinates each, 0 for a plain list.
     pub fn new(dimensions: usize) -> Self {
         Self { dimensions, ..Self::default() }
     }
 
-    /// Adds one.
+    /// Adds a task.
     pub fn push(&mut self, point: &[i64], time: Time, size: Size) {
         debug_assert_eq!(point.len(), self.dimensions);
         self.points.extend_from_slice(point);
@@ -163,51 +164,51 @@ impl Executed {
         self.times.push(time);
     }
 
-    /// Coordinates of each.
+    /// Number of coordinates of each task.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// How many there are.
+    /// Number of tasks.
     pub fn len(&self) -> usize {
         self.times.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no tasks.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 
-    /// The coordinates of one.
+    /// Returns the coordinates of one task.
     pub fn point(&self, i: usize) -> &[i64] {
         &self.points[i * self.dimensions..][..self.dimensions]
     }
 
-    /// Their times.
+    /// Times of the tasks.
     pub fn times(&self) -> &[Time] {
         &self.times
     }
 
-    /// What is sent for one.
+    /// Returns the bytes sent for one task.
     pub fn size(&self, i: usize) -> Size {
         self.sizes.get(i).copied().unwrap_or(self.common)
     }
 
-    /// What is sent for each, where that is the same for all.
+    /// Returns the bytes sent for each task, if they are the same for all.
     pub fn common_size(&self) -> Option<Size> {
         self.sizes.is_empty().then_some(self.common)
     }
 
-    /// All of them as tasks, without the points.
+    /// Converts all of them to tasks without coordinates.
     pub fn into_tasks(self) -> Tasks {
         let sizes = if self.sizes.is_empty() { Sizes::Same(self.common) } else { Sizes::Each(self.sizes) };
         Tasks::new(self.times, sizes)
     }
 
-    /// Checks that all of them stand in the grid.
+    /// Checks that all tasks lie in the grid.
     ///
     /// # Errors
-    /// Names the points that do not.
+    /// An error that names the points outside of it.
     pub fn check_inside(&self, grid: &TaskGrid) -> Result<(), Diagnostic> {
         if self.dimensions != grid.extents().len() {
             let message = format!(
@@ -231,17 +232,17 @@ impl Executed {
     }
 }
 
-/// `3 executed tasks are`.
+/// Formats a count: `3 executed tasks are`.
 fn tasks_are(count: usize) -> String {
     format!("{count} executed {}", if count == 1 { "task is" } else { "tasks are" })
 }
 
-/// `(3, 17)`.
+/// Formats a point: `(3, 17)`.
 pub(super) fn show_point(point: &[i64]) -> String {
     format!("({})", point.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// The first few of many things, and how many more there are.
+/// Formats the first few of many items and the number of the rest.
 pub(super) fn some(items: impl Iterator<Item = String>, count: usize) -> String {
     const SHOWN: usize = 5;
     let mut text = items.take(SHOWN).collect::<Vec<_>>().join(", ");
@@ -251,14 +252,14 @@ pub(super) fn some(items: impl Iterator<Item = String>, count: usize) -> String 
     text
 }
 
-/// Executed tasks that are themselves a product grid: `Is = Is1 x ... x IsN`, values in row-major order.
+/// Executed tasks that form a product grid: `Is = Is1 x ... x IsN`, values in row-major order.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProductGrid {
-    /// By dimension the coordinates at which tasks were executed, ascending.
+    /// Coordinates at which tasks were executed, by dimension, in ascending order.
     pub axes: Vec<Vec<i64>>,
     /// Times \[ps\], the last dimension running fastest.
     pub times: Vec<f64>,
-    /// What is sent, in the same order; none where it is the same for all.
+    /// Bytes sent for each task, in the same order; empty if they are the same for all.
     pub sizes: Vec<Size>,
 }
 
@@ -266,7 +267,7 @@ impl ProductGrid {
     /// Sorts executed tasks into their product grid.
     ///
     /// # Errors
-    /// With points that are missing or given twice: a diagnostic that names them.
+    /// An error that names the points that are missing or listed twice.
     pub fn new(executed: &Executed) -> Result<Self, Diagnostic> {
         let mut axes = Vec::with_capacity(executed.dimensions);
         for dimension in 0..executed.dimensions {
@@ -276,7 +277,8 @@ impl ProductGrid {
             axes.push(axis);
         }
         let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.len()));
-        // A set of n scattered points spans up to n^N combinations: then no list of the missing ones helps anybody.
+        // A set of n scattered points spans up to n^N combinations, for which a list of the missing ones would not
+        // help.
         let Some(count) = count.filter(|&count| count <= 64 * executed.len().max(1 << 20)) else {
             let spans = axes.iter().map(|axis| axis.len().to_string()).collect::<Vec<_>>().join(" x ");
             let message =

@@ -1,13 +1,15 @@
-//! A master of masters: batches of tasks go to masters, each of which deals its batch to its own workers.
+//! A master of masters: it deals batches of tasks to masters, each of which deals its batch to its own
+//! workers.
 //!
-//! The master of masters serves requests as the paper's master does, with masters in place of workers and batches in
-//! place of tasks. A master serves its own workers from the batch at hand. When half of it is left (or its workers
-//! wait) it asks for the next one, so that the answer is there in time; with the request it sends the results it has by
-//! then. Workers that ask while it has no tasks wait for the batch. An empty answer says that there is nothing more;
-//! then a master dismisses its workers as they come, and when the last is back it sends the rest of the results.
+//! The master of masters serves requests as the paper's master does, with masters in place of workers and
+//! batches in place of tasks. A master serves its own workers from the current batch. When half of it is left
+//! (or its workers wait) it asks for the next one, so that the answer arrives in time. The request carries
+//! the results that it has by then. Workers that ask while it has no tasks wait for the batch. An empty
+//! answer says that there are no more tasks. Then a master dismisses its workers as they come, and after the
+//! last one it sends the rest of the results.
 //!
-//! Every master's overhead is that among its workers, itself and the one above; that of the master of masters is that
-//! among the masters and itself.
+//! Each master's overhead counts its workers, itself and the master above; that of the master of masters
+//! counts the masters and itself.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -19,14 +21,14 @@ use super::tasks::Tasks;
 use super::workers::Workers;
 use crate::units::Time;
 
-/// What arrives where, in the order in which things of one time are taken.
+/// Arrival of a message, ordered as simultaneous arrivals are served.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Event {
-    /// A request, or results, of a master at the master of masters.
+    /// Request or results of a master at the master of masters.
     Above(u32),
-    /// A batch of tasks at a master: the tasks from .. to.
+    /// Batch of tasks at a master: the master, the first task, and the end of the range.
     Batch(u32, u32, u32),
-    /// A worker's request or result at its master.
+    /// Request or result of a worker at its master.
     Worker(u32),
 }
 
@@ -36,25 +38,26 @@ struct Master {
     busy: Time,
     o: Time,
     tasks: VecDeque<(u32, u32)>,
-    /// Tasks of the last batch.
+    /// Number of tasks of the last batch.
     batch: u32,
     /// Workers that wait for tasks.
     idle: VecDeque<u32>,
-    /// Whether a request is under way.
+    /// Set while a request is under way.
     asked: bool,
-    /// Whether there is nothing more to ask for.
+    /// Set when there are no more tasks to ask for.
     over: bool,
     /// Bytes of results to send up with the next request.
     results: u64,
-    /// Results of the message under way up.
+    /// Bytes of results in the message under way to the master of masters.
     going_up: u64,
-    /// Workers that still have tasks.
+    /// Number of workers that still have tasks.
     working: u32,
     closed: bool,
     waiting: Waiting,
 }
 
-/// Runs all tasks: `masters` masters, batches of `batch` tasks, worker w at master `w % masters`.
+/// Runs all tasks with `masters` masters and batches of `batch` tasks. Worker w belongs to master `w %
+/// masters`.
 pub fn run(
     tasks: &Tasks,
     workers: &Workers,
@@ -71,7 +74,7 @@ pub fn run(
     let mut batches = Dealer::new(tasks, Chunking::Fixed(batch.max(1)), masters);
     let mut events: BinaryHeap<Reverse<(Time, Event)>> = BinaryHeap::new();
     let mut used = vec![WorkerUse::default(); workers.len()];
-    // What each worker has: its results' size, number and the time computed.
+    // Bytes and number of the results that each worker has, and the time computed.
     let mut has: Vec<Option<(u64, u32, Time)>> = vec![None; workers.len()];
     let mut outcome = Outcome::default();
     for m in 0..masters {
@@ -199,7 +202,7 @@ impl Master {
         }
     }
 
-    /// It is busy for so long, from `now` on or when it has time.
+    /// Occupies the master for `time`, from `now` on or when it is free.
     fn spend(&mut self, now: Time, time: Time) {
         self.clock = self.clock.max(now) + time;
         self.busy += time;

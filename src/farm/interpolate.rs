@@ -1,10 +1,11 @@
-//! The times of all tasks from those of the executed ones.
+//! Interpolation of the times of all tasks from those of the executed ones.
 //!
 //! ```text
 //! T_k(x) = (1 - p) * T_(k-1)(b) + p * T_(k-1)(u)        p = (x_j - B) / (U - B), 0 where B = U        j = N - k + 1
 //! ```
-//! where b and u are x with its coordinate j replaced by the nearest executed one below (B) and above (U), and `T_0` is
-//! a measured time. The last dimension is interpolated first. (The paper prints `p - 1` for `1 - p`.)
+//! Here b and u are x with its coordinate j replaced by the nearest executed one below (B) and above (U), and
+//! `T_0` is a measured time. The last dimension is interpolated first. (The paper prints `p - 1` for `1 -
+//! p`.)
 //!
 //! Source: Mizutani et al., section 3.2, equation (1).
 
@@ -13,17 +14,17 @@ use super::tasks::{Size, Sizes, Tasks};
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
 
-/// What to do with tasks beyond the executed ones.
+/// Treatment of tasks beyond the executed ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Outside {
-    /// They are a mistake.
+    /// Report an error.
     #[default]
     Refuse,
-    /// Each takes as long as the nearest one in the executed range.
+    /// Use the time of the nearest task in the executed range.
     Clamp,
 }
 
-/// Where a coordinate lies between the executed ones.
+/// Position of a coordinate between executed ones.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Between {
     below: usize,
@@ -31,13 +32,14 @@ struct Between {
     p: f64,
 }
 
-/// The times and sizes of all tasks of the grid.
+/// Returns the times and sizes of all tasks of the grid.
 ///
-/// Cost: proportional to the number of tasks; each dimension is interpolated in one pass over what the ones after it
-/// gave.
+/// Cost: proportional to the number of tasks. Each dimension is interpolated in one pass over the result of
+/// the dimensions after it.
 ///
 /// # Errors
-/// Where the executed tasks are no product grid, stand outside of the grid, or do not reach its ends (unless clamped).
+/// Executed tasks that form no product grid, lie outside of the grid, or do not reach its ends (unless
+/// clamped).
 pub fn interpolate(executed: &Executed, grid: &TaskGrid, outside: Outside) -> Result<Tasks, Diagnostic> {
     executed.check_inside(grid)?;
     if executed.is_empty() {
@@ -64,7 +66,7 @@ pub fn interpolate(executed: &Executed, grid: &TaskGrid, outside: Outside) -> Re
     Ok(Tasks::new(times, sizes))
 }
 
-/// Whether the executed tasks reach the ends of every dimension.
+/// Checks that the executed tasks reach the ends of every dimension.
 fn check_reach(product: &ProductGrid, grid: &TaskGrid) -> Result<(), Diagnostic> {
     for (i, (axis, extent)) in product.axes.iter().zip(grid.extents()).enumerate() {
         let (first, last) = (axis[0], axis[axis.len() - 1]);
@@ -83,7 +85,7 @@ fn check_reach(product: &ProductGrid, grid: &TaskGrid) -> Result<(), Diagnostic>
     Ok(())
 }
 
-/// By dimension and coordinate: the executed neighbours and how far it is between them.
+/// Returns the position of each coordinate between its executed neighbours, by dimension.
 fn weights(product: &ProductGrid, grid: &TaskGrid) -> Vec<Vec<Between>> {
     let of_axis = |axis: &[i64], first: i64, last: i64| {
         let mut above = 0;
@@ -107,9 +109,9 @@ fn weights(product: &ProductGrid, grid: &TaskGrid) -> Vec<Vec<Between>> {
     product.axes.iter().zip(grid.extents()).map(|(axis, extent)| of_axis(axis, extent.first, extent.last)).collect()
 }
 
-/// From the executed values to all: the last dimension first, as the recursion has it.
+/// Interpolates all values from the executed ones, the last dimension first, as in the recursion.
 fn expand(mut values: Vec<f64>, counts: &[usize], weights: &[Vec<Between>]) -> Vec<f64> {
-    // All dimensions after the one at hand have been expanded: `inner` values for each of its coordinates.
+    // All later dimensions have been expanded, to `inner` values for each coordinate of this one.
     let mut inner = 1;
     for (dimension, weights) in weights.iter().enumerate().rev() {
         let outer: usize = counts[..dimension].iter().product();

@@ -1,13 +1,14 @@
-//! A master that does more than that of the paper: it sends tasks ahead, has messages of any cost, and loses workers.
+//! A master with extensions of the paper's: it sends tasks ahead, has messages of any cost, and loses
+//! workers.
 //!
-//! Without any of that it is the paper's, to the last digits (a test holds them against each other).
+//! Without extensions it agrees with the paper's master to the last digits, which a test checks.
 //!
 //! * **Prefetch** of depth d: a worker may have `1 + d` messages at once. It computes them one after another in the
 //!   order in which they came, so that the next is there when one is done. All workers get their first message before
 //!   any gets its second.
-//! * **Loss** of a worker at time t: results whose sending was not complete by then never arrive. The master notices
-//!   after a delay, takes back what was lost and gives it out again, before other tasks, first to workers that had been
-//!   dismissed. Tasks that were sent to the worker before the loss was noticed are lost too, and given out again.
+//! * **Loss** of a worker at time t: results that were not completely sent by then never arrive. The master notices the
+//!   loss after a delay, takes back the lost tasks and deals them again, before other tasks, first to workers that had
+//!   been dismissed. Tasks that were sent to the worker before the loss was noticed are lost as well, and dealt again.
 
 use std::collections::VecDeque;
 
@@ -19,30 +20,31 @@ use super::workers::Workers;
 use crate::base::Arrange;
 use crate::units::Time;
 
-/// What a master does beyond the paper.
+/// Extensions of the paper's master.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Extensions {
-    /// Messages a worker may have beside the one it computes.
+    /// Number of messages that a worker may have beside the one it computes.
     pub prefetch: u32,
-    /// How long after its loss a worker is missed.
+    /// Time from the loss of a worker until the master notices it.
     pub detection: Time,
 }
 
-/// A worker as its master knows it, and what it does not know yet.
+/// State of a worker, including what its master does not know yet.
 #[derive(Debug)]
 struct Worker {
     factor: f64,
-    /// When it has sent all results it will send.
+    /// Time at which the worker has sent all results that it will send.
     free: Time,
-    /// Messages it has, in the order in which they were sent, each with the arrival of its result.
+    /// Messages that the worker has, in the order in which they were sent, each with the arrival time of its
+    /// result.
     has: VecDeque<(Chunk, Time)>,
-    /// From when on it is lost.
+    /// Time at which the worker is lost.
     lost: Time,
-    /// Whether the master has missed it.
+    /// Set when the master has noticed the loss.
     missed: bool,
-    /// Whether it asked for tasks when there were none.
+    /// Set when the worker asked for tasks and there were none.
     idle: bool,
-    /// Whether its first request is still to be served.
+    /// Set until the worker's first request is served.
     fresh: bool,
     used: WorkerUse,
 }
@@ -60,7 +62,7 @@ struct MasterRun<'a, 'b, L> {
     log: &'b mut L,
 }
 
-/// Runs the tasks of the dealer on these workers, whose master's overhead for a message is `o`.
+/// Runs the tasks of the dealer on these workers. `o` is the master's overhead for a message.
 pub fn run(
     dealer: Dealer<'_>,
     workers: &Workers,
@@ -94,7 +96,7 @@ impl<L: TurnLog> MasterRun<'_, '_, L> {
         let mut losses = workers.losses.clone();
         losses.arrange_by_key(|loss| (loss.at, loss.worker));
         let mut losses = losses.into_iter().peekable();
-        // First requests; then, round by round, what every worker may have beyond its first message.
+        // First requests come first; then, round by round, the messages that each worker may have beyond its first.
         let mut fresh = self.workers.len();
         let mut ahead = 0..u64::from(extensions.prefetch) * self.workers.len() as u64;
         loop {
@@ -114,7 +116,7 @@ impl<L: TurnLog> MasterRun<'_, '_, L> {
             if missed <= arrival {
                 match losses.next() {
                     Some(loss) => self.miss(loss.worker, missed),
-                    // Nothing is expected any more: both are never.
+                    // No event is left: both times are never.
                     None => break,
                 }
                 continue;
@@ -124,8 +126,8 @@ impl<L: TurnLog> MasterRun<'_, '_, L> {
         }
     }
 
-    /// P1 and P2: the first message of a worker, a request or a result, is received; then it gets a message, if there
-    /// is one.
+    /// Receives the first message of a worker, a request or a result, and sends it a message if tasks are
+    /// left (P1 and P2).
     fn serve(&mut self, worker: u32, arrival: Time) {
         let start = self.clock.max(arrival);
         let state = &mut self.workers[worker as usize];
@@ -149,7 +151,7 @@ impl<L: TurnLog> MasterRun<'_, '_, L> {
         }
     }
 
-    /// P3: the next tasks go to a worker.
+    /// Sends the next tasks to a worker (P3).
     fn send(&mut self, worker: u32) {
         let state = &mut self.workers[worker as usize];
         let Some(chunk) = self.dealer.deal() else {
@@ -182,13 +184,13 @@ impl<L: TurnLog> MasterRun<'_, '_, L> {
         self.log.turn(Turn { worker, first, tasks, given, start, end: end.min(state.lost.max(start)), back: arrival });
     }
 
-    /// The master notices that a worker is lost.
+    /// Lets the master notice the loss of a worker.
     fn miss(&mut self, worker: u32, now: Time) {
         self.clock = self.clock.max(now);
         let state = &mut self.workers[worker as usize];
         state.missed = true;
         state.idle = false;
-        // What it had sent before is under way and still comes.
+        // Results that it sent before are under way and still arrive.
         let (lost, under_way) = state.has.iter().copied().partition(|(_, back)| *back == Time::NEVER);
         state.has = under_way;
         for (chunk, _) in lost as VecDeque<(Chunk, Time)> {
@@ -229,7 +231,7 @@ impl Worker {
         }
     }
 
-    /// When the first of its results arrives.
+    /// Returns the arrival time of the worker's first result.
     fn next_arrival(&self) -> Time {
         self.has.front().map_or(Time::NEVER, |(_, back)| *back)
     }

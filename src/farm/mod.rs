@@ -1,15 +1,16 @@
-//! Master/slave programs: a queue of tasks, a master that gives them out, workers that compute them.
+//! Master/slave programs: a queue of tasks, a master that deals them, and workers that compute them.
 //!
-//! A person executes a few of a program's tasks and asks how long the whole takes on many workers. Three steps:
+//! A user executes a few of a program's tasks and asks for the total time on many workers. There are three
+//! steps:
 //!
-//! * the times of all [`Tasks`] come from the [`Executed`] ones by [`interpolate`](interpolate()), from a list, or from
-//!   a rule ([`generate`]);
-//! * [`run`] plays master and workers: which worker gets which task when, in closed form ([`paper`]), with more than
-//!   the paper has ([`master`], [`hierarchy`]), or over a simulated fabric ([`exchange`]);
-//! * [`plan`] says which tasks to execute next, and how sure the prediction is.
+//! * The times of all [`Tasks`] come from the [`Executed`] ones by [`interpolate`](interpolate()), from a list, or from
+//!   a rule ([`generate`]).
+//! * [`run`] plays master and workers and determines which worker gets which task at what time. It does so in closed
+//!   form ([`paper`]), with extensions ([`master`], [`hierarchy`]), or over a simulated fabric ([`exchange`]).
+//! * [`plan`] chooses the tasks to execute next, and says how certain the prediction is.
 //!
-//! Source: Mizutani, Ino, Hagihara, Fast Performance Prediction of Master/Slave Programs by Executing Subset of Tasks
-//! (Mizutani et al. below).
+//! Source: Mizutani, Ino, Hagihara, Fast Performance Prediction of Master/Slave Programs by Executing Subset
+//! of Tasks (Mizutani et al. below).
 
 mod arrivals;
 mod cells;

@@ -1,87 +1,87 @@
-//! What happened in a run of a master and its workers.
+//! Outcome of a run of a master and its workers.
 
 use std::collections::VecDeque;
 
 use crate::units::Time;
 
-/// What happened, in sum.
+/// Figures of a whole run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
-    /// The master's clock at the end: the predicted time.
+    /// The master's clock at the end, which is the predicted time.
     pub time: Time,
-    /// Messages with tasks that were sent; what was lost and sent again counts again.
+    /// Number of messages with tasks. Messages that were lost and sent again count again.
     pub messages: u64,
-    /// By master, the master of masters last: how long it was busy.
+    /// Time that each master was busy, the master of masters last.
     pub masters: Vec<Time>,
-    /// By worker.
+    /// Figures of each worker.
     pub workers: Vec<WorkerUse>,
-    /// How long results waited at the masters, summed.
+    /// Sum of the times that results waited at the masters.
     pub waited: Time,
-    /// Most results that waited at one master at once.
+    /// Largest number of results that waited at one master at the same time.
     pub most_waiting: u32,
-    /// When the last task was given out for the first time.
+    /// Time at which the last task was dealt for the first time.
     pub dealt: Time,
-    /// Messages with tasks that were lost with their worker and sent again.
+    /// Number of messages with tasks that were lost with their worker and sent again.
     pub repeated: u64,
-    /// Time that lost workers had computed for nothing.
+    /// Time that lost workers had computed in vain.
     pub wasted: Time,
-    /// Tasks that are not done, since all workers were lost.
+    /// Number of tasks that are not done because all workers were lost.
     pub undone: u32,
 }
 
-/// What one worker did.
+/// Figures of one worker.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct WorkerUse {
-    /// Time it computed tasks whose results it sent.
+    /// Time spent on tasks whose results were sent.
     pub busy: Time,
-    /// Those tasks.
+    /// Number of these tasks.
     pub tasks: u32,
-    /// When the last of these results arrived at the master.
+    /// Time at which the last of these results arrived at the master.
     pub last: Time,
 }
 
 /// One message with tasks, from the master to a worker and back.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Turn {
-    /// Who computed.
+    /// Worker that computed the tasks.
     pub worker: u32,
     /// Position of the first task in the list.
     pub first: u32,
-    /// How many tasks.
+    /// Number of tasks.
     pub tasks: u32,
-    /// When the master was free to send it.
+    /// Time at which the master was free to send the message.
     pub given: Time,
-    /// When the worker began to compute.
+    /// Time at which the worker began to compute.
     pub start: Time,
-    /// When it had computed.
+    /// Time at which the worker had computed.
     pub end: Time,
-    /// When the result was at the master; [`Time::NEVER`] if the worker was lost.
+    /// Time at which the result arrived at the master; [`Time::NEVER`] if the worker was lost.
     pub back: Time,
 }
 
-/// Sees every turn, in the order in which the master gives them out.
+/// Observer of all turns, in the order in which the master deals them.
 pub trait TurnLog {
-    /// A message with tasks goes out.
+    /// Records the turn of one message with tasks.
     fn turn(&mut self, turn: Turn);
 }
 
-/// Keeps nothing.
+/// A log that keeps nothing.
 impl TurnLog for () {
     #[inline]
     fn turn(&mut self, _: Turn) {}
 }
 
-/// Keeps everything.
+/// A log that keeps all turns.
 impl TurnLog for Vec<Turn> {
     fn turn(&mut self, turn: Turn) {
         self.push(turn);
     }
 }
 
-/// How many results wait at a master that serves them in the order of their arrival.
+/// Counter of the results that wait at a master, which serves them in order of arrival.
 ///
-/// A result waits from its arrival to the start of its service. Those that wait when one arrives are the earlier ones
-/// that have not been started by then.
+/// A result waits from its arrival to the start of its service. When one arrives, the results that wait are
+/// the earlier ones whose service has not started by then.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     starts: VecDeque<Time>,
@@ -90,7 +90,8 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// A result that arrived is served from `start` on; in order of arrival.
+    /// Counts a result that arrived at `arrived` and is served from `start` on. Calls are in order of
+    /// arrival.
     #[inline]
     pub(super) fn served(&mut self, arrived: Time, start: Time) {
         if start.ps() <= arrived.ps() {
@@ -106,17 +107,18 @@ impl Waiting {
 }
 
 impl Outcome {
-    /// Time computed by all workers together.
+    /// Returns the sum of the times that all workers computed.
     pub fn busy(&self) -> Time {
         self.workers.iter().map(|worker| worker.busy).sum()
     }
 
-    /// Tasks done.
+    /// Returns the number of tasks done.
     pub fn tasks(&self) -> u64 {
         self.workers.iter().map(|worker| u64::from(worker.tasks)).sum()
     }
 
-    /// Adds what another master did with other workers at the same time; worker i of `group` is `workers[i]` here.
+    /// Adds the outcome of another master with other workers at the same time. `worker` maps its workers to
+    /// those of all.
     pub(super) fn join(&mut self, other: Self, worker: impl Fn(usize) -> usize) {
         self.time = self.time.max(other.time);
         self.messages += other.messages;

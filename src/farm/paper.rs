@@ -1,6 +1,7 @@
-//! The master of the paper: one master, each worker has one message at a time.
+//! The master of the paper: one master, and each worker has one message at a time.
 //!
-//! Every worker starts idle with a request that is at the master at time 0. Until tasks and arrivals are used up:
+//! Every worker starts idle with a request that is at the master at time 0. Until tasks and arrivals are used
+//! up:
 //!
 //! * P1: the earliest arrival is taken; if it lies ahead of the master's clock, the clock moves there (`t1`);
 //! * P2: a task is taken; if there is none, the clock moves by the receive overhead o alone;
@@ -20,7 +21,7 @@ use super::deal::Dealer;
 use super::outcome::{Outcome, Turn, TurnLog, Waiting, WorkerUse};
 use crate::units::Time;
 
-/// Runs the tasks of the dealer on workers with these factors, whose master's overhead for a message is `o`.
+/// Runs the tasks of the dealer on workers with these factors. `o` is the master's overhead for a message.
 pub fn run<Q: Arrivals>(
     mut dealer: Dealer<'_>,
     factors: &[f64],

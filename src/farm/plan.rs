@@ -1,29 +1,31 @@
-//! Plans: tasks to execute next, and the interval of the prediction.
+//! Plans: the tasks to execute next, and the interval of the prediction.
 //!
-//! Tasks are executed in rounds. A round divides the grid into cells (`cells`) by what is known before it, draws two
-//! tasks in each at random among those that are not executed, and estimates the work of all tasks anew: with K the
-//! known times before it, m the tasks of a cell that are not executed, and a and b the times drawn in it,
+//! Tasks are executed in rounds. A round divides the grid into cells (`cells`), based on the times known
+//! before it. In each cell it draws two random tasks that are not executed, and then estimates the work of
+//! all tasks anew. Let K be the known times before the round, m the number of tasks of a cell that are not
+//! executed, and a and b the times drawn in it:
 //! ```text
 //! A_k = sum K + sum m (a + b) / 2            V_k = sum m (m - 2) (a - b)^2 / 4
 //! ```
-//! Whatever the times are, smooth, random or with steps, the mean of `A_k` over the draws is the work and that of
-//! `V_k` is the variance of `A_k`, since the cells do not depend on what is drawn in them. Where more was expected of
-//! the cells, `sum m (m - 2) v / 2`, that is taken for `V_k`: the scatter of neighbours in earlier rounds holds in this
-//! one. The estimate is the mean of the rounds weighted by `w = n / (M (M - n))`, n tasks drawn of M not executed,
-//! which is best where times are random. Half its interval of 95 % is
+//! The mean of `A_k` over the draws is the work, and that of `V_k` is the variance of `A_k`, whatever the
+//! times are: smooth, random or with steps. The reason is that the cells do not depend on the times drawn in
+//! them. If the cells were expected to scatter more, `sum m (m - 2) v / 2` replaces `V_k`, so that the
+//! scatter of neighbours in earlier rounds holds in this one. The estimate is the mean of the rounds weighted
+//! by `w = n / (M (M - n))`, with n tasks drawn of M not executed. This is optimal if times are random. Half
+//! of its 95 % interval is h:
 //! ```text
 //! h^2 = t^2 sum w^2 V_k  +  (3 g)^2  +  (3 (1 - n/N) A / n)^2
 //! ```
-//! with t of Student for Satterthwaite's degrees of freedom. The other two stand for what was not sampled: g is the
-//! most that a task drawn may hide, `w (m - 2) / 2` times the range of the times drawn in its cell and in the cell
-//! before it. 3 / n is the part of the tasks that n executed ones all miss in 5 % of all cases; it is taken to differ
-//! by the mean.
+//! Here t is Student's for Satterthwaite's degrees of freedom. The other two terms stand for tasks that were
+//! not sampled. g is the largest error that one drawn task may hide: `w (m - 2) / 2` times the range of the
+//! times drawn in its cell and in the cell before it. 3 / n is the part of the tasks that n executed ones all
+//! miss in 5 % of all cases; it is assumed to differ by the mean.
 //!
-//! A round has 40 % of the tasks executed before. Which tasks are drawn depends on the times before, so that a plan is
-//! played again from its executed tasks alone.
+//! A round executes 40 % as many tasks as were executed before. The choice of tasks depends on the times
+//! known before, so a plan can be replayed from its executed tasks alone.
 //!
-//! Sources: W. G. Cochran, Sampling Techniques, chapters 5 and 5A (two a stratum; degrees of freedom); L. Eypasch et
-//! al., BMJ 311, 1995 (the rule of three).
+//! Sources: W. G. Cochran, Sampling Techniques, chapters 5 and 5A (two a stratum; degrees of freedom); L.
+//! Eypasch et al., BMJ 311, 1995 (the rule of three).
 
 use std::collections::BTreeSet;
 
@@ -37,29 +39,30 @@ use crate::diagnostic::Diagnostic;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// Rate at which intervals hold.
+/// Confidence level of intervals.
 pub const RATE: f64 = 0.95;
-/// Tasks of the first round on a grid without end; half of them on a grid of as many tasks.
+/// Number of tasks of the first round on an infinite grid. On a grid of this many tasks it is half of them.
 const FIRST: f64 = 600.0;
-/// Tasks of a further round, as part of those executed before.
+/// Number of tasks of a further round, relative to those executed before.
 const GROWTH: f64 = 0.4;
-/// Part of the tasks left above which a round takes all of them.
+/// Part of the remaining tasks above which a round takes all of them.
 const REST: f64 = 0.8;
 
 /// State of a plan: the estimate, and the tasks to execute next.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SamplingPlan {
-    /// Tasks executed so far.
+    /// Number of tasks executed so far.
     pub executed: usize,
-    /// Tasks of the grid.
+    /// Number of tasks of the grid.
     pub tasks: usize,
-    /// The estimated work of all tasks.
+    /// Estimated work of all tasks.
     pub work: Time,
-    /// Half the width of the 95 % interval of the work; [`Time::NEVER`] where nothing is known yet.
+    /// Half the width of the 95 % interval of the work; [`Time::NEVER`] if nothing is known yet.
     pub half_width: Time,
-    /// Executed tasks that the wanted accuracy is expected to need, if times scatter within cells as they do over all.
+    /// Expected number of executed tasks for the accuracy asked for, if times scatter within cells as they do
+    /// overall.
     pub needed: usize,
-    /// Tasks to execute next, in order of their coordinates; none when it is accurate enough.
+    /// Tasks to execute next, in order of their coordinates; none if the work is known accurately enough.
     pub next: Vec<Vec<i64>>,
 }
 
@@ -70,7 +73,7 @@ impl SamplingPlan {
     }
 }
 
-/// A plan played again: the rounds that executed tasks complete.
+/// A plan replayed: the rounds that the executed tasks complete.
 #[derive(Debug)]
 pub struct Played<'a> {
     pub(super) executed: &'a Executed,
@@ -80,27 +83,27 @@ pub struct Played<'a> {
     rounds: Vec<Round>,
     /// Sum of the executed times \[ps\].
     pub(super) known: f64,
-    /// Tasks of the round that follows.
+    /// Tasks of the next round.
     next: Vec<usize>,
 }
 
-/// Estimate of a round, before it is weighted.
+/// Estimate of one round and its weight.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     weight: f64,
     /// Work of all tasks \[ps\].
     work: f64,
-    /// Variance of that \[ps^2\].
+    /// Variance of the work \[ps^2\].
     variance: f64,
     /// Sum of the squared variances of cells \[ps^4\].
     squares: f64,
-    /// The most that a drawn task may hide \[ps\].
+    /// Largest error that one drawn task may hide \[ps\].
     hidden: f64,
 }
 
 impl Round {
-    /// Estimates from the times drawn in each cell; `known` is the sum of those known before, `left` the number of all
-    /// others.
+    /// Estimates from the times drawn in each cell. `known` is the sum of the times known before, `left` the
+    /// number of all other tasks.
     fn new(known: f64, left: usize, drawn: &[(&Cell, Vec<f64>)]) -> Self {
         let (mut work, mut variance, mut squares, mut expected, mut hidden) = (known, 0.0, 0.0, 0.0, 0.0f64);
         let mut before: &[f64] = &[];
@@ -127,10 +130,10 @@ impl Round {
 }
 
 impl<'a> Played<'a> {
-    /// Plays the rounds that the executed tasks complete.
+    /// Replays the rounds that the executed tasks complete.
     ///
     /// # Errors
-    /// Where tasks stand outside of the grid or twice, or are not those of the plan.
+    /// Tasks outside of the grid, tasks listed twice, or tasks that are not those of the plan.
     pub fn new(executed: &'a Executed, grid: &'a TaskGrid) -> Result<Self, Diagnostic> {
         if !executed.is_empty() {
             executed.check_inside(grid)?;
@@ -143,7 +146,7 @@ impl<'a> Played<'a> {
             }
         }
         let mut played = Self { executed, grid, cells: Vec::new(), rounds: Vec::new(), known: 0.0, next: Vec::new() };
-        // In the order of the plan, whatever that of the list is.
+        // Tasks in the order of the plan, not of the list.
         let mut known: Vec<usize> = Vec::with_capacity(executed.len());
         loop {
             let left = grid.tasks() - known.len();
@@ -194,7 +197,7 @@ impl<'a> Played<'a> {
             squares += w * w * w * w * round.squares;
             hidden = hidden.max(w * round.hidden);
         }
-        // Tasks that were executed are work, whatever an early round said.
+        // The work is at least that of the executed tasks, whatever an early round estimated.
         let work = work.max(self.known);
         let degrees = if squares > 0.0 { variance * variance / squares } else { f64::INFINITY };
         let t = student(degrees as usize);
@@ -202,13 +205,14 @@ impl<'a> Played<'a> {
         (work, (t * t * variance + 9.0 * hidden * hidden + missed * missed).sqrt())
     }
 
-    /// Returns what is known and, for the work to be known to this part of itself, what to execute next.
+    /// Returns the state of the plan and the tasks to execute next, for the work to be known to the relative
+    /// `accuracy`.
     pub fn plan(&self, accuracy: f64) -> SamplingPlan {
         let (n, tasks) = (self.executed.len(), self.grid.tasks());
         let (work, half) = if n == 0 { (0.0, f64::INFINITY) } else { self.estimate() };
         let is_enough = half <= accuracy * work;
         let points: BTreeSet<Vec<i64>> = self.next.iter().map(|&task| self.grid.point(task)).collect();
-        // Squares of widths go with 1/n - 1/N.
+        // Squares of widths are proportional to 1/n - 1/N.
         let (part, whole) = (accuracy * work / half, 1.0 / tasks as f64);
         let needed = (1.0 / (whole + part * part * (1.0 / n as f64 - whole))).ceil();
         SamplingPlan {
@@ -222,7 +226,7 @@ impl<'a> Played<'a> {
     }
 }
 
-/// Returns a number that differs where times do: from it the next tasks are drawn.
+/// Returns a hash of the known times, from which the next tasks are drawn.
 fn digest(executed: &Executed, known: &[usize]) -> u64 {
     let bits = known.iter().map(|&i| executed.times()[i].ps().to_bits());
     bits.fold(0, |sum: u64, bits| (sum.rotate_left(5) ^ bits).wrapping_mul(0x517c_c1b7_2722_0a95))
@@ -239,15 +243,16 @@ fn incomplete(grid: &TaskGrid, round: usize, missing: &[usize]) -> Diagnostic {
     )
 }
 
-/// Looks at what has been executed and says what to execute next, for the work to be known to this part of itself.
+/// Replays the executed tasks and chooses the tasks to execute next, for the work to be known to the relative
+/// `accuracy`.
 ///
 /// # Errors
-/// Where the executed tasks are not those of a plan (see [`Played::new`]).
+/// Executed tasks that are not those of a plan (see [`Played::new`]).
 pub fn plan(executed: &Executed, grid: &TaskGrid, accuracy: f64) -> Result<SamplingPlan, Diagnostic> {
     Ok(Played::new(executed, grid)?.plan(accuracy))
 }
 
-/// Plans and executes in turn until the work is known to this part of itself: for studies and tests.
+/// Plans and executes in turn until the work is known to the relative `accuracy`; for studies and tests.
 ///
 /// # Errors
 /// As [`plan`].

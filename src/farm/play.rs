@@ -1,4 +1,4 @@
-//! A program of masters and workers, put together and run.
+//! Runs of masters and workers under a policy, and lower bounds of their times.
 
 use super::arrivals::Tournament;
 use super::costs::Costs;
@@ -10,39 +10,39 @@ use super::workers::Workers;
 use super::{hierarchy, paper};
 use crate::units::Time;
 
-/// Who gives out the tasks.
+/// Arrangement of the masters that deal the tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Masters {
     /// One master.
     #[default]
     One,
-    /// So many, each with its part of the tasks and of the workers, that know nothing of each other.
+    /// Several independent masters, each with its part of the tasks and of the workers.
     ///
-    /// Worker w belongs to master `w mod M`; the tasks are cut into consecutive parts in proportion to the speed of
-    /// each master's workers.
+    /// Worker w belongs to master `w mod M`; the tasks are cut into consecutive parts in proportion to the
+    /// speed of each master's workers.
     Partition(u32),
-    /// So many below a master of masters, who gives out batches of so many tasks (see [`hierarchy`]).
+    /// Several masters below a master of masters, which deals batches of tasks (see [`hierarchy`]).
     Hierarchy {
-        /// Masters below.
+        /// Number of masters below.
         masters: u32,
-        /// Tasks of a batch.
+        /// Number of tasks of a batch.
         batch: u32,
     },
 }
 
-/// How tasks are given out, apart from the tasks, the workers and the network.
+/// Rules for dealing tasks, apart from the tasks, the workers and the network.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Policy {
-    /// Who gives them out.
+    /// Masters that deal the tasks.
     pub masters: Masters,
-    /// How many go in one message.
+    /// Number of tasks in one message.
     pub chunking: Chunking,
-    /// Messages sent ahead, and how soon a loss is noticed.
+    /// Messages sent ahead, and the time until a loss is noticed.
     pub extensions: Extensions,
 }
 
 impl Masters {
-    /// Processors beside the workers.
+    /// Number of processors beside the workers.
     pub fn count(self) -> u32 {
         match self {
             Self::One => 1,
@@ -63,7 +63,7 @@ pub fn run(tasks: &Tasks, workers: &Workers, costs: &Costs, policy: &Policy, log
     }
 }
 
-/// One master with its workers.
+/// Runs one master with its workers.
 fn one(dealer: Dealer<'_>, workers: &Workers, costs: &Costs, policy: &Policy, log: &mut impl TurnLog) -> Outcome {
     let o = costs.overhead_among(workers.len() as u32 + 1);
     if workers.losses.is_empty() && policy.extensions.prefetch == 0 && costs.is_log_gp() {
@@ -73,7 +73,7 @@ fn one(dealer: Dealer<'_>, workers: &Workers, costs: &Costs, policy: &Policy, lo
     }
 }
 
-/// The worker of a group as a worker of all.
+/// A log that translates the worker of a group to its number among all workers.
 struct Renamed<'a, L> {
     log: &'a mut L,
     first: u32,
@@ -116,26 +116,27 @@ fn partition(
 pub struct Bounds {
     /// Total work over the speed of all workers.
     pub work: Time,
-    /// The same with what each message costs the worker: its overheads and, unless tasks are sent ahead, the flight
-    /// both ways.
+    /// Same bound with the worker's cost of each message: its overheads and, unless tasks are sent ahead, the
+    /// flight both ways.
     pub exchange: Time,
-    /// The longest message on the fastest worker, there and back.
+    /// Time of the longest message on the fastest worker, there and back.
     pub longest: Time,
-    /// What the master (the busiest, with several) spends on messages.
+    /// Time that the master (the busiest of several) spends on messages.
     pub master: Time,
 }
 
 impl Bounds {
-    /// The largest: no run is faster.
+    /// Returns the largest bound. No run is faster.
     pub fn largest(&self) -> Time {
         self.work.max(self.exchange).max(self.longest).max(self.master)
     }
 
-    /// The bounds for these tasks on these workers.
+    /// Returns the bounds for these tasks on these workers.
     ///
-    /// With one master each of n messages of tasks takes the master a receive and a send, and each worker's last
-    /// arrival another receive. A worker of factor r that computes work A' in n' messages is engaged for `r*A' + n'*h`,
-    /// where h is the least cost of a message beside its tasks; summed over workers, weighted with 1/r,
+    /// With one master, each of n messages of tasks takes the master a receive and a send, and each worker's
+    /// last arrival takes another receive. A worker of factor r that computes work A' in n' messages is
+    /// engaged for `r*A' + n'*h`. Here h is the least cost of a message beside its tasks. Summed over workers
+    /// with weights 1/r,
     /// ```text
     /// time >= (A + n*h / max(r)) / sum(1/r)
     /// ```
@@ -146,7 +147,7 @@ impl Bounds {
         let group = (workers.len() as u32).div_ceil(masters.max(1)).max(1);
         let o = costs.overhead_among(match policy.masters {
             Masters::One => workers.len() as u32 + 1,
-            // Groups differ by one worker at most: the least overhead of any.
+            // Groups differ by at most one worker; this is the least overhead of any.
             _ => (workers.len() as u32 / masters.max(1)) + 1,
         });
         let cycle = |size: Size| {
@@ -164,7 +165,7 @@ impl Bounds {
             messages += count;
         };
         match (policy.chunking, tasks.sizes()) {
-            // All messages cost the same: nothing to add up one by one.
+            // All messages cost the same, so there is nothing to add up one by one.
             (Chunking::Fixed(1), Sizes::Same(size)) if !tasks.is_empty() => {
                 add(tasks.len() as u64, tasks.longest(), *size);
             }
@@ -184,7 +185,7 @@ impl Bounds {
                 Time::from_ps((tasks.work().ps() + messages as f64 * least / workers.slowest()) / speed),
                 busy + Time::from_ps(costs.message(0, o).receive.ps() * workers.len() as f64),
             ),
-            // How many messages each part is sent in depends on the cut; what holds for any cut is the work.
+            // The number of messages of each part depends on the cut; the work holds for any cut.
             _ => (work, Time::ZERO),
         };
         let longest = match policy.masters {
@@ -194,10 +195,10 @@ impl Bounds {
         Self { work, exchange, longest, master }
     }
 
-    /// So many workers keep the master of one master busy: the smallest W with
-    /// `n*(o + send) >= (A*r + n*cycle) / W`, for equal workers of the mean factor.
+    /// Returns the number of workers that keep a single master busy: the smallest W with `n*(o + send) >=
+    /// (A*r + n*cycle) / W`, for equal workers of the mean factor.
     ///
-    /// With `o` growing with the number of processors the condition is checked for each W.
+    /// Since `o` may grow with the number of processors, the condition is checked for each W up to `most`.
     pub fn saturation(tasks: &Tasks, factor: f64, costs: &Costs, policy: &Policy, most: u32) -> Option<u32> {
         let (Masters::One, Chunking::Fixed(k)) = (policy.masters, policy.chunking) else { return None };
         let messages = (tasks.len() as u64).div_ceil(u64::from(k.max(1))) as f64;
@@ -214,7 +215,7 @@ impl Bounds {
     }
 }
 
-/// Mean bytes of a message of tasks, there and back.
+/// Returns the mean bytes of a message of tasks, there and back.
 fn mean_size(tasks: &Tasks, messages: f64) -> (u64, u64) {
     let all = Dealer::new(tasks, Chunking::Fixed(u32::MAX), 1).deal().map(|chunk| chunk.size).unwrap_or_default();
     ((all.input as f64 / messages).round() as u64, (all.output as f64 / messages).round() as u64)

@@ -1,4 +1,4 @@
-//! How tasks are given out, as it is written: orders, chunks, masters.
+//! Rules for dealing tasks as they are written: orders, chunks, masters.
 
 use std::fmt;
 
@@ -7,38 +7,38 @@ use super::play::Masters;
 use crate::diagnostic::{Diagnostic, closest};
 use crate::units::{count, range};
 
-/// The order of the tasks.
+/// Order in which tasks are dealt.
 #[spec(Copy, Eq, Default)]
 pub enum OrderRule {
-    /// As they are listed.
+    /// Order of the list.
     #[default]
     Listed,
-    /// The longest first.
+    /// Longest task first.
     #[serde(alias = "longest")]
     LongestFirst,
-    /// The shortest first.
+    /// Shortest task first.
     ShortestFirst,
-    /// In a random order.
+    /// Random order.
     Random,
-    /// As they are listed, in guided chunks.
+    /// Order of the list, in guided chunks.
     Guided,
-    /// As they are listed, in factoring chunks.
+    /// Order of the list, in factoring chunks.
     Factoring,
 }
 
-/// How many tasks a message has.
+/// Number of tasks in a message.
 #[spec(Copy, Eq, Default)]
 pub enum ChunkingRule {
-    /// Always as many.
+    /// Constant number of tasks.
     #[default]
     Fixed,
-    /// As many as the tasks that are left over the workers.
+    /// Remaining tasks divided by the number of workers.
     Guided,
-    /// In batches of half the tasks that are left.
+    /// Equal messages to all workers from half of the remaining tasks, then again from the rest.
     Factoring,
 }
 
-/// How tasks are given out.
+/// Rules for dealing tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Rules {
     pub order: OrderRule,
@@ -49,7 +49,7 @@ pub(super) struct Rules {
     pub batch: Option<u32>,
 }
 
-/// What can be varied.
+/// Parameters that can be varied.
 const VARIABLE: [&str; 6] = ["granularity", "prefetch", "masters", "hierarchy", "order", "chunking"];
 
 const ORDERS: [(&str, OrderRule); 7] = [
@@ -66,7 +66,7 @@ const CHUNKINGS: [(&str, ChunkingRule); 3] =
     [("fixed", ChunkingRule::Fixed), ("guided", ChunkingRule::Guided), ("factoring", ChunkingRule::Factoring)];
 
 impl Rules {
-    /// `granularity=1..1024:x2`: a name and its values.
+    /// Reads a parameter and its values: `granularity=1..1024:x2`.
     pub fn varied(text: &str) -> Result<(String, Vec<String>), Diagnostic> {
         let Some((name, values)) = text.split_once('=') else {
             return Err(Diagnostic::new(
@@ -86,7 +86,7 @@ impl Rules {
         Ok((name.to_owned(), values))
     }
 
-    /// Sets one of them by its name.
+    /// Sets a parameter by its name.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), Diagnostic> {
         let number = || {
             let wrong = |_| Diagnostic::new("bad-number", format!("{name}: \"{value}\" is not a whole number"));
@@ -107,7 +107,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Who gives out the tasks.
+    /// Returns the masters that deal the tasks.
     pub fn masters(&self) -> Masters {
         match (self.batch, self.masters) {
             (Some(batch), masters) => Masters::Hierarchy { masters, batch },
@@ -116,7 +116,7 @@ impl Rules {
         }
     }
 
-    /// How many tasks a message has: the order's word for it holds before that of the chunks.
+    /// Returns the rule for the number of tasks in a message. An order that implies one takes precedence.
     fn rule(&self) -> ChunkingRule {
         match self.order {
             OrderRule::Guided => ChunkingRule::Guided,
@@ -133,7 +133,7 @@ impl Rules {
         }
     }
 
-    /// The order; a random one is drawn from this seed.
+    /// Returns the order. A random one is drawn from this seed.
     pub fn order(&self, seed: u64) -> Order {
         match self.order {
             OrderRule::Listed | OrderRule::Guided | OrderRule::Factoring => Order::Listed,
@@ -144,7 +144,7 @@ impl Rules {
     }
 }
 
-/// For people.
+/// Writes the rules for users.
 impl fmt::Display for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.rule() {

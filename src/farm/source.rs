@@ -1,4 +1,4 @@
-//! Tasks from files: tables of executed tasks, lists of times, rules.
+//! Tasks from files: tables of executed tasks, lists of times, and rules.
 
 use super::generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
 use super::grid::{Executed, MOST_DIMENSIONS, TaskGrid};
@@ -11,37 +11,38 @@ use crate::reading::csv::{self, Column};
 use crate::reading::whole;
 use crate::units::{Bytes, Time};
 
-/// A tasks file: the tasks, and the grid they stand in.
+/// Tasks file: the tasks, and their grid.
 #[spec]
 pub struct TasksFile {
-    /// The grid of all tasks, of which those given were executed (default: those given are all).
+    /// Grid of all tasks, some of which were executed (default: the tasks given are all).
     pub grid: Option<Located<String>>,
-    /// Whether tasks beyond the executed ones take as long as the nearest of them (default: they are a mistake).
+    /// Set to give tasks beyond the executed ones the time of the nearest one (default: such tasks are an
+    /// error).
     #[serde(default)]
     pub clamp: bool,
-    /// Whether the executed tasks are those that a plan proposed, instead of a product grid.
+    /// Set if a plan proposed the executed tasks, so that they form no product grid.
     #[serde(default)]
     pub refined: bool,
-    /// Bytes to the worker with each task, where the table has no column for them (default 0).
+    /// Bytes sent to the worker with each task, if the table has no column for them (default 0).
     pub bytes_in: Option<Bytes>,
-    /// Bytes back with each result, where the table has no column for them (default 0).
+    /// Bytes sent back with each result, if the table has no column for them (default 0).
     pub bytes_out: Option<Bytes>,
     /// The tasks.
     pub tasks: TasksSpec,
 }
 
-/// Where tasks come from.
+/// Source of the tasks.
 #[spec]
 pub enum TasksSpec {
-    /// A table (CSV).
+    /// Table of executed tasks (CSV).
     File(FileSpec),
-    /// Listed here.
+    /// Executed tasks, listed in place.
     Executed(ExecutedSpec),
-    /// All equal.
+    /// Equal times.
     Constant(ConstantSpec),
-    /// Uniformly random times.
+    /// Uniformly distributed times.
     Uniform(UniformSpec),
-    /// Exponential times.
+    /// Exponentially distributed times.
     Exponential(ExponentialSpec),
     /// Times with a heavy tail.
     HeavyTail(HeavyTailSpec),
@@ -49,36 +50,36 @@ pub enum TasksSpec {
     Mandelbrot(MandelbrotSpec),
 }
 
-/// A table of executed tasks.
+/// Table of executed tasks.
 #[spec]
 #[cfg_attr(test, schemars(rename = "TasksTable"))]
 pub struct FileSpec {
-    /// The CSV file.
+    /// Path of the CSV file.
     pub path: Located<String>,
 }
 
-/// Executed tasks, listed.
+/// Executed tasks, listed in place.
 #[spec]
 pub struct ExecutedSpec {
-    /// Each with its coordinates and its time.
+    /// Executed tasks, each with its coordinates and its time.
     pub points: Vec<Located<PointSpec>>,
 }
 
 /// One executed task.
 #[spec]
 pub struct PointSpec {
-    /// Its coordinates.
+    /// Coordinates of the task.
     #[serde(default)]
     pub at: Vec<i64>,
-    /// Its time.
+    /// Time of the task.
     pub time: Time,
-    /// Bytes to the worker.
+    /// Bytes sent to the worker.
     pub bytes_in: Option<Bytes>,
-    /// Bytes back.
+    /// Bytes sent back.
     pub bytes_out: Option<Bytes>,
 }
 
-/// What was read: executed tasks in a grid, or all of them.
+/// Tasks that were read: the executed ones of a grid, or all of them.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Given {
     /// Some of the tasks of a grid.
@@ -88,7 +89,7 @@ pub enum Given {
 }
 
 impl TasksSpec {
-    /// What they are, for people: a file, or a rule with its parameters.
+    /// Returns the description that is shown to users: a file, or a rule with its parameters.
     pub(super) fn title(&self) -> String {
         match self {
             Self::File(file) => (*file.path).clone(),
@@ -113,20 +114,20 @@ impl TasksSpec {
 }
 
 impl TasksFile {
-    /// Tasks from one place, everything else as usual.
+    /// Creates a tasks file with these tasks and defaults for everything else.
     pub fn of(tasks: TasksSpec) -> Self {
         Self { grid: None, clamp: false, refined: false, bytes_in: None, bytes_out: None, tasks }
     }
 
-    /// Whether a file of this name is a tasks file, and no table.
+    /// True if a file of this name is a tasks file rather than a table.
     pub fn is_meant(path: &str) -> bool {
         path.to_ascii_lowercase().ends_with(".toml")
     }
 
-    /// Reads a file: `.toml` is a tasks file, anything else a table. Returns what it says, unread tables aside.
+    /// Reads a file: `.toml` is a tasks file, anything else a table. Tables that it names are not read yet.
     ///
     /// # Errors
-    /// What cannot be read or is not understood, at its place.
+    /// A file that cannot be read or understood, with the place of each mistake.
     pub fn read(path: &Located<String>, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         if !Self::is_meant(path) {
             return Ok(Self::of(TasksSpec::File(FileSpec { path: path.clone() })));
@@ -139,7 +140,7 @@ impl TasksFile {
         whole::from_text(&text, base).map_err(|mistakes| mistakes.into_iter().map(helped).collect())
     }
 
-    /// What is sent for a task that does not say so itself.
+    /// Returns the bytes sent for a task that does not give its own.
     fn size(&self) -> Size {
         Size { input: self.bytes_in.map_or(0, |bytes| bytes.0), output: self.bytes_out.map_or(0, |bytes| bytes.0) }
     }
@@ -147,7 +148,7 @@ impl TasksFile {
     /// Reads the tasks themselves.
     ///
     /// # Errors
-    /// All mistakes of the tables and rules.
+    /// All mistakes in the tables and rules.
     pub fn given(&self, seed: u64, sources: &mut Sources) -> Result<Given, Vec<Diagnostic>> {
         let one = |diagnostic| vec![diagnostic];
         let grid = self.grid.as_ref().map(TaskGrid::read).transpose().map_err(one)?;
@@ -179,10 +180,10 @@ impl TasksFile {
         Ok(Given::Executed(executed, grid))
     }
 
-    /// All tasks, interpolated where only some were executed.
+    /// Returns all tasks, interpolated if only some were executed.
     ///
     /// # Errors
-    /// All mistakes of the tables and rules, and executed tasks that cannot be interpolated.
+    /// All mistakes in the tables and rules, and executed tasks that cannot be interpolated.
     pub fn load(&self, seed: u64, sources: &mut Sources) -> Result<Tasks, Invalid> {
         let invalid = |diagnostics, sources: &Sources| Invalid { diagnostics, sources: sources.clone() };
         let given = self.given(seed, sources).map_err(|diagnostics| invalid(diagnostics, sources))?;
@@ -199,7 +200,7 @@ impl TasksFile {
         tasks.map_err(|diagnostic| Invalid::one(self.of_file(diagnostic), sources))
     }
 
-    /// A mistake of the tasks, with the name of their file.
+    /// Adds the name of the tasks' file to a mistake.
     fn of_file(&self, mistake: Diagnostic) -> Diagnostic {
         match &self.tasks {
             TasksSpec::File(file) => mistake.of_file(&file.path),

@@ -1,4 +1,4 @@
-//! `[workload.master-slave]`: a master with its workers, as a scenario says it.
+//! `[workload.master-slave]`: a master with its workers, as a scenario describes it.
 
 use std::num::NonZeroU32;
 
@@ -16,75 +16,76 @@ use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Located, Sources, Span};
 use crate::units::{Bytes, PerByte, Time};
 
-/// A farm: tasks that are given out and computed elsewhere.
+/// Farm: tasks that are dealt to workers.
 #[spec]
 pub enum FarmSpec {
-    /// A master that gives out tasks to workers.
+    /// Master that deals tasks to workers.
     MasterSlave(Box<MasterSlaveSpec>),
 }
 
-/// `[workload.master-slave]`: a master that gives out tasks to workers.
+/// `[workload.master-slave]`: a master that deals tasks to workers.
 ///
-/// What messages cost is said here (LogGP: `latency`, `overhead`, `gap`) or by the machine, `[node.*]`; over a topology
-/// its capacity takes the place of the gap. Rank 0 is the master.
+/// Costs of messages are given here (LogGP: `latency`, `overhead`, `gap`) or by the machine, `[node.*]`. Over
+/// a topology its capacity replaces the gap. Rank 0 is the master.
 #[spec]
 pub struct MasterSlaveSpec {
-    /// The tasks: a table of executed tasks, a tasks file, a rule; "constant:count=200,time=1ms".
+    /// Tasks: a table of executed tasks, a tasks file, or a rule; "constant:count=200,time=1ms".
     #[cfg_attr(test, schemars(schema_with = "tasks_schema"))]
     pub tasks: TasksSpec,
-    /// The grid of all tasks, of which those given were executed (default: those given are all); "1024x1024".
+    /// Grid of all tasks, some of which were executed (default: the tasks given are all); "1024x1024".
     pub grid: Option<Located<String>>,
-    /// Whether tasks beyond the executed ones take as long as the nearest of them (default: they are a mistake).
+    /// Set to give tasks beyond the executed ones the time of the nearest one (default: such tasks are an
+    /// error).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub clamp: bool,
-    /// Whether the executed tasks are those that a plan proposed, instead of a product grid.
+    /// Set if a plan proposed the executed tasks, so that they form no product grid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refined: bool,
-    /// Bytes to the worker with each task, where the tasks do not say.
+    /// Bytes sent to the worker with each task that does not give its own.
     pub bytes_in: Option<Bytes>,
-    /// Bytes back with each result, where the tasks do not say.
+    /// Bytes sent back with each result whose task does not give its own.
     pub bytes_out: Option<Bytes>,
-    /// Numbers of workers (default: as many as have speeds); "8..128:8".
+    /// Numbers of workers (default: the number of speeds); "8..128:8".
     pub workers: Option<Located<Counts>>,
-    /// The same with the master among them: P processors are P - 1 workers.
+    /// Numbers of processors, the master included: P processors are P - 1 workers.
     pub processors: Option<Located<Counts>>,
-    /// How long a task takes on each worker, relative to the machine that measured it: groups, or a CSV file (default:
-    /// 1); "64x1,64x2.5".
+    /// Time of a task on each worker, relative to the machine that measured it (default: 1), as groups or a
+    /// CSV file; "64x1,64x2.5".
     pub speeds: Option<Located<String>>,
-    /// L: how long a message is under way.
+    /// L: time that a message is under way.
     pub latency: Option<Located<Time>>,
-    /// o0: what a message costs at each end.
+    /// o0: overhead of a message at each end.
     pub overhead: Option<Located<Time>>,
-    /// o1: what is added to that for each processor.
+    /// o1: additional overhead per processor.
     pub overhead_per_processor: Option<Located<Time>>,
-    /// G: time of the sender for each byte.
+    /// G: time of the sender per byte.
     pub gap: Option<Located<PerByte>>,
-    /// Whether the master goes on while its messages leave, instead of waiting for each; over a topology.
+    /// Set to let the master continue while its messages leave, instead of waiting for each; over a topology.
     pub overlap: Option<Located<bool>>,
-    /// The order of the tasks.
+    /// Order in which tasks are dealt.
     #[serde(default)]
     pub order: OrderRule,
-    /// Tasks of a message; with `chunking` guided or factoring the least.
+    /// Number of tasks in a message; the smallest number if `chunking` is guided or factoring.
     #[serde(default = "one")]
     pub granularity: NonZeroU32,
-    /// How many tasks a message has.
+    /// Rule for the number of tasks in a message.
     #[serde(default)]
     pub chunking: ChunkingRule,
-    /// Messages sent to a worker ahead, before its result is back.
+    /// Number of messages sent to a worker ahead, before its result is back.
     #[serde(default)]
     pub prefetch: u32,
-    /// How many masters there are, each with its part of tasks and workers.
+    /// Number of masters, each with its part of tasks and workers.
     #[serde(default = "one")]
     pub masters: NonZeroU32,
-    /// How many tasks a batch has that a master of masters gives out (default: there is none).
+    /// Number of tasks in a batch of a master of masters (default: there is no master of masters).
     pub hierarchy: Option<NonZeroU32>,
     /// Workers that are lost, each with its time: `["3@1.5s"]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lose: Vec<Located<String>>,
-    /// How long after its loss a worker is missed.
+    /// Time from the loss of a worker until the master notices it.
     #[serde(default)]
     pub detection: Time,
-    /// What is tried beside the number of workers; "granularity=1..1024:x2".
+    /// Parameter to vary beside the number of workers, with its values; "granularity=1..1024:x2".
     pub vary: Option<Located<String>>,
 }
 
@@ -92,40 +93,40 @@ fn one() -> NonZeroU32 {
     NonZeroU32::MIN
 }
 
-/// A table, or a text that stands for one.
+/// Returns the schema of the tasks: a table, or a text that stands for one.
 #[cfg(test)]
 fn tasks_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
     let table = generator.subschema_for::<TasksSpec>();
     schemars::json_schema!({ "anyOf": [table, { "type": "string" }] })
 }
 
-/// One combination of what is tried.
+/// One combination of the varied parameters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FarmPoint {
-    /// The value of what is varied.
+    /// Value of the parameter that is varied.
     pub value: Option<String>,
-    /// The workers.
+    /// Workers of the farm.
     pub workers: Workers,
-    /// The order of the tasks.
+    /// Order in which tasks are dealt.
     pub order: Order,
-    /// How they are given out.
+    /// Policy by which tasks are dealt.
     pub policy: Policy,
 }
 
 impl MasterSlaveSpec {
-    /// What is varied beside the number of workers, with its values.
+    /// Returns the parameter that is varied beside the number of workers, with its values.
     fn varied(&self) -> Result<Option<(String, Vec<String>)>, Diagnostic> {
         let Some(text) = &self.vary else { return Ok(None) };
         let at = |diagnostic: Diagnostic| diagnostic.at_value(text);
         Rules::varied(text).map(Some).map_err(at)
     }
 
-    /// The name of what is varied beside the number of workers.
+    /// Returns the name of the parameter that is varied beside the number of workers.
     pub fn varied_name(&self) -> Option<String> {
         self.varied().ok().flatten().map(|(name, _)| name)
     }
 
-    /// How tasks are given out where nothing is varied.
+    /// Returns the rules for dealing tasks if nothing is varied.
     fn rules(&self) -> Rules {
         Rules {
             order: self.order,
@@ -137,21 +138,21 @@ impl MasterSlaveSpec {
         }
     }
 
-    /// What messages cost, as it is said here.
+    /// Returns the costs of messages that are given here.
     pub fn costs(&self) -> Costs {
         let time = |time: &Option<Located<Time>>| time.as_ref().map_or(Time::ZERO, |time| **time);
         let gap = self.gap.as_ref().map_or(0.0, |gap| gap.ps());
         Costs::log_gp(time(&self.latency), time(&self.overhead), time(&self.overhead_per_processor), gap)
     }
 
-    /// Where a key stands that says what messages cost and that a machine says too, if there is one.
+    /// Returns the first key that gives a cost of messages that a machine gives as well, with its place.
     pub fn cost_of_machine(&self) -> Option<(&'static str, Option<Span>)> {
         let latency = self.latency.as_ref().map(|latency| ("latency", latency.span()));
         let overhead = self.overhead.as_ref().map(|overhead| ("overhead", overhead.span()));
         latency.or(overhead).or(self.gap.as_ref().map(|gap| ("gap", gap.span())))
     }
 
-    /// Where the file of the tasks is named, if they are in one.
+    /// Returns the place of the tasks' file name, if the tasks are in a file.
     pub fn tasks_span(&self) -> Option<Span> {
         match &self.tasks {
             TasksSpec::File(file) => file.path.span(),
@@ -159,24 +160,25 @@ impl MasterSlaveSpec {
         }
     }
 
-    /// Where it stands how many workers there are.
+    /// Returns the place of the number of workers.
     pub fn workers_span(&self) -> Option<Span> {
         let workers = self.workers.as_ref().and_then(Located::span);
         let processors = self.processors.as_ref().and_then(Located::span);
         workers.or(processors).or(self.speeds.as_ref().and_then(Located::span))
     }
 
-    /// Whether the master goes on while its messages leave.
+    /// True if the master continues while its messages leave.
     pub fn overlapped(&self) -> bool {
         self.overlap.as_ref().is_some_and(|overlap| **overlap)
     }
 
-    /// Whether another seed gives other tasks, or another order of them.
+    /// True if another seed gives other tasks, or another order of them.
     pub fn depends_on_seed(&self) -> bool {
         self.tasks_depend_on_seed() || self.order_depends_on_seed()
     }
 
-    /// Whether another seed gives other tasks. What a tasks file names is not known before it is read.
+    /// True if another seed gives other tasks. A tasks file counts, since its contents are not known before
+    /// it is read.
     pub fn tasks_depend_on_seed(&self) -> bool {
         match &self.tasks {
             TasksSpec::Uniform(_) | TasksSpec::Exponential(_) | TasksSpec::HeavyTail(_) => true,
@@ -191,7 +193,7 @@ impl MasterSlaveSpec {
             || varied.is_some_and(|(name, values)| name == "order" && values.iter().any(|value| value == "random"))
     }
 
-    /// The tasks with all that is said of them, the file of that name read.
+    /// Returns the tasks file, read if it is named, with the keys given here put in.
     fn file(&self, sources: &mut Sources) -> Result<TasksFile, Vec<Diagnostic>> {
         let mut file = match &self.tasks {
             TasksSpec::File(file) => TasksFile::read(&file.path, sources)?,
@@ -207,10 +209,10 @@ impl MasterSlaveSpec {
         Ok(file)
     }
 
-    /// What was executed, which may be nothing yet, or all tasks.
+    /// Reads the executed tasks, which may be none yet, or all tasks.
     ///
     /// # Errors
-    /// All mistakes of tables and rules.
+    /// All mistakes in tables and rules.
     pub fn given(&self, seed: u64, sources: &mut Sources) -> Result<Given, Vec<Diagnostic>> {
         if matches!(&self.tasks, TasksSpec::Executed(listed) if listed.points.is_empty()) {
             let grid = self.grid.as_ref().map(TaskGrid::read).transpose().map_err(|mistake| vec![mistake])?;
@@ -220,10 +222,10 @@ impl MasterSlaveSpec {
         self.file(sources)?.given(seed, sources)
     }
 
-    /// Reads the tasks, interpolated where only some were executed.
+    /// Reads the tasks, interpolated if only some were executed.
     ///
     /// # Errors
-    /// All mistakes of tables and rules, and executed tasks that cannot be interpolated.
+    /// All mistakes in tables and rules, and executed tasks that cannot be interpolated.
     pub fn tasks(&self, seed: u64, sources: &mut Sources) -> Result<Tasks, Vec<Diagnostic>> {
         let file = self.file(sources)?;
         let missing = |message: &str, help: &str| Err(vec![Diagnostic::new("missing-grid", message).help(help)]);
@@ -237,7 +239,7 @@ impl MasterSlaveSpec {
         file.load(seed, sources).map_err(|invalid| invalid.diagnostics)
     }
 
-    /// What the tasks are, for people.
+    /// Returns the description of the tasks that is shown to users.
     pub fn tasks_title(&self) -> String {
         match &self.grid {
             Some(grid) => format!("tasks of {} in the grid {}", self.tasks.title(), grid.as_str()),
@@ -245,7 +247,7 @@ impl MasterSlaveSpec {
         }
     }
 
-    /// How tasks are given out, for people.
+    /// Returns the description of the policy that is shown to users.
     pub fn title(&self) -> String {
         match self.varied_name() {
             Some(name) => format!("{name} varied"),
@@ -260,10 +262,10 @@ impl MasterSlaveSpec {
         }
     }
 
-    /// The groups of workers that are tried, beside so many masters.
+    /// Returns the groups of workers to try, beside `masters` masters.
     ///
     /// # Errors
-    /// Numbers that are none, and speeds that are missing or wrong.
+    /// Wrong numbers, and speeds that are missing or wrong.
     pub fn crews(&self, masters: u32, sources: &Sources) -> Result<Vec<Workers>, Vec<Diagnostic>> {
         let one = |diagnostic| vec![diagnostic];
         let factors = self.speeds.as_ref().map(|speeds| counts::factors(speeds, sources)).transpose()?;
@@ -312,12 +314,12 @@ impl MasterSlaveSpec {
         numbers.into_iter().map(crew).collect()
     }
 
-    /// The same for one of its points alone.
+    /// Returns the description of a farm that has only one of the points.
     #[must_use]
     pub fn of_point(&self, point: &FarmPoint) -> Self {
         let mut rules = self.rules();
         if let (Some(name), Some(value)) = (self.varied_name(), &point.value) {
-            // It has been set before, so there is nothing wrong with it.
+            // Cannot fail: the point has been built with this value.
             let _ = rules.set(&name, value);
         }
         let whole = |number: u32| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
@@ -335,11 +337,12 @@ impl MasterSlaveSpec {
         }
     }
 
-    /// Every combination, workers ascending as they are listed within each value of what is varied.
+    /// Returns every combination. For each value of the varied parameter, numbers of workers keep the order
+    /// of the list.
     ///
     /// # Errors
-    /// Numbers, speeds, losses and rules that are wrong, or that do not go together, also with a fabric where there is
-    /// one.
+    /// Numbers, speeds, losses and rules that are wrong or do not fit together, or do not fit a fabric if
+    /// there is one.
     pub fn points(&self, on_fabric: bool, seed: u64, sources: &Sources) -> Result<Vec<FarmPoint>, Vec<Diagnostic>> {
         let one = |diagnostic| vec![diagnostic];
         let losses = self.losses()?;
@@ -375,7 +378,7 @@ impl MasterSlaveSpec {
         Ok(points)
     }
 
-    /// Workers and when they are lost, as they are listed.
+    /// Reads the lost workers and their times, in the order of the list.
     fn losses(&self) -> Result<Vec<Loss>, Vec<Diagnostic>> {
         let mut losses: Vec<Loss> = Vec::new();
         let mut mistakes = Vec::new();
@@ -399,7 +402,7 @@ impl MasterSlaveSpec {
         if mistakes.is_empty() { Ok(losses) } else { Err(mistakes) }
     }
 
-    /// What does not go together.
+    /// Checks that policy, workers and fabric fit together.
     fn check(&self, policy: &Policy, workers: &Workers, on_fabric: bool) -> Result<(), Diagnostic> {
         let group = match policy.masters {
             Masters::One => 1,

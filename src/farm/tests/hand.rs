@@ -29,7 +29,7 @@ fn two_workers_and_four_tasks_event_by_event() {
     assert_eq!(outcome.time, ps(510.0));
     let back: Vec<(u32, u32, f64)> = turns.iter().map(|turn| (turn.worker, turn.first, turn.back.ps())).collect();
     assert_eq!(back, [(0, 0, 200.0), (1, 1, 220.0), (0, 2, 360.0), (1, 3, 500.0)]);
-    // A worker computes after the message has been sent, has flown and was received: 40 + 5 + 10.
+    // A worker computes after the message has been sent, carried and received: 40 + 5 + 10.
     assert_eq!((turns[0].start, turns[0].end), (ps(55.0), ps(155.0)));
     // 4 * (20 + 20) for tasks and requests, 2 * 10 for the last results.
     assert_eq!(outcome.masters, [ps(180.0)]);
@@ -38,8 +38,8 @@ fn two_workers_and_four_tasks_event_by_event() {
     assert_eq!(used, [(160.0, 2), (240.0, 2)]);
     assert_eq!(outcome.dealt, ps(280.0));
     let bounds = Bounds::of(&tasks, &workers, &costs, &Policy::default());
-    // 280 on workers of speed 1 and 1/2; 100 on the fast one with 40 + 60 around it, less the receive of its request;
-    // so 90 around each of four messages, whoever computes it.
+    // 280 on workers of speed 1 and 1/2. A task of 100 on the fast one has 40 + 60 around it, less the receive of its
+    // request: so each of four messages has 90 around it on any worker.
     assert_eq!(bounds.work.ps(), 280.0 / 1.5);
     assert_eq!(bounds.longest, ps(190.0));
     assert_eq!(bounds.master, ps(180.0));
@@ -49,12 +49,12 @@ fn two_workers_and_four_tasks_event_by_event() {
 #[test]
 fn overhead_grows_with_the_number_of_processors() {
     let (tasks, workers, _) = case();
-    // o(3) = 1 + 3*3 = 10: as above.
+    // o(3) = 1 + 3*3 = 10, as above.
     let costs = Costs::log_gp(ps(5.0), ps(1.0), ps(3.0), 1.0);
     assert_eq!(farm::run(&tasks, &workers, &costs, &Policy::default(), &mut ()).time, ps(510.0));
 }
 
-/// With the next task sent ahead, worker 0 of one worker never waits: o = 10, L = 100, tasks of 50.
+/// With the next task sent ahead, a single worker never waits: o = 10, L = 100, tasks of 50.
 ///
 /// ```text
 /// request at 0     received at 10, first task sent at 20, second (ahead) at 30
@@ -75,10 +75,10 @@ fn a_task_sent_ahead_is_there_when_the_worker_is_free() {
     assert_eq!(outcome.time, ps(590.0));
 }
 
-/// Worker 1 is lost at 130, in its second task; the master misses it 50 later.
+/// Worker 1 is lost at 130, during its second task; the master notices it 50 later.
 ///
-/// No costs; worker 0: 0-100, 100-200; worker 1: 0-100, then lost in task 3 at 130, missed at 180.
-/// Task 3 goes out again at the next free moment: worker 0 at 200, to 300. Task 4 follows, to 400.
+/// No costs; worker 0: 0-100, 100-200; worker 1: 0-100, then lost in task 3 at 130, noticed at 180. Task 3 is
+/// dealt again at the next free moment: worker 0 at 200, to 300. Task 4 follows, to 400.
 #[test]
 fn the_task_of_a_lost_worker_goes_out_again() {
     let mut workers = Workers::equal(2);
@@ -93,7 +93,7 @@ fn the_task_of_a_lost_worker_goes_out_again() {
     assert_eq!(outcome.workers.iter().map(|used| used.tasks).sum::<u32>(), 5);
 }
 
-/// The last task is lost when worker 0 has long been dismissed: it is called back.
+/// The last task is lost long after worker 0 has been dismissed, which is then called back.
 #[test]
 fn a_dismissed_worker_takes_over_from_a_lost_one() {
     let mut workers = Workers::equal(2);

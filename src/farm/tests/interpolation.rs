@@ -1,8 +1,9 @@
-//! Interpolation: exact where it must be, and honest where it cannot be.
+//! Interpolation: exact where it must be, and refused where it is impossible.
 
 use super::*;
 
-/// A multilinear function: a sum over subsets of coordinates of their product, with these coefficients.
+/// Evaluates a multilinear function: the sum over subsets of coordinates of their product, with these
+/// coefficients.
 fn multilinear(coefficients: &[f64], point: &[i64]) -> f64 {
     (0..1usize << point.len())
         .map(|subset| {
@@ -39,7 +40,7 @@ fn multilinear_times_are_exact_in_any_number_of_dimensions() {
             let grid: TaskGrid =
                 TaskGrid::new((0..dimensions).map(|_| Extent { first: 1, last: 2 + random.below(9) as i64 }).collect())
                     .unwrap();
-            // Not evenly spaced, but with both ends.
+            // Unevenly spaced, but with both ends.
             let axes: Vec<Vec<i64>> = grid
                 .extents()
                 .iter()
@@ -61,7 +62,7 @@ fn multilinear_times_are_exact_in_any_number_of_dimensions() {
     }
 }
 
-/// The recursion as it is printed, for one task.
+/// Evaluates the recursion as printed in the paper, for one task.
 fn recursion(axes: &[Vec<i64>], point: &[i64], time: &dyn Fn(&[i64]) -> f64) -> f64 {
     fn t(k: usize, x: &[i64], axes: &[Vec<i64>], time: &dyn Fn(&[i64]) -> f64) -> f64 {
         if k == 0 {

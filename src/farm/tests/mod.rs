@@ -1,4 +1,5 @@
-//! The master against hand-computed cases, an independent simulator and list scheduling; what must hold in any case.
+//! The master against hand-computed cases, an independent simulator and list scheduling; properties of any
+//! case.
 
 mod hand;
 mod interpolation;
@@ -12,17 +13,17 @@ use crate::farm;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// So many picoseconds.
+/// Returns `time` picoseconds.
 fn ps(time: f64) -> Time {
     Time::from_ps(time)
 }
 
-/// Tasks of these times \[ps\], with the same sizes.
+/// Creates tasks of these times \[ps\], with the same sizes.
 fn tasks(times: &[f64], input: u64, output: u64) -> Tasks {
     Tasks::new(times.iter().map(|&time| ps(time)).collect(), Sizes::Same(Size { input, output }))
 }
 
-/// Random tasks, workers and costs; whole picoseconds, so that sums are exact whatever their order.
+/// Random tasks, workers and costs in whole picoseconds, so that sums are exact in any order.
 struct Case {
     tasks: Tasks,
     workers: Workers,

@@ -1,13 +1,14 @@
-//! An independent simulator: no queue but a scan over all messages, no statistics, the paper's sentences in order.
+//! An independent simulator: it scans all messages instead of using a queue, keeps no statistics, and follows
+//! the paper sentence by sentence.
 
 use super::*;
 
-/// The predicted time, with every message of the run as `(arrival, worker)` in a plain list.
+/// Returns the predicted time, with all messages of the run as `(arrival, worker)` in a plain list.
 fn brute_force(case: &Case) -> Time {
     let Case { tasks, workers, costs, policy } = case;
     let o = costs.overhead.ps() + costs.overhead_per_processor.ps() * (workers.len() + 1) as f64;
     let gap = costs.gap;
-    // What goes out in each message: its work and its sizes.
+    // Work and sizes of each message.
     let mut chunks = Vec::new();
     let (mut first, mut batch) = (0, Vec::new());
     while first < tasks.len() {
@@ -44,7 +45,7 @@ fn brute_force(case: &Case) -> Time {
         clock += o;
         // P2: a task is taken.
         let Some((work, input, output)) = tasks_left.next() else { continue };
-        // P3: it is sent, flies, is received, computed, and its result sent; the result flies.
+        // P3: the task is sent, carried, received and computed, and its result sent and carried.
         clock += o + input * gap;
         let received = clock + costs.latency.ps() + o;
         let result_sent = received + work * workers.factors[worker] + o + output * gap;

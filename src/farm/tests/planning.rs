@@ -3,7 +3,7 @@
 use super::plan::{Played, execute_until, plan};
 use super::*;
 
-/// The Mandelbrot tasks of the paper's size.
+/// Returns the Mandelbrot tasks of the paper's size.
 fn mandelbrot(side: u64, iterations: u64) -> (MandelbrotSpec, TaskGrid, f64) {
     let spec = MandelbrotSpec { side: side.into(), iterations: iterations.into(), time: ps(1.0).into() };
     let work = spec.times().unwrap().iter().map(|time| time.ps()).sum();
@@ -15,8 +15,8 @@ fn time_of(spec: &MandelbrotSpec, point: &[i64]) -> Time {
     spec.time(point[0] as u64, point[1] as u64)
 }
 
-/// Tasks that a simple random sample of these times needs for an interval of 95 %: `n / (1 + n/N)` of N, with
-/// `n = (1.96 s / (part * mean))^2` of infinitely many.
+/// Returns the number of tasks that a simple random sample of these times needs for an interval of 95 %. It
+/// is `n / (1 + n/N)` for N tasks, with `n = (1.96 s / (part * mean))^2` for infinitely many.
 fn simple_sample(times: &[Time], part: f64) -> f64 {
     let all = times.len() as f64;
     let mean = times.iter().map(|time| time.ps()).sum::<f64>() / all;
@@ -38,7 +38,7 @@ fn mandelbrot_is_known_to_two_percent_with_a_fifth_of_a_simple_sample() {
         plan.relative()
     );
     assert!((executed.len() as f64) < needed / 5.0, "{} of {needed}", executed.len());
-    // All tasks together have that work.
+    // All tasks together have the estimated work.
     let tasks = Played::new(&executed, &grid).unwrap().tasks(0);
     assert!((tasks.work().ps() / plan.work.ps() - 1.0).abs() < 1e-9);
 }
@@ -60,7 +60,7 @@ fn the_interval_holds_the_work_for_most_problems() {
         all += 1;
         held += usize::from(error <= plan.relative());
         println!("{} tasks of {}: error {error:.5} interval {:.5}", executed.len(), grid.tasks(), plan.relative());
-        // Never far off.
+        // No error is far off.
         assert!(error < 2.5 * accuracy, "{error} for {accuracy}");
     };
     for f in smooth {
@@ -80,7 +80,7 @@ fn the_interval_holds_the_work_for_most_problems() {
     assert!(held * 10 >= all * 9, "{held} of {all}");
 }
 
-/// A time that neither coordinates nor neighbours tell.
+/// Returns a time that neither coordinates nor neighbours predict.
 fn rough(point: &[i64]) -> Time {
     ps(((point.iter().sum::<i64>() * 7919) % 13) as f64 + 1.0)
 }
@@ -99,7 +99,7 @@ fn a_plan_ends_at_every_task_at_the_latest() {
     }
 }
 
-/// Two tasks of three in a cell of their own, where a and b were drawn: `3 (3 - 2) (a - b)^2 / 4`.
+/// Draws two of three tasks, a and b, in a cell of their own: `3 (3 - 2) (a - b)^2 / 4`.
 #[test]
 fn the_estimate_of_a_round_and_its_variance_have_the_true_means_over_all_draws() {
     let times = [1.0, 4.0, 10.0];
@@ -114,16 +114,16 @@ fn the_estimate_of_a_round_and_its_variance_have_the_true_means_over_all_draws()
 #[test]
 fn times_that_differ_at_random_need_what_sampling_theory_says() {
     // The deviation of exponential times is their mean: 1.96^2 / 0.1^2 = 384 tasks of infinitely many, n / (1 + n/N) of
-    // N; the first round has more, 577 of 15,000.
+    // N. The first round has more, 577 of 15,000.
     let grid: TaskGrid = "15000".parse().unwrap();
     let times = ExponentialSpec { count: 15_000.into(), mean: ps(1e6).into() }.times(3).unwrap();
     let time = |point: &[i64]| times[point[0] as usize - 1];
     let (executed, plan) = execute_until(&grid, 0.1, time).unwrap();
-    // Two tasks a cell may be one more.
+    // Two tasks per cell may be one more.
     assert!((577..=578).contains(&executed.len()), "{}", executed.len());
-    // 1.96 / sqrt(577) = 8.2 %, and little for what was not seen.
+    // 1.96 / sqrt(577) = 8.2 %, and a little for the tasks not seen.
     assert!((0.07..0.1).contains(&plan.relative()), "{}", plan.relative());
-    // 4 % need 2,401 of infinitely many, 2,070 of these: what is expected is not far from it.
+    // 4 % needs 2,401 of infinitely many, 2,070 of these. The expected number is near that.
     let wanted = super::plan::plan(&executed, &grid, 0.04).unwrap();
     assert!((1700..2600).contains(&wanted.needed), "{}", wanted.needed);
     assert!(!wanted.next.is_empty());

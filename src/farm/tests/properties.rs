@@ -1,8 +1,8 @@
-//! What holds whatever the tasks, the workers and the network are.
+//! Properties that hold for any tasks, workers and network.
 
 use super::*;
 
-/// All ways of giving out tasks, for a random case.
+/// Returns all policies for a random case.
 fn policies(case: &Case) -> Vec<Policy> {
     let base = case.policy;
     let ahead = |prefetch| Policy { extensions: master::Extensions { prefetch, ..Default::default() }, ..base };
@@ -25,11 +25,11 @@ fn work_is_conserved_and_no_run_beats_its_bounds() {
             let context = format!("seed {seed}, {policy:?}");
             assert_eq!(outcome.tasks(), case.tasks.len() as u64, "{context}");
             assert_eq!(outcome.undone, 0, "{context}");
-            // Every task goes out once.
+            // Every task is dealt once.
             let mut given: Vec<u32> = turns.iter().flat_map(|turn| turn.first..turn.first + turn.tasks).collect();
             given.sort_unstable();
             assert!(given.into_iter().eq(0..case.tasks.len() as u32), "{context}");
-            // Each takes its time on its worker.
+            // Each task takes its time on its worker.
             let expected: f64 = turns
                 .iter()
                 .map(|turn| {
@@ -56,7 +56,7 @@ fn nothing_is_lost_with_lost_workers() {
     for seed in 0..1500 {
         let mut case = Case::random(seed);
         let mut random = Stream::new(seed, "losses");
-        // Worker 0 stays.
+        // Worker 0 is never lost.
         for worker in 1..case.workers.len() as u32 {
             if random.below(2) == 0 {
                 case.workers.losses.push(Loss { worker, at: ps(random.below(3000) as f64) });
@@ -67,7 +67,7 @@ fn nothing_is_lost_with_lost_workers() {
         let mut turns = Vec::new();
         let outcome = farm::run(&case.tasks, &case.workers, &case.costs, &case.policy, &mut turns);
         assert_eq!((outcome.tasks(), outcome.undone), (case.tasks.len() as u64, 0), "seed {seed}");
-        // What came back is every task once; what did not was sent again.
+        // Results that arrived are every task once. Messages without a result were sent again.
         let back = |turn: &&Turn| turn.back < Time::NEVER;
         let mut done: Vec<u32> =
             turns.iter().filter(back).flat_map(|turn| turn.first..turn.first + turn.tasks).collect();
@@ -79,8 +79,8 @@ fn nothing_is_lost_with_lost_workers() {
     }
 }
 
-/// Graham, Bounds on multiprocessing timing anomalies, 1969: list scheduling on m equal machines takes at most
-/// `A/m + (1 - 1/m) T_max`; a faster worker may make it slower, but not beyond that.
+/// Graham, Bounds on multiprocessing timing anomalies, 1969: list scheduling on m equal machines takes at
+/// most `A/m + (1 - 1/m) T_max`. A faster worker may make a run slower, but not beyond that bound.
 #[test]
 fn list_scheduling_keeps_grahams_bound_and_a_faster_worker_that_of_uniform_machines() {
     for seed in 0..1000 {
@@ -92,7 +92,7 @@ fn list_scheduling_keeps_grahams_bound_and_a_faster_worker_that_of_uniform_machi
         case.workers = Workers::equal(unequal.len() as u32);
         let (work, longest) = (case.tasks.work().ps(), case.tasks.longest().ps());
         assert!(case.run().time.ps() <= work / m + (1.0 - 1.0 / m) * longest + 1e-6, "seed {seed}");
-        // On unequal workers: while the last task waited all were busy, and it may run on the slowest.
+        // On unequal workers all were busy while the last task waited, and it may run on the slowest.
         for worker in 0..unequal.len() {
             case.workers = unequal.clone();
             case.workers.factors[worker] /= 2.0;
@@ -102,8 +102,9 @@ fn list_scheduling_keeps_grahams_bound_and_a_faster_worker_that_of_uniform_machi
     }
 }
 
-/// Two workers, tasks 4, 1, 6. The first takes task 0 to time 4. With factor 4.05 the second is done with task 1 at
-/// 4.05, so the first takes the long one: 10. With factor 3.95 the second is free first and takes it: 3.95 + 6 * 3.95.
+/// Two workers, tasks 4, 1, 6. The first takes task 0 to time 4. With factor 4.05 the second completes task 1
+/// at 4.05, so the first takes the long one: 10. With factor 3.95 the second is free first and takes it: 3.95
+/// + 6 * 3.95.
 #[test]
 fn a_faster_worker_can_make_it_slower() {
     let tasks = tasks(&[4.0, 1.0, 6.0], 0, 0);
@@ -117,16 +118,17 @@ fn a_faster_worker_can_make_it_slower() {
 
 #[test]
 fn a_master_with_enough_to_do_is_the_limit() {
-    // 1000 tasks of 100, o = 10: the master needs 40 a task (as receive 10, send 10 and 20 for the bytes), and a turn
-    // takes 40 + 10 + 100 + 10 + 2 * 5 = 170: five workers keep it busy, more change nothing.
+    // 1000 tasks of 100, o = 10: the master needs 40 per task (receive 10, send 10 and 20 for the bytes), and a turn
+    // takes 40 + 10 + 100 + 10 + 2 * 5 = 170. Five workers keep it busy, and more change nothing.
     let tasks = tasks(&[100.0; 1000], 20, 0);
     let costs = Costs::log_gp(ps(5.0), ps(10.0), Time::ZERO, 1.0);
     let time = |workers| farm::run(&tasks, &Workers::equal(workers), &costs, &Policy::default(), &mut ()).time.ps();
     assert_eq!(Bounds::saturation(&tasks, 1.0, &costs, &Policy::default(), 1000), Some(5));
     assert!(time(4) > 1.05 * time(5));
-    // The last task goes out at 40,000; its result is there 130 later and received in 10, when all others have been.
+    // The last task is sent at 40,000. Its result arrives 130 later, after all others have been received, and is
+    // received in 10.
     assert_eq!([time(5), time(6)], [40_140.0, 40_140.0]);
-    // Of 50 workers, each is received for the last time after that.
+    // Each of 50 workers is received for the last time after that.
     assert_eq!(time(50), 40_500.0);
     assert_eq!(time(50), Bounds::of(&tasks, &Workers::equal(50), &costs, &Policy::default()).master.ps());
 }
@@ -136,8 +138,8 @@ fn what_waits_at_a_saturated_master_is_what_the_workers_have_in_excess() {
     let tasks = tasks(&[100.0; 5000], 20, 0);
     let costs = Costs::log_gp(ps(5.0), ps(10.0), Time::ZERO, 1.0);
     let outcome = farm::run(&tasks, &Workers::equal(20), &costs, &Policy::default(), &mut ());
-    // A turn of 20 workers takes 20 * 40; a worker's message is on its way for 130 of it, in service 40 (from its
-    // receive on), and waits for the rest: by Little's law (800 - 170) / 40 wait on average.
+    // A turn of 20 workers takes 20 * 40. A worker's message is under way for 130 of it and in service for 40 (from its
+    // receive on); it waits for the rest. By Little's law (800 - 170) / 40 wait on average.
     let mean = outcome.waited.ps() / outcome.time.ps();
     assert!((mean - 630.0 / 40.0).abs() < 0.1, "{mean}");
     assert!((16..=17).contains(&outcome.most_waiting), "{}", outcome.most_waiting);

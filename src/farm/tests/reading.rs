@@ -1,4 +1,4 @@
-//! Tasks from tables and tasks files, and what is said of mistakes in them.
+//! Tasks from tables and tasks files, and the messages for mistakes in them.
 
 use super::*;
 use crate::diagnostic::{Invalid, Sources};
@@ -33,7 +33,7 @@ fn mistakes_of_a_table_are_found_at_their_places_all_at_once() {
     assert!(table("i1,bytes\n").unwrap_err().contains("time"));
 }
 
-/// A tasks file in a folder with a table.
+/// Loads a tasks file from a folder with a table.
 fn load(text: &str) -> Result<Tasks, String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("few.csv"), "i1,time\n1,10 ns\n3,30 ns\n").unwrap();
