@@ -1,38 +1,38 @@
-//! Numbers with whatever unit they have.
+//! Numbers with any of the units of scenarios.
 
 use crate::units::{Bandwidth, Bytes, PerByte, Time};
 
-/// What an amount is of, and the unit that its value is in.
+/// Unit of an amount, and the base in which its value is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// Nothing: whole numbers.
+    /// No unit: whole numbers.
     Whole,
-    /// Nothing: any other number.
+    /// No unit: any other number.
     Plain,
     /// Per cent.
     Percent,
-    /// A size \[B\].
+    /// Size \[B\].
     Bytes,
-    /// A time \[ps\].
+    /// Time \[ps\].
     Time,
-    /// A bandwidth \[B/s\].
+    /// Bandwidth \[B/s\].
     Bandwidth,
-    /// A time per byte \[ps/B\].
+    /// Time per byte \[ps/B\].
     PerByte,
 }
 
 impl Unit {
-    /// True if it is a time, or a time per byte.
+    /// Returns true for a time or a time per byte.
     pub(super) fn is_time(self) -> bool {
         matches!(self, Self::Time | Self::PerByte)
     }
 
-    /// True if it is none.
+    /// Returns true if there is no unit.
     pub fn is_none(self) -> bool {
         matches!(self, Self::Whole | Self::Plain)
     }
 
-    /// Returns the base unit, for people and for names of columns.
+    /// Returns the name of the base unit for people, and its suffix for names of columns.
     pub(super) fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Whole | Self::Plain => ("", ""),
@@ -45,22 +45,22 @@ impl Unit {
     }
 }
 
-/// A number, or a quantity of one of the kinds that scenarios have.
+/// Number, or quantity with one of the units of scenarios.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Amount {
-    /// The number in its unit.
+    /// Number in its unit.
     pub value: f64,
-    /// What it is of.
+    /// Unit of the value.
     pub unit: Unit,
 }
 
 impl Amount {
-    /// An amount without a unit.
+    /// Creates an amount without a unit.
     pub fn number(value: f64) -> Self {
         Self { value, unit: Unit::Plain }
     }
 
-    /// The number or quantity that a text is, if it is one.
+    /// Parses a number or quantity; returns `None` if the text is neither.
     pub fn read(text: &str) -> Option<Self> {
         let whole = || text.parse::<i64>().ok().map(|whole| (whole as f64, Unit::Whole));
         let plain = || text.parse::<f64>().ok().filter(|number| number.is_finite()).map(|plain| (plain, Unit::Plain));
@@ -72,7 +72,7 @@ impl Amount {
         read.map(|(value, unit)| Self { value, unit })
     }
 
-    /// Another number of the same kind; sizes are whole.
+    /// Returns an amount with another value and the same unit; sizes are rounded to whole bytes.
     #[must_use]
     pub fn with(self, value: f64) -> Self {
         match self.unit {
@@ -82,17 +82,17 @@ impl Amount {
         }
     }
 
-    /// Whether both have the same kind of unit.
+    /// Returns true if both have the same kind of unit.
     pub fn is_like(self, other: Self) -> bool {
         self.unit == other.unit || self.unit.is_none() && other.unit.is_none()
     }
 
-    /// In base units \[1, %, B, s, s/B, B/s\].
+    /// Returns the value in base units \[1, %, B, s, s/B, B/s\].
     pub fn base(self) -> f64 {
         if self.unit.is_time() { Time::from_ps(self.value).seconds() } else { self.value }
     }
 
-    /// For people, and yet what reads back as the same.
+    /// Formats the amount for people; the text still parses to the same amount.
     pub fn shown(self) -> String {
         let shown = match self.unit {
             Unit::Time => Time::from_ps(self.value).to_string(),
@@ -103,7 +103,7 @@ impl Amount {
         if Self::read(&shown) == Some(self) { shown } else { self.text() }
     }
 
-    /// As files have it, to the last bit.
+    /// Formats the amount for files, exact to the last bit.
     pub fn text(self) -> String {
         match self.unit {
             Unit::Whole | Unit::Plain => self.value.to_string(),

@@ -2,24 +2,24 @@
 
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
 
-/// The mistakes of several points, each said once.
+/// Mistakes of several points, each listed once.
 #[derive(Default)]
 pub(super) struct Mistakes {
     found: Vec<(Diagnostic, Vec<String>)>,
 }
 
 impl Mistakes {
-    /// Adds those of one point.
+    /// Adds the mistakes of one point.
     pub fn add(&mut self, point: &str, found: &[Diagnostic], sources: &Sources) {
         for diagnostic in found {
-            // Each point has texts of its own: places that hold without them.
+            // Each point has its own texts, so places must hold without them.
             let mut placed = diagnostic.clone();
             placed.at = match diagnostic.place(sources) {
                 Some(place) => At::Place(Box::new(place)),
                 None => At::Nowhere,
             };
             match self.found.iter_mut().find(|(known, _)| *known == placed) {
-                // (A point that is tried in several ways has one name.)
+                // A point that is tried in several ways has one name.
                 Some((_, points)) if points.iter().any(|known| known == point) => {}
                 Some((_, points)) => points.push(point.to_owned()),
                 None => self.found.push((placed, vec![point.to_owned()])),
@@ -27,7 +27,7 @@ impl Mistakes {
         }
     }
 
-    /// Nothing, or all mistakes with the points they belong to.
+    /// Returns all mistakes with the points they belong to as an error, or `Ok` if there are none.
     pub fn none(self) -> Result<(), Invalid> {
         if self.found.is_empty() {
             return Ok(());

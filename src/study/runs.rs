@@ -1,4 +1,4 @@
-//! The loop over the runs of a study: side by side, watched, and ended together.
+//! Loop over the runs of a study: runs side by side, reports progress, and ends all runs together.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,12 +8,12 @@ use crate::report::Gridlock;
 use crate::units::count;
 use crate::workload::Blocked;
 
-/// How far many runs are.
+/// Progress of many runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SweepProgress {
-    /// Runs that are done.
+    /// Number of finished runs.
     pub runs: usize,
-    /// Runs in all.
+    /// Total number of runs.
     pub total_runs: usize,
     /// Messages delivered in all runs so far.
     pub messages: u64,
@@ -21,36 +21,36 @@ pub struct SweepProgress {
     pub total_messages: u64,
 }
 
-/// Looks on while many runs go, and may end them.
+/// Observer of many runs, which can end them.
 #[derive(Clone, Copy, Default)]
 pub struct Control<'a> {
     /// Called from any thread, every few thousand messages and after each run.
     pub progress: Option<&'a (dyn Fn(SweepProgress) + Sync)>,
-    /// Set to end them: what is complete by then is reported.
+    /// Set to end the runs. Runs that are complete by then are reported.
     pub cancel: Option<&'a AtomicBool>,
 }
 
 impl Control<'_> {
-    /// Whether the runs are to end.
+    /// Returns true if the runs are to end.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 }
 
-/// One of the runs ends when all do.
+/// Ends a single run when all runs are to end.
 impl Watch for Control<'_> {
     fn tick(&self, _: Progress) -> bool {
         !self.is_cancelled()
     }
 }
 
-/// The runs of a study, and what they have done together.
+/// Runs of a study and their progress together.
 pub(super) struct Runs<'a> {
     control: Control<'a>,
     done: AtomicUsize,
-    /// By run: messages, or another measure of how long it takes.
+    /// Work of each run: messages, or another measure of its duration.
     works: Vec<u64>,
-    /// How much of all that is done.
+    /// Work that is done, of all runs.
     work: AtomicU64,
     total_work: u64,
     failed: AtomicBool,
@@ -58,13 +58,13 @@ pub(super) struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Creates the tally of runs that each have this much work.
+    /// Creates the tally of runs with these amounts of work.
     pub fn new(control: Control<'a>, works: Vec<u64>) -> Self {
         let (done, work, failed) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
         Self { control, done, work, total_work: works.iter().sum(), works, failed, is_apart: false }
     }
 
-    /// Gives runs threads of their own, so that nothing else is on them.
+    /// Gives the runs threads of their own, so that nothing else runs on them.
     pub fn apart(self) -> Self {
         Self { is_apart: true, ..self }
     }
@@ -79,13 +79,15 @@ impl<'a> Runs<'a> {
         (self.works.len() - self.done.load(Ordering::Relaxed)) as u64
     }
 
-    /// Begins the run of this number.
+    /// Starts the run with this number.
     pub fn begin(&self, number: usize) -> Run<'_> {
         Run { runs: self, work: self.works[number], counted: AtomicU64::new(0) }
     }
 
-    /// Makes the runs of all jobs in their order, on as many threads as rayon has. Returns what came out, in the same
-    /// order: nothing of runs that were ended, or not begun because others had failed.
+    /// Makes the runs of all jobs in their order, on as many threads as rayon has.
+    ///
+    /// Returns the results in the same order: `None` for runs that were ended, or never started because
+    /// others had failed.
     pub fn each<J: Sync, R: Send>(
         &self,
         jobs: &[J],
@@ -118,7 +120,7 @@ impl<'a> Runs<'a> {
         if self.is_apart {
             std::thread::scope(|scope| {
                 let start = |_: &u64| std::thread::Builder::new().spawn_scoped(scope, one_after_another).is_ok();
-                // Where the system gives no threads, this one does it all.
+                // If the system gives no threads, this thread does all jobs.
                 if threads.filter(start).count() == 0 {
                     one_after_another();
                 }
@@ -128,7 +130,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// True if no more is to be begun.
+    /// Returns true if no more runs are to start.
     pub fn is_ended(&self) -> bool {
         self.control.is_cancelled() || self.failed.load(Ordering::Relaxed)
     }
@@ -145,7 +147,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// One run while it goes.
+/// One run in progress.
 pub(super) struct Run<'a> {
     runs: &'a Runs<'a>,
     work: u64,
@@ -153,14 +155,14 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Counts this part of its work as done.
+    /// Counts this part of the run's work as done.
     fn count(&self, part: f64) {
         let now = (self.work as f64 * part.clamp(0.0, 1.0)) as u64;
         let before = self.counted.swap(now, Ordering::Relaxed);
         self.runs.work.fetch_add(now.saturating_sub(before), Ordering::Relaxed);
     }
 
-    /// Counts it as done.
+    /// Counts the run as done.
     pub fn end(self) {
         self.count(1.0);
         self.runs.done.fetch_add(1, Ordering::Relaxed);
@@ -170,7 +172,7 @@ impl Run<'_> {
 
 impl Watch for Run<'_> {
     fn tick(&self, progress: Progress) -> bool {
-        // Of work without an end no part is known.
+        // Work without an end has no known part.
         if progress.total > 0 {
             self.count(progress.delivered as f64 / progress.total as f64);
         }
@@ -179,12 +181,12 @@ impl Watch for Run<'_> {
     }
 }
 
-/// `1 task is not done`, `98 tasks are not done`.
+/// Returns the text `1 task is not done`, `98 tasks are not done`.
 pub fn not_done(tasks: u32) -> String {
     count(tasks.into(), "task is not done", "tasks are not done")
 }
 
-/// What does not go on, in words.
+/// Describes a deadlock: the number of ranks or packets that wait.
 pub(super) fn stuck(blocked: &[Blocked], gridlock: Option<&Gridlock>) -> String {
     match gridlock {
         Some(gridlock) => count(gridlock.packets, "packet waits for itself", "packets wait for each other"),
@@ -192,7 +194,7 @@ pub(super) fn stuck(blocked: &[Blocked], gridlock: Option<&Gridlock>) -> String 
     }
 }
 
-/// Locks what no panic leaves half changed.
+/// Locks a mutex and ignores poisoning: no panic leaves the data half changed.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

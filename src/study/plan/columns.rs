@@ -1,8 +1,9 @@
-//! The columns that every row has.
+//! Columns that every row has.
 
-/// The first of them, and the only one that is no number: `complete`, or why not.
+/// First of these columns, and the only one that is not a number: `complete`, or the reason why the run ended
+/// early.
 pub(super) const STATUS: &str = "status";
-/// The columns of every row behind those of the keys: what came out.
+/// Result columns of every row, after those of the keys.
 pub(super) const RESULTS: [&str; 7] = [
     STATUS,
     "makespan_s",
@@ -12,16 +13,16 @@ pub(super) const RESULTS: [&str; 7] = [
     "path_bound_s",
     "ratio_to_bound",
 ];
-/// Further columns of plans that ask for estimates, behind what they keep: the interval of the makespan, and which part
-/// of the messages was simulated; nothing where all was.
+/// Further columns of plans that ask for estimates, after the kept figures: the interval of the makespan, and
+/// the simulated part of the messages. They are empty if the whole run was simulated.
 pub(super) const ESTIMATE: [&str; 3] = ["estimate_low_s", "estimate_high_s", "simulated_part"];
-/// The last column: why there is no makespan.
+/// Last column: the reason why there is no makespan.
 pub(super) const ERROR: &str = "error";
 
-/// How long a point took: rows of a store have it, merged ones have not.
+/// Column of the run time of a point: rows of a store have it, merged rows do not.
 pub(super) const WALL: &str = "wall_s";
 
-/// Whether every row has a column of this name.
+/// Returns true if every row has a column of this name.
 pub(super) fn is_usual(name: &str) -> bool {
     RESULTS.contains(&name) || ["id", ERROR, WALL].contains(&name)
 }

@@ -1,4 +1,4 @@
-//! Means over seeds: which configuration is best, which key matters how much, where lines cross.
+//! Means over seeds: the best configuration, the sensitivity to each key, and crossings of lines.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,93 +17,94 @@ use crate::report::Sample;
 use crate::study::{Amount, Unit};
 use crate::units::grouped;
 
-/// Configurations that means are taken of at most.
+/// Largest number of configurations of which means are taken.
 const MOST: u64 = 1_000_000;
-/// How often a crossing is looked for between what is known.
+/// Largest number of times that crossings are narrowed down.
 const MOST_ROUNDS: u32 = 30;
 
-/// A key that is varied, with all its values.
+/// Key that varies, with all its values.
 #[derive(Clone, PartialEq, Debug)]
 pub struct VariedKey {
-    /// As the plan writes it.
+    /// Name, as the plan writes it.
     pub name: String,
-    /// Its values in the order of the plan, as they are written.
+    /// Values in the order of the plan, as written.
     pub values: Vec<String>,
-    /// The same as numbers \[`unit`\]; nothing where one of them is none.
+    /// Values as numbers \[`unit`\]; `None` if one of them is not a number.
     pub numbers: Option<Vec<f64>>,
-    /// `B`, `s`, `B/s`, `s/B`, `%`, or empty.
+    /// Unit of the numbers: `B`, `s`, `B/s`, `s/B`, `%`, or empty.
     pub unit: &'static str,
-    /// The number of its `[[zip]]`, which other keys may have as well.
+    /// Number of its `[[zip]]`. Keys that vary together have the same number.
     pub group: usize,
 }
 
-/// A configuration over its seeds.
+/// Configuration, summarized over its seeds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MeanRow {
-    /// Of each key the position of its value among all of them.
+    /// For each key, the position of its value among all its values.
     pub choice: Vec<usize>,
-    /// Complete runs.
+    /// Number of complete runs.
     pub seeds: u64,
-    /// Their mean makespan \[s\].
+    /// Mean makespan \[s\].
     pub mean_s: f64,
-    /// Half of its 95 % interval \[s\]; 0 where there is one run.
+    /// Half of the 95 % interval of the mean \[s\]; 0 for a single run.
     pub half_s: f64,
-    /// The means of what the plan keeps, where that is a number.
+    /// Means of the kept figures that are numbers.
     pub kept: Vec<Option<f64>>,
 }
 
-/// All configurations with a makespan.
+/// Means of all configurations with a makespan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Means {
-    /// The name of the plan.
+    /// Name of the plan.
     pub plan: String,
-    /// The keys that are varied, but the seed.
+    /// Keys that vary, except the seed.
     pub keys: Vec<VariedKey>,
-    /// What the plan keeps.
+    /// Names of the kept figures.
     pub kept: Vec<String>,
-    /// In the order of the plan.
+    /// Rows, in the order of the plan.
     pub rows: Vec<MeanRow>,
-    /// How much of the plan is there.
+    /// Numbers of points, in all and done.
     pub counts: Counts,
 }
 
 impl Means {
-    /// Whether makespans are estimates, but where all had to be simulated.
+    /// Returns true if makespans are estimates, except those of runs that had to be simulated in full.
     pub fn are_estimates(&self) -> bool {
         self.kept.iter().any(|key| key == columns::ESTIMATE[0])
     }
 }
 
-/// Where another value of a key becomes the best.
+/// Crossing: a place where another value of a key becomes the best.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Crossing {
-    /// The values of the other keys: name and value.
+    /// Values of the other keys: name and value.
     pub rest: Vec<(String, String)>,
-    /// What is best below, and above.
+    /// Best value below the crossing, and above it.
     pub best: [String; 2],
-    /// Between these it is \[unit of the key\].
+    /// Bounds of the crossing \[unit of the key\].
     pub between: [f64; 2],
-    /// The same where the 95 % intervals of both are apart, as far as is known.
+    /// Nearest values below and above at which the 95 % intervals of both are apart, if known.
     pub clear: [Option<f64>; 2],
 }
 
-/// Which part of the variance of log(makespan) goes with a key alone.
+/// Part of the variance of log(makespan) that one key explains.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sensitivity {
-    /// The key.
+    /// Name of the key.
     pub key: String,
-    /// From 0 to 1: Var(E(log m | key)) / Var(log m), the first-order index of Sobol over the points of the plan.
+    /// Var(E(log m | key)) / Var(log m), from 0 to 1: the first-order index of Sobol over the points of the
+    /// plan.
     ///
-    /// Source: I. M. Sobol, "Sensitivity estimates for nonlinear mathematical models", Math. Modelling Comput. Exp. 1
-    /// (1993) 407-414.
+    /// Source: I. M. Sobol, "Sensitivity estimates for nonlinear mathematical models", Math. Modelling
+    /// Comput. Exp. 1 (1993) 407-414.
     pub part: f64,
-    /// The value with the least mean, and the one with the largest.
+    /// Value with the smallest mean, and value with the largest.
     pub extremes: [String; 2],
-    /// How many times as long the latter takes.
+    /// Ratio of the largest mean to the smallest.
     pub ratio: f64,
 }
 
-/// Takes the means of what is done of a plan.
+/// Computes the means over the points of a plan that are done.
 ///
 /// # Errors
 /// A store that cannot be used.
@@ -113,7 +114,7 @@ pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
         return Err(Diagnostic::new("too-many-points", message).help("leave some out: [[only]], [[skip]]").into());
     }
     let mut keys: Vec<VariedKey> = Vec::new();
-    // Of each key: of each of its values the position among those that differ.
+    // For each key and each of its values, the position among the distinct values.
     let mut positions: Vec<Vec<usize>> = Vec::new();
     for (i, group) in plan.points.groups.iter().enumerate() {
         for (key, values) in group.keys.iter().zip(&group.values) {
@@ -152,13 +153,13 @@ pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
     Ok(Means { plan: plan.name.clone(), rows: means, keys, kept: kept.clone(), counts })
 }
 
-/// The runs of a configuration.
+/// Runs of one configuration.
 struct Summed {
-    /// Its number.
+    /// Number of the configuration.
     configuration: u64,
-    /// By seed \[s\].
+    /// Makespan of each seed \[s\].
     makespans: Vec<f64>,
-    /// By figure that is kept, then by seed.
+    /// Kept figures: for each figure, its value with each seed.
     figures: Vec<Vec<f64>>,
 }
 
@@ -167,7 +168,7 @@ impl Summed {
         Self { configuration, makespans: Vec::new(), figures: vec![Vec::new(); kept] }
     }
 
-    /// Their means, where there are any.
+    /// Computes the means; returns `None` if there are no runs.
     fn mean(self, choice: impl Fn(&Self) -> Vec<usize>) -> Option<MeanRow> {
         let makespans = Sample::of(&self.makespans)?;
         let kept = self.figures.iter().map(|all| Sample::of(all).map(|figure| figure.mean)).collect();
@@ -176,7 +177,7 @@ impl Summed {
     }
 }
 
-/// A key, and of each of its values the position among those that differ.
+/// Returns a key, and for each of its values the position among the distinct values.
 fn varied(name: &str, values: &Values, group: usize) -> (VariedKey, Vec<usize>) {
     let trees: Vec<_> = (0..values.len()).map(|i| values.value(i)).collect();
     let numbers: Option<Vec<Amount>> = trees.iter().map(amount).collect();
@@ -205,7 +206,7 @@ fn text(value: &Value) -> String {
 }
 
 impl Means {
-    /// The configurations with the least means, best first.
+    /// Returns the configurations with the smallest means, best first.
     pub fn best(&self, most: usize) -> Vec<&MeanRow> {
         let mut rows: Vec<&MeanRow> = self.rows.iter().collect();
         rows.arrange_by(|a, b| a.mean_s.total_cmp(&b.mean_s));
@@ -213,15 +214,16 @@ impl Means {
         rows
     }
 
-    /// The value of a key in a row.
+    /// Returns the value of a key in a row.
     pub fn value(&self, row: &MeanRow, key: usize) -> &str {
         &self.keys[key].values[row.choice[key]]
     }
 
-    /// The key of this name.
+    /// Returns the position of the key of this name.
     ///
     /// # Errors
-    /// There is none; the message says which there are. Seeds are none: means are over them.
+    /// No such key; the message lists the keys. Seeds do not count as keys, because means are taken over
+    /// them.
     pub fn key(&self, name: &str) -> Result<usize, Diagnostic> {
         self.keys.iter().position(|key| key.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.keys.iter().map(|key| key.name.as_str()).collect();
@@ -237,7 +239,7 @@ impl Means {
         })
     }
 
-    /// Which key matters how much, most first.
+    /// Computes the sensitivity to each key, most sensitive first.
     #[expect(clippy::disallowed_methods, reason = "logarithms for a table that people read; no run depends on them")]
     pub fn sensitivity(&self) -> Vec<Sensitivity> {
         let logs: Vec<f64> = self.rows.iter().map(|row| row.mean_s.max(f64::MIN_POSITIVE).ln()).collect();
@@ -271,13 +273,14 @@ impl Means {
         found
     }
 
-    /// The keys that vary with neither of these.
+    /// Returns the keys that vary together with neither of these two.
     fn others(&self, keys: [usize; 2]) -> impl Iterator<Item = usize> {
         let groups = keys.map(|key| self.keys[key].group);
         (0..self.keys.len()).filter(move |&key| !groups.contains(&self.keys[key].group))
     }
 
-    /// Rows that differ in these two keys alone, and what varies together with them, by the choices of the others.
+    /// Groups rows that differ only in these two keys, and in keys that vary together with them, by the
+    /// values of the other keys.
     pub fn panels(&self, keys: [usize; 2]) -> BTreeMap<Vec<usize>, Vec<&MeanRow>> {
         let mut panels: BTreeMap<Vec<usize>, Vec<&MeanRow>> = BTreeMap::new();
         for row in &self.rows {
@@ -286,15 +289,15 @@ impl Means {
         panels
     }
 
-    /// What the choices of a panel are: name and value of each key that has several.
+    /// Returns name and value of each other key of a panel that has several values.
     pub fn rest(&self, keys: [usize; 2], choices: &[usize]) -> Vec<(String, String)> {
         let others = self.others(keys).map(|key| &self.keys[key]).zip(choices);
         let several = others.filter(|(key, _)| key.values.len() > 1);
         several.map(|(key, &choice)| (key.name.clone(), key.values[choice].clone())).collect()
     }
 
-    /// Returns the values of the second key that are the best at all values of the first one, with those of the other
-    /// keys.
+    /// Returns the values of the second key that are the best at all values of the first one, each with the
+    /// values of the other keys.
     pub fn best_throughout(&self, keys: [usize; 2]) -> Vec<(Vec<(String, String)>, &str)> {
         let [over, of] = keys;
         let throughout = |(rest, rows): (Vec<usize>, Vec<&MeanRow>)| {
@@ -312,10 +315,10 @@ impl Means {
         self.panels(keys).into_iter().filter_map(throughout).collect()
     }
 
-    /// From which values of `over` on another value of `of` is the best.
+    /// Finds the values of `over` between which another value of `of` becomes the best.
     ///
     /// # Errors
-    /// A key without numbers.
+    /// A key whose values are not numbers.
     pub fn crossings(&self, over: usize, of: usize) -> Result<Vec<Crossing>, Diagnostic> {
         let Some(numbers) = &self.keys[over].numbers else {
             let message =
@@ -326,7 +329,7 @@ impl Means {
         };
         let mut crossings = Vec::new();
         for (rest, rows) in self.panels([over, of]) {
-            // By number, the rows at it.
+            // Rows at each number, ascending.
             let mut numbered: Vec<(f64, &MeanRow)> = rows.iter().map(|row| (numbers[row.choice[over]], *row)).collect();
             numbered.arrange_by(|a, b| a.0.total_cmp(&b.0));
             let columns: Vec<(f64, Vec<&MeanRow>)> = numbered
@@ -336,14 +339,14 @@ impl Means {
             let best = |column: &[&MeanRow]| -> Option<usize> {
                 column.iter().min_by(|a, b| a.mean_s.total_cmp(&b.mean_s)).map(|row| row.choice[of])
             };
-            // How far one is ahead of the other for certain.
+            // True if the intervals are apart, with `first` below `second`.
             let is_clear = |column: &[&MeanRow], first: usize, second: usize| {
                 let row = |choice: usize| column.iter().find(|row| row.choice[of] == choice);
                 row(first).zip(row(second)).is_some_and(|(a, b)| a.mean_s + a.half_s < b.mean_s - b.half_s)
             };
             for i in 1..columns.len() {
                 let (Some(below), Some(above)) = (best(&columns[i - 1].1), best(&columns[i].1)) else { continue };
-                // Equal is not better.
+                // An equal mean is not better.
                 let is_tie = |column: &[&MeanRow]| {
                     let mean = |choice: usize| column.iter().find(|row| row.choice[of] == choice).map(|row| row.mean_s);
                     mean(below).is_some() && mean(below) == mean(above)
@@ -365,11 +368,11 @@ impl Means {
     }
 }
 
-/// Runs a plan, and then values of `over` between those after which another value of `of` is the best, until each such
-/// place is known to this part of itself. The plan has the values that were added from then on.
+/// Runs a plan, and then further values of `over`, until the crossings at which another value of `of` becomes
+/// the best are known to the relative precision `part`. The new values stay in the plan.
 ///
 /// # Errors
-/// A store that cannot be used or written, keys that are not there or have no numbers.
+/// A store that cannot be used or written, and keys that do not exist or have no numbers.
 pub fn refine(
     plan: &mut Plan,
     folder: &Path,
@@ -424,7 +427,7 @@ impl Plan {
         })
     }
 
-    /// Adds values to a key, in the order of their numbers; whether it has such.
+    /// Adds values to a key, in the order of their numbers. Returns false if the key has no numbers.
     fn add_values(&mut self, name: &str, added: &[f64]) -> bool {
         let Some(values) = self.values_of(name) else { return false };
         let mut trees: Vec<_> = (0..values.len()).map(|i| values.value(i)).collect();

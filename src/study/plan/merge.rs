@@ -1,4 +1,4 @@
-//! The rows of all shards, in the order of the plan.
+//! Rows of all shards, in the order of the plan.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,43 +11,43 @@ use super::table::{Columns, Kept, Table};
 use super::{Plan, Visit};
 use crate::diagnostic::Diagnostic;
 
-/// How many points there are, and how many are done.
+/// Numbers of points of a plan, in all and done.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Counts {
     /// Points that the plan asks for; with a rule for seeds, as far as is known.
     pub points: u64,
-    /// Of these, points that are the same as another: of one scenario, however it is written.
+    /// Points that are the same as another one: the same scenario, however it is written.
     pub repeated: u64,
     /// Points with a row.
     pub done: u64,
-    /// Of these, points without a makespan.
+    /// Points that are done and have no makespan.
     pub failed: u64,
     /// Points without a row.
     pub missing: u64,
-    /// Configurations whose seeds are not enough yet, where a rule says how many are; their missing points are counted
-    /// as one each.
+    /// Configurations that still need seeds, if a rule decides how many seeds are enough. The missing points
+    /// of each count as one.
     pub unfinished: u64,
-    /// How long a point takes, on average over those that are done \[s\].
+    /// Mean run time of the points that are done \[s\].
     pub wall_s: Option<f64>,
 }
 
 impl Counts {
-    /// How long the missing points take on so many threads \[s\].
+    /// Estimates the time of the missing points on this number of threads \[s\].
     pub fn left_s(&self, threads: usize) -> Option<f64> {
         self.wall_s.map(|wall| wall * self.missing as f64 / threads.max(1) as f64)
     }
 }
 
-/// What a merge found.
+/// Result of a merge.
 #[derive(Clone, Debug, Default)]
 pub struct Merged {
-    /// How much of the plan is there.
+    /// Numbers of points, in all and done.
     pub counts: Counts,
-    /// What is wrong with lines of the store.
+    /// Faulty lines of the store.
     pub faults: Faults,
 }
 
-/// Counts what is done of a plan; without a folder nothing is.
+/// Counts the points of a plan that are done; without a folder, none is.
 ///
 /// # Errors
 /// A store that cannot be used.
@@ -58,8 +58,8 @@ pub fn count(plan: &Plan, folder: Option<&Path>) -> Result<Merged, StoreError> {
     Ok(Merged { counts, faults: store.map(|store| store.faults).unwrap_or_default() })
 }
 
-/// Writes the rows of all points that are done, in the order of the plan: the same bytes whoever ran them, and however
-/// often that was interrupted.
+/// Writes the rows of all points that are done, in the order of the plan. The bytes do not depend on which
+/// process ran the points, or on how often it was interrupted.
 ///
 /// # Errors
 /// A store that cannot be used, points whose rows differ, and failures of the writer.
@@ -90,7 +90,7 @@ pub fn merge(plan: &Plan, folder: &Path, columns: Columns, writer: &mut dyn Writ
     Ok(Merged { counts, faults: store.faults })
 }
 
-/// Goes over the points of a plan that count, in order, with their rows.
+/// Visits the points of a plan that have rows, in order, and counts all points.
 pub(super) fn over(
     plan: &Plan,
     store: Option<&Store>,
@@ -100,7 +100,7 @@ pub(super) fn over(
     let (mut mean, mut finished) = (Mean::default(), true);
     let (mut wall_s, mut seen) = (0.0, FxHashSet::default());
     let rule = plan.settings.within;
-    // Seeds differ: so configurations are the same, with all their seeds, or none of their points are.
+    // Seeds are distinct, so two configurations have either all of their points in common or none.
     let by_configuration = plan.points.seeds.is_some() && !plan.points.is_filtered();
     let mut is_new = true;
     plan.each(|configuration, visit| -> Result<bool, StoreError> {
@@ -115,7 +115,7 @@ pub(super) fn over(
         counts.repeated += u64::from(!is_new);
         let Some(found) = store.and_then(|store| store.get(visit.id)) else {
             counts.missing += 1;
-            // Seeds come one after another: behind a missing one nothing is known.
+            // Seeds are run in order: the seeds after a missing one are unknown.
             return Ok(rule.is_none());
         };
         counts.done += 1;

@@ -1,10 +1,11 @@
-//! Plans: sweeps over many points, of which each is run once and kept, whatever happens to the process.
+//! Plans: sweeps over many points, in which each point is run once and its row survives the process.
 //!
-//! A [`Plan`] is a scenario of any work and what is varied of it: `[grid]`, every combination of the values of keys,
-//! and `[[zip]]`, keys that vary together. Its points are counted and numbered, and never listed. A point has an *id*:
-//! a hash of its scenario with all defaults, the contents of the files that it names, and the version of results
-//! ([`RESULTS`]). [`run`] appends a row for each point to a file of a folder, its *store*; what is there by its id is
-//! not run again. [`merge`] reads the rows in the order of the plan.
+//! A [`Plan`] is a scenario of any work and the keys that vary: `[grid]`, every combination of the values of
+//! keys, and `[[zip]]`, keys that vary together. Its points are counted and numbered, and never listed. A
+//! point has an *id*: a hash of its scenario with all defaults, the contents of the files that it names, and
+//! the version of results ([`RESULTS`]). [`run`] appends a row for each point to a file of a folder, the
+//! *store*. A point whose id is already in the store is not run again. [`merge`] reads the rows in the order
+//! of the plan.
 
 mod columns;
 mod means;
@@ -36,16 +37,16 @@ pub use run::{Progress, Ran, RunControl, run};
 pub use store::{Faults, Shard, StoreError};
 pub use table::Columns;
 
-/// Version of results: part of the id of each point, so that points of another version are simulated again. A change
-/// that moves a simulated time raises it by one, here and in CHANGELOG.md.
+/// Version of results: part of the id of each point, so that points of another version are simulated again. A
+/// change that moves a simulated time raises it by one, here and in CHANGELOG.md.
 pub const RESULTS: u32 = 38;
 
-/// Points of a plan at most.
+/// Largest number of points of a plan.
 const MOST_POINTS: u64 = 10_000_000;
-/// Configurations that are looked at together where their order matters.
+/// Number of configurations that are built in parallel where their order matters.
 const TOGETHER: u64 = 4096;
 
-/// A sweep: what is varied, in which scenario, and what is kept of each point.
+/// Sweep: a scenario, the keys that vary, and the figures that are kept of each point.
 pub struct Plan {
     name: String,
     digest: String,
@@ -54,31 +55,32 @@ pub struct Plan {
     settings: read::Settings,
 }
 
-/// A key with one of its values.
+/// Key with one of its values.
 type Value<'a> = (&'a points::Key, Tree);
 
-/// All that a configuration, a combination of everything but the seed, has.
+/// Configuration: a combination of the values of all keys except the seed.
 struct Configuration<'a> {
-    /// Its number among all, from 0 on.
+    /// Number of the configuration, from 0.
     number: u64,
     values: Vec<(&'a points::Key, Tree)>,
-    /// What is wrong with its form leaves it an identity as well.
+    /// Identity of the scenario; a scenario with mistakes has an identity too.
     identity: Identity,
 }
 
 impl Plan {
-    /// Reads a plan, from a file or from one that is attached to the loader; `loader` is what lies below it.
+    /// Reads a plan, from a file or from one that is attached to the loader. The plan is laid over the texts
+    /// of `loader`.
     ///
     /// # Errors
-    /// Every mistake: of what is varied, and of the scenario with every value of every key that is listed. That values
-    /// do not go together is a mistake of their point alone, whose row says so.
+    /// Every mistake in the keys that vary, and in the scenario with each listed value of each key. Values
+    /// that contradict each other are a mistake of their point alone, which its row reports.
     pub fn read(path: &Path, loader: Loader) -> Result<Self, Invalid> {
         let attached = path.to_str().and_then(|name| loader.attached(name)).map(<[u8]>::to_vec);
         let base = Base::new(loader.file(path), &OF_PLANS);
         let (points, mut settings) = match read::read(base.apart()) {
             Ok(read) if base.mistakes().is_empty() => read,
             Ok(_) => return Err(invalid(&base, base.mistakes().to_vec())),
-            // Of a file that is not there nothing can be said to be missing.
+            // Parts cannot be missing from a file that does not exist.
             Err(_) if base.apart().is_empty() && !base.mistakes().is_empty() => {
                 return Err(invalid(&base, base.mistakes().to_vec()));
             }
@@ -132,7 +134,7 @@ impl Plan {
         Err(invalid(&self.base, vec![diagnostic.help("let [[skip]] match fewer points, or [[only]] more of them")]))
     }
 
-    /// Whether every value has the form of its key: the others are as they are first.
+    /// Checks that every value has the form of its key, with all other keys at their first value.
     fn check_values(&self) -> Result<(), Invalid> {
         let mut mistakes = Mistakes::default();
         let mut later = self.points.configurations().unwrap_or(1);
@@ -152,7 +154,7 @@ impl Plan {
         mistakes.none()
     }
 
-    /// The name of its file.
+    /// Returns the name of the plan's file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -162,17 +164,17 @@ impl Plan {
         self.keys().contains(&name) || self.settings.keep.iter().any(|kept| kept == name)
     }
 
-    /// The keys that are varied, as they are written, in the order in which they are.
+    /// Returns the keys that vary, as written and in the order of the plan.
     pub fn keys(&self) -> Vec<&str> {
         self.points.keys().map(|key| key.name.as_str()).collect()
     }
 
-    /// Points at most: filters leave some out, and a rule may need fewer seeds.
+    /// Returns the largest number of points: filters leave some out, and a rule may need fewer seeds.
     pub fn most_points(&self) -> u64 {
         self.points.len().unwrap_or(u64::MAX)
     }
 
-    /// Whether the number of points is what [`Plan::most_points`] says.
+    /// Returns true if the number of points equals [`Plan::most_points`].
     pub fn is_exact(&self) -> bool {
         !self.points.is_filtered() && self.settings.within.is_none()
     }
@@ -185,7 +187,8 @@ impl Plan {
         self.base.variant(points::settings(values))
     }
 
-    /// The identity of a variant; one of its own where it has mistakes, until the plan is changed.
+    /// Returns the identity of a variant. A variant with mistakes has an identity that holds until the plan
+    /// is changed.
     fn identity(&self, values: &[(&points::Key, Tree)], variant: &Variant) -> Identity {
         variant.identity(&self.base, RESULTS).unwrap_or_else(|| {
             let mut text = self.digest.clone();
@@ -196,8 +199,8 @@ impl Plan {
         })
     }
 
-    /// Goes over all points in the order of the plan: the configurations by their number, then what `on_seed` says of
-    /// the id of each seed in turn, until it says that no more are needed.
+    /// Visits all points in the order of the plan: the configurations by number, and for each the seeds in
+    /// turn, until `on_point` returns false because no more seeds are needed.
     fn each<E>(&self, mut on_point: impl FnMut(&Configuration<'_>, Visit<'_>) -> Result<bool, E>) -> Result<(), E> {
         let all = self.configurations();
         let mut from = 0;
@@ -226,7 +229,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The point of a configuration with the seed of this number, unless filters leave it out.
+    /// Returns the point of a configuration with this seed, or `None` if filters leave it out.
     fn visit<'a>(&'a self, configuration: &Configuration<'a>, seed: u64, is_first: bool) -> Option<Visit<'a>> {
         if !self.points.takes_with(&configuration.values, seed) {
             return None;
@@ -237,15 +240,15 @@ impl Plan {
     }
 }
 
-/// One point on the way over all.
+/// Point that is visited.
 struct Visit<'a> {
-    /// The key and value of its seed, where that is varied.
+    /// Key and value of its seed, if the seed varies.
     seed: Option<(&'a points::Key, Tree)>,
-    /// The position of it among all seeds.
+    /// Position of the seed among all seeds.
     seed_index: u64,
     seed_number: u64,
     id: u128,
-    /// Whether it is the first of its configuration.
+    /// True for the first point of its configuration.
     is_first: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a plan would run, as far as that is known before anything is.
+//! Outlook on a plan: facts that are known before anything runs.
 
 use rayon::prelude::*;
 
@@ -7,42 +7,44 @@ use super::run::far;
 use super::{Plan, values};
 use crate::diagnostic::Invalid;
 
-/// Configurations that are built to see what is wrong with them; of more of them so many all over the plan.
+/// Largest number of configurations that are built to find mistakes; of a larger plan, a sample spread over
+/// the plan.
 const MOST: u64 = 10_000;
-/// Combinations that filters are asked about at most.
+/// Largest number of combinations to which filters are applied.
 const MOST_FILTERED: u64 = 1_000_000;
 
-/// What a plan would run.
+/// Outlook on the points of a plan.
 #[derive(Debug)]
 pub struct Outlook {
-    /// Points; with filters counted, where that takes no minutes.
+    /// Number of points, with filters applied unless that would take minutes.
     pub points: u64,
-    /// Whether it is so many, and not fewer: a rule may need fewer seeds.
+    /// True if the number is exact; false if there may be fewer, for example because a rule may need fewer
+    /// seeds.
     pub is_exact: bool,
-    /// The keys that are varied, each with the number of its values.
+    /// Keys that vary, each with the number of its values.
     pub keys: Vec<(String, u64)>,
-    /// The fabrics, each once, in the order of the plan.
+    /// Fabrics, each once, in the order of the plan.
     pub fabrics: Vec<String>,
-    /// Configurations that were built, but not run.
+    /// Number of configurations that were built, but not run.
     pub built: u64,
-    /// All configurations.
+    /// Number of all configurations.
     pub configurations: u64,
-    /// What is wrong with some, each kind of mistake once.
+    /// Mistakes of configurations, each kind once.
     pub wrong: Vec<Wrong>,
 }
 
-/// A mistake of configurations.
+/// Mistake of configurations.
 #[derive(Debug)]
 pub struct Wrong {
-    /// What is wrong with the first one.
+    /// Mistakes of the first configuration.
     pub mistakes: Invalid,
-    /// What varies of that: names and values.
+    /// Keys and values of the first configuration.
     pub first: Vec<(String, String)>,
-    /// How many of those that were built have a mistake of this kind first.
+    /// Number of built configurations whose first mistake is of this kind.
     pub configurations: u64,
 }
 
-/// What became of a configuration.
+/// Result of building a configuration.
 enum Built {
     LeftOut,
     Fabric(String),
@@ -50,7 +52,7 @@ enum Built {
 }
 
 impl Plan {
-    /// Looks at its points without running any.
+    /// Examines the points of the plan without running any.
     pub fn outlook(&self) -> Outlook {
         let all = self.configurations();
         let looked = all.min(MOST);
@@ -102,12 +104,12 @@ impl Plan {
         }
     }
 
-    /// Whether filters leave in a combination with any seed.
+    /// Returns true if filters leave a combination in with at least one seed.
     pub(super) fn is_taken(&self, values: &[super::Value<'_>]) -> bool {
         (0..self.points.seeds()).any(|seed| self.points.takes_with(values, seed))
     }
 
-    /// Points that filters leave in.
+    /// Counts the points that filters leave in.
     fn taken(&self) -> u64 {
         let of = |number: u64| {
             let values = self.points.values(number);
@@ -117,7 +119,7 @@ impl Plan {
         (0..self.configurations()).into_par_iter().map(of).sum()
     }
 
-    /// What varies of a configuration, as the plan writes it.
+    /// Returns the keys and values of a configuration, as the plan writes them.
     fn named(&self, number: u64) -> Vec<(String, String)> {
         let written = |value| match values::json(value) {
             serde_json::Value::String(text) => text,

@@ -1,4 +1,4 @@
-//! The points of a plan: every combination of what is varied, one after another, without a list of them.
+//! Points of a plan: every combination of the values of keys, enumerated without a list.
 
 use smallvec::SmallVec;
 
@@ -8,22 +8,22 @@ use crate::reading::tree::{Kind, Tree};
 use crate::scenario::Setting;
 use crate::study::Amount;
 
-/// A key that is varied.
+/// Key that varies.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
-    /// As it is written: `topology.torus.bandwidth`.
+    /// Name of the key as written: `topology.torus.bandwidth`.
     pub name: String,
-    /// Its names.
+    /// Parts of the name.
     pub path: Vec<String>,
-    /// Where it stands.
+    /// Place in the plan.
     pub at: Span,
 }
 
-/// Keys that vary together; one, or those of a `[[zip]]`.
+/// Keys that vary together: a single key, or the keys of a `[[zip]]`.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub keys: Vec<Key>,
-    /// Of each key; all equally many.
+    /// Values of each key; all keys have the same number of values.
     pub values: Vec<Values>,
 }
 
@@ -33,16 +33,16 @@ impl Group {
     }
 }
 
-/// What a point must be, or must not be, to be left out: all of its keys.
+/// Filter of points: a point matches if all keys of the filter have one of the wanted values.
 #[derive(Clone, Debug)]
 pub(super) struct Filter(pub Vec<(String, Vec<Wanted>)>);
 
-/// A value that is wanted.
+/// Wanted value or range of a filter.
 #[derive(Clone, Debug)]
 pub(super) enum Wanted {
-    /// This one.
+    /// A single value.
     Value(String),
-    /// From the one to the other.
+    /// A range, with both ends.
     Between(Amount, Amount),
 }
 
@@ -64,7 +64,7 @@ impl Wanted {
         }
     }
 
-    /// Returns true if a value is meant.
+    /// Returns true if the value matches.
     pub fn is(&self, tree: &Tree) -> bool {
         match self {
             Self::Value(value) => *value == normal(tree),
@@ -84,53 +84,54 @@ impl Filter {
     }
 }
 
-/// All combinations.
+/// All combinations of values.
 #[derive(Clone, Debug)]
 pub(super) struct Points {
-    /// The first one changes slowest.
+    /// Groups of keys; the first one changes slowest.
     pub groups: Vec<Group>,
-    /// The seeds, which change fastest.
+    /// Seeds, which change fastest.
     pub seeds: Option<(Key, Values)>,
-    /// What is left out.
+    /// Filters of points to leave out.
     pub skip: Vec<Filter>,
-    /// What is taken alone, where there is any.
+    /// Filters of points to keep; if there are any, all other points are left out.
     pub only: Vec<Filter>,
 }
 
 impl Points {
-    /// Combinations of everything but the seed, those that filters leave out as well; nothing where that is no number.
+    /// Counts the combinations of all keys except the seed, including those that filters leave out; `None` on
+    /// overflow.
     pub fn configurations(&self) -> Option<u64> {
         self.groups.iter().try_fold(1_u64, |all, group| all.checked_mul(group.len()))
     }
 
-    /// Seeds of each.
+    /// Returns the number of seeds of each configuration.
     pub fn seeds(&self) -> u64 {
         self.seeds.as_ref().map_or(1, |(_, seeds)| seeds.len())
     }
 
-    /// All of them, filters aside.
+    /// Counts all points before filters apply; `None` on overflow.
     pub fn len(&self) -> Option<u64> {
         self.configurations()?.checked_mul(self.seeds())
     }
 
-    /// Whether anything is left out.
+    /// Returns true if there are filters.
     pub fn is_filtered(&self) -> bool {
         !self.skip.is_empty() || !self.only.is_empty()
     }
 
-    /// The keys that are varied, in the order of the plan.
+    /// Returns the keys that vary, in the order of the plan.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         let seed = self.seeds.iter().map(|(key, _)| key);
         self.groups.iter().flat_map(|group| &group.keys).chain(seed)
     }
 
-    /// The same with all the values of each.
+    /// Returns the keys that vary, each with all its values.
     pub fn varied(&self) -> impl Iterator<Item = (&Key, &Values)> {
         let seed = self.seeds.iter().map(|(key, values)| (key, values));
         self.groups.iter().flat_map(|group| group.keys.iter().zip(&group.values)).chain(seed)
     }
 
-    /// Of each group the number of its values in the combination of this number.
+    /// Returns for each group the number of its values in this combination.
     pub fn numbers(&self, configuration: u64) -> SmallVec<[u64; 8]> {
         let mut rest = configuration;
         let mut numbers: SmallVec<[u64; 8]> = SmallVec::from_elem(0, self.groups.len());
@@ -141,7 +142,7 @@ impl Points {
         numbers
     }
 
-    /// The values of the combination of this number.
+    /// Returns the keys with their values in this combination.
     pub fn values(&self, configuration: u64) -> Vec<(&Key, Tree)> {
         let mut values = Vec::new();
         for (group, number) in self.groups.iter().zip(self.numbers(configuration)) {
@@ -150,12 +151,12 @@ impl Points {
         values
     }
 
-    /// The seed of this number.
+    /// Returns the key and value of the seed with this number.
     pub fn seed(&self, number: u64) -> Option<(&Key, Tree)> {
         self.seeds.as_ref().map(|(key, seeds)| (key, seeds.value(number)))
     }
 
-    /// The number that a seed is.
+    /// Returns the seed with this number as an integer.
     pub fn seed_number(&self, number: u64) -> Option<u64> {
         match self.seed(number)?.1.kind {
             Kind::Whole(text) => text.replace('_', "").parse().ok(),
@@ -163,7 +164,7 @@ impl Points {
         }
     }
 
-    /// Whether filters leave a combination in with the seed of this number.
+    /// Returns true if filters leave a combination in with the seed of this number.
     pub fn takes_with(&self, values: &[(&Key, Tree)], seed: u64) -> bool {
         if !self.is_filtered() {
             return true;
@@ -173,21 +174,23 @@ impl Points {
         self.takes(&values)
     }
 
-    /// Whether filters leave it in.
+    /// Returns true if filters leave a combination in.
     pub fn takes(&self, values: &[(&Key, Tree)]) -> bool {
         let is_wanted = self.only.is_empty() || self.only.iter().any(|filter| filter.takes(values));
         is_wanted && !self.skip.iter().any(|filter| filter.takes(values))
     }
 }
 
-/// The settings of a combination.
+/// Returns the settings of a combination.
 pub(super) fn settings(values: &[(&Key, Tree)]) -> Vec<Setting> {
     let setting = |(key, value): &(&Key, Tree)| Setting { key: key.path.clone(), at: key.at, value: value.clone() };
     values.iter().map(setting).collect()
 }
 
-/// Which of so many shards a point belongs to: by its keys and values, whatever their order and however they are
-/// written, so that no shard has only the large ones.
+/// Returns the shard to which a point belongs.
+///
+/// It depends on the keys and values of the point, but not on their order or on how they are written, so that
+/// large points are spread over all shards.
 pub(super) fn shard_of(values: &[(&Key, Tree)], shards: u32) -> u32 {
     let mut named: Vec<(&str, String)> = values.iter().map(|(key, value)| (key.name.as_str(), normal(value))).collect();
     named.sort_unstable();

@@ -1,4 +1,5 @@
-//! What a plan says beside its scenario: `[grid]`, `[[zip]]`, `[[skip]]`, `[[only]]` and `[sweep]`.
+//! Reader of the parts of a plan that are not its scenario: `[grid]`, `[[zip]]`, `[[skip]]`, `[[only]]` and
+//! `[sweep]`.
 
 use rustc_hash::FxHashSet;
 
@@ -13,27 +14,28 @@ use crate::report;
 use crate::scenario::KEYS;
 use crate::study::{Amount, Unit};
 
-/// What may be varied beside the keys of a scenario: words that mean what the options of these names do.
+/// Words that may vary besides the keys of a scenario. They have the meaning of the options of the same
+/// names.
 const WORDS: [&str; 5] = ["machine", "pattern", "size", "injection", "jitter"];
-/// The keys of `[sweep]`.
+/// Keys of `[sweep]`.
 const SETTINGS: [&str; 3] = ["keep", "within", "least"];
-/// Values of a key that those of filters are compared with; more are not looked at.
+/// Largest number of values of a key against which the values of filters are checked.
 const MOST_COMPARED: u64 = 10_000;
-/// Seeds at least before a mean is trusted, where it is not said.
+/// Default of the least number of seeds before a mean is trusted.
 const LEAST: u64 = 5;
 
-/// `[sweep]`.
+/// Settings of `[sweep]`.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// What is kept of each point beside the usual.
+    /// Figures that are kept of each point besides the usual ones.
     pub keep: Vec<String>,
-    /// Seeds are run until the 95 % interval of the mean makespan is within this part of it.
+    /// Relative half-width of the 95 % interval of the mean makespan at which no more seeds are run.
     pub within: Option<f64>,
-    /// But so many at least.
+    /// Least number of seeds.
     pub least: u64,
 }
 
-/// Reads all of it.
+/// Reads the points and settings of a plan.
 ///
 /// # Errors
 /// Every mistake.
@@ -76,7 +78,7 @@ pub(super) fn read(apart: &Table) -> Result<(Points, Settings), Vec<Diagnostic>>
 #[derive(Default)]
 struct Reader {
     mistakes: Vec<Diagnostic>,
-    /// The keys that were met, to find those that are there twice.
+    /// Keys read so far, to find duplicates.
     met: Vec<String>,
 }
 
@@ -113,7 +115,8 @@ impl Reader {
         }
     }
 
-    /// Refuses what is listed twice: copies of a run are no sample. Values of a range differ.
+    /// Refuses values that are listed twice: copies of a run are not a sample. Values of a range always
+    /// differ.
     fn check_distinct(&mut self, keys: &[Key], values: &[Values]) {
         let mut met = FxHashSet::default();
         let lists: Vec<&Vec<Tree>> = values.iter().filter_map(Values::listed).collect();
@@ -165,7 +168,7 @@ impl Reader {
         }
     }
 
-    /// The keys of a table, as they follow each other in the text; `a.b = 1` and `"a.b" = 1` are one.
+    /// Returns the keys of a table in the order of the text; `a.b = 1` and `"a.b" = 1` are the same key.
     fn keys<'a>(&mut self, table: &str, tree: &'a Tree) -> Vec<(Key, &'a Tree)> {
         let Some(entries) = tree.table() else {
             let diagnostic = Diagnostic::new("wrong-type", format!("`{table}` is {}", tree.what())).at(tree.span);
@@ -189,7 +192,7 @@ impl Reader {
         keys
     }
 
-    /// Why a key cannot be varied.
+    /// Returns the reason why a key cannot vary.
     fn unfit(&self, path: &[String], name: &str, at: Span) -> Option<Diagnostic> {
         let known: Vec<&str> = KEYS.into_iter().chain(WORDS).collect();
         let first = path.first().map_or("", String::as_str);
@@ -216,7 +219,7 @@ impl Reader {
         })
     }
 
-    /// The tables of `[[zip]]`.
+    /// Returns the tables of `[[zip]]`.
     fn tables<'a>(&mut self, name: &str, entry: &'a Entry) -> Vec<&'a Tree> {
         match &entry.value.kind {
             Kind::List(items) => items.iter().collect(),
@@ -360,7 +363,7 @@ impl Reader {
     }
 }
 
-/// Returns the mistake of a name that no report of a run has.
+/// Returns the mistake of a figure that no report of a run has.
 fn no_figure(name: &str) -> Option<Diagnostic> {
     let (unknown, there) = report::find(name).err()?;
     let diagnostic = Diagnostic::new("unknown-name", format!("no report has a figure `{name}`"));
@@ -370,13 +373,13 @@ fn no_figure(name: &str) -> Option<Diagnostic> {
     })
 }
 
-/// The texts of a list.
+/// Returns the texts of a list.
 fn names(value: &Tree) -> Option<Vec<String>> {
     let Kind::List(items) = &value.kind else { return None };
     items.iter().map(|item| item.text().filter(|text| !text.is_empty()).map(str::to_owned)).collect()
 }
 
-/// Keys with their values, those of tables inside by dots.
+/// Collects keys with their values; keys of nested tables get names with dots.
 fn flatten<'a>(table: &'a Table, before: &str, found: &mut Vec<(String, Span, &'a Tree)>) {
     for (name, Entry { key, value }) in table {
         let name = if before.is_empty() { name.clone() } else { format!("{before}.{name}") };

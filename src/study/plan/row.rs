@@ -1,4 +1,4 @@
-//! The row of a point.
+//! Row of a point.
 
 use serde_json::{Map, Value, json};
 
@@ -14,18 +14,19 @@ use crate::scenario::Scenario;
 use crate::simulation::{Outcome, RunOptions, Summary, Work};
 use crate::study::runs::{not_done, stuck};
 
-/// What became of a point.
+/// Result of a point.
 pub(super) struct Result {
-    /// `complete`, or why not.
+    /// `complete`, or the reason why the run ended early.
     pub status: &'static str,
     pub summary: Option<Summary>,
-    /// The report, where something of it is kept.
+    /// Report, if figures of it are kept.
     pub report: Value,
     pub error: Option<String>,
 }
 
 impl Result {
-    /// That of a point which is no scenario: with any seed, or with its own.
+    /// Creates the result of a point whose scenario has mistakes: with any seed (`with_any`), or with its own
+    /// seed alone.
     pub fn of_mistakes(invalid: &Invalid, with_any: bool) -> Self {
         let messages: Vec<&str> = invalid.diagnostics.iter().map(|one| one.message.as_str()).take(3).collect();
         let status = match (invalid.is_cut_off(), with_any) {
@@ -36,7 +37,7 @@ impl Result {
         Self { status, summary: None, report: Value::Null, error: Some(messages.join("; ")) }
     }
 
-    /// Runs a scenario; nothing where it was stopped.
+    /// Runs a scenario; returns `None` if the run was stopped.
     pub fn of_run(scenario: &Scenario, keep: &[String], watch: &dyn Watch) -> Option<Self> {
         let wants_report = keep.iter().any(|key| of_summary(key, None).is_none());
         let (summary, report) = match scenario.work() {
@@ -58,12 +59,12 @@ impl Result {
         Some(Self { status, summary: Some(summary), report, error })
     }
 
-    /// The makespan of a complete run \[s\].
+    /// Returns the makespan of a complete run \[s\].
     pub fn makespan_s(&self) -> Option<f64> {
         self.summary.as_ref().filter(|_| self.status == COMPLETE).map(|summary| summary.makespan_s)
     }
 
-    /// The line of the store.
+    /// Formats the row as a line of the store.
     pub fn line(&self, configuration: &Configuration<'_>, visit: &Visit<'_>, keep: &[String], wall_s: f64) -> String {
         let mut row = Map::new();
         row.insert("id".to_owned(), hex(visit.id).into());
@@ -100,7 +101,7 @@ impl Result {
     }
 }
 
-/// A figure that all work has; nothing where there is none of this name.
+/// Returns a figure that every kind of work has; `None` if there is none of this name.
 fn of_summary(key: &str, summary: Option<&Summary>) -> Option<Value> {
     Some(match key {
         "messages" => json!(summary.map(|summary| summary.messages)),
@@ -114,12 +115,12 @@ fn of_summary(key: &str, summary: Option<&Summary>) -> Option<Value> {
     })
 }
 
-/// The estimate of a complete run, where its makespan is one.
+/// Returns the estimate of a complete run, if its makespan is one.
 fn estimate(summary: Option<&Summary>) -> Option<&Estimate> {
     summary.filter(|summary| summary.status == Status::Complete)?.estimated.as_ref()?.estimate()
 }
 
-/// What such a figure is.
+/// Returns the kind of such a figure.
 pub(super) fn kind_of_summary(key: &str) -> Option<Kind> {
     of_summary(key, None).map(|_| match key {
         "fingerprint" => Kind::Text,
@@ -128,7 +129,7 @@ pub(super) fn kind_of_summary(key: &str) -> Option<Kind> {
     })
 }
 
-/// What stands in a report behind names with dots between them.
+/// Returns the value of a report at a name with dots.
 fn at(report: &Value, key: &str) -> Value {
     let step = |value: &'_ Value, name: &str| -> Option<Value> {
         match value {

@@ -1,11 +1,11 @@
-//! When enough seeds have been run.
+//! Rule for the number of seeds.
 
 use crate::report::Sample;
 
-/// The mean of makespans, one after another \[s\].
+/// Running mean of makespans \[s\].
 ///
-/// Source: B. P. Welford, "Note on a method for calculating corrected sums of squares and products", Technometrics 4
-/// (1962) 419-420.
+/// Source: B. P. Welford, "Note on a method for calculating corrected sums of squares and products",
+/// Technometrics 4 (1962) 419-420.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Mean {
     count: u64,
@@ -15,7 +15,7 @@ pub(super) struct Mean {
 }
 
 impl Mean {
-    /// With one more.
+    /// Adds a value.
     pub fn add(&mut self, value: f64) {
         self.count += 1;
         let before = value - self.mean;
@@ -23,8 +23,8 @@ impl Mean {
         self.squares += before * (value - self.mean);
     }
 
-    /// Whether the 95 % interval of the mean, t s / sqrt(n) to both sides, is within this part of it, of `least` values
-    /// at least.
+    /// Returns true if there are at least `least` values and half of the 95 % interval of the mean, t s /
+    /// sqrt(n), is at most `part` of the mean.
     pub fn is_within(&self, part: f64, least: u64) -> bool {
         if self.count < least.max(2) {
             return false;

@@ -1,4 +1,4 @@
-//! Running the points of a shard, on all cores.
+//! Run of the points of a shard, on all cores.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,59 +15,59 @@ use super::rule::Mean;
 use super::store::{Others, Shard, Store, StoreError, Writer};
 use super::{Configuration, Plan, Visit};
 
-/// How far a sweep is.
+/// Progress of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Rows in the store, of all shards.
     pub rows: u64,
-    /// Points at most.
+    /// Largest number of points.
     pub points: u64,
-    /// Rows of points that this process has run.
+    /// Points that this process has run.
     pub run: u64,
-    /// Of these, those without a makespan.
+    /// Points that this process has run and that have no makespan.
     pub failed: u64,
 }
 
-/// Looks on while a sweep runs, and may end it.
+/// Observer of a sweep, which can end it.
 #[derive(Clone, Copy, Default)]
 pub struct RunControl<'a> {
     /// Called from any thread after each point.
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
-    /// Set to end it: points under way have no rows.
+    /// Set to end the sweep. Points in progress then get no row.
     pub cancel: Option<&'a AtomicBool>,
-    /// Whether points that failed before are run again.
+    /// True if points that failed before are to be run again.
     pub retry_failed: bool,
-    /// No more points than this are run, from all over the plan: to see how long they take.
+    /// Largest number of points to run, spread over the plan, to see how long they take.
     pub most: Option<u64>,
 }
 
-/// What a sweep did.
+/// Result of a sweep.
 #[derive(Clone, Default, Debug)]
 pub struct Ran {
     /// Points of this shard that were run.
     pub run: u64,
-    /// Points of this shard that were there.
+    /// Points of this shard that already had a row.
     pub there: u64,
-    /// Of those that were run, those without a makespan.
+    /// Points that were run and have no makespan.
     pub failed: u64,
-    /// Whether it was ended before all were run.
+    /// True if the sweep was ended before all points were run.
     pub interrupted: bool,
-    /// How long the points took, one after another \[s\].
+    /// Sum of the run times of the points \[s\].
     pub wall_s: f64,
-    /// What is wrong with lines of the store.
+    /// Faulty lines of the store.
     pub faults: super::store::Faults,
 }
 
-/// Runs what is missing of a shard, and adds a row for each point to the store in this folder.
+/// Runs the missing points of a shard, and adds a row for each to the store in this folder.
 ///
 /// # Errors
-/// A store that cannot be used, or not be written.
+/// A store that cannot be used or written.
 pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) -> Result<Ran, StoreError> {
     std::fs::create_dir_all(folder).map_err(|error| StoreError::Failed(folder.to_owned(), error))?;
     let store = Store::read(folder, plan)?;
     let writer = store.writer(plan, shard)?;
-    // What somebody else has written between the reading and the lock; two readings at a time would take twice the
-    // memory.
+    // Reads again if another process has written between the reading and the lock. The first store is dropped before,
+    // because two would take twice the memory.
     let mut store = if store.is_current()? {
         store
     } else {
@@ -96,10 +96,10 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
         failed: AtomicU64::new(0),
         wall_us: AtomicU64::new(0),
     };
-    // One after another where seeds go on until they are enough.
+    // A rule for seeds runs the seeds of a configuration one after another.
     let seeds = if plan.settings.within.is_some() { 1 } else { plan.points.seeds() };
     let all = plan.configurations() * seeds;
-    // Each number once, far from the one before.
+    // Each number once, far from the previous one.
     let stride = if control.most.is_some() { far(all) } else { 1 };
     work.runs.numbers(all, |number| {
         let number = (u128::from(number) * u128::from(stride) % u128::from(all)) as u64;
@@ -127,7 +127,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
     })
 }
 
-/// A step over so many numbers that meets each of them once, near the golden section.
+/// Returns a step near the golden section of `all` that visits each of `all` numbers once.
 pub(super) fn far(all: u64) -> u64 {
     let divisor = |mut a: u64, mut b: u64| {
         while b > 0 {
@@ -139,7 +139,7 @@ pub(super) fn far(all: u64) -> u64 {
     (first.max(1)..=all.max(1)).find(|&step| divisor(step, all) == 1).unwrap_or(1)
 }
 
-/// A configuration that points are run of, with its scenario as soon as one is asked for.
+/// Configuration whose points are run; its scenario is loaded on first use.
 struct Running<'a> {
     configuration: Configuration<'a>,
     variant: Mutex<Option<Variant>>,
@@ -155,10 +155,11 @@ impl Running<'_> {
     }
 }
 
-/// A configuration, made by whoever asks for it first; the others wait for it.
+/// Cell of a configuration. The first thread that needs the configuration creates it, and other threads wait
+/// for it.
 type Slot<'a> = Arc<OnceLock<Arc<Running<'a>>>>;
 
-/// The last few configurations, by their numbers.
+/// Most recent configurations, by number.
 struct Recent<'a> {
     most: usize,
     kept: Mutex<Vec<(u64, Slot<'a>)>>,
@@ -171,7 +172,8 @@ struct Work<'a> {
     at_first: u64,
     store: Mutex<Store>,
     writer: Mutex<Writer>,
-    /// What others do, when that was looked at last, and how many rows they had added then.
+    /// Files of other processes, the time at which they were last examined, and the number of rows they had
+    /// added by then.
     others: Mutex<(Others, std::time::Instant, u64)>,
     recent: Recent<'a>,
     runs: Runs<'a>,
@@ -183,7 +185,7 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// The configuration of this number.
+    /// Returns the configuration of this number.
     fn running(&self, number: u64) -> Arc<Running<'a>> {
         let slot = {
             let mut kept = lock(&self.recent.kept);
@@ -212,7 +214,7 @@ impl<'a> Work<'a> {
         Arc::clone(running)
     }
 
-    /// One point, if it is one of this shard and is not there.
+    /// Runs one point, if it belongs to this shard and has no row.
     fn point(&self, configuration: u64, seed: u64) -> Result<(), StoreError> {
         if self.shard.of > 1 || self.plan.points.is_filtered() {
             let mut values = self.plan.points.values(configuration);
@@ -226,9 +228,9 @@ impl<'a> Work<'a> {
         self.visit(&running, &visit).map(drop)
     }
 
-    /// A configuration with one seed after another, until the mean is known well enough.
+    /// Runs a configuration with one seed after another, until the mean is known well enough.
     fn configuration(&self, number: u64, part: f64) -> Result<(), StoreError> {
-        // All seeds of a configuration are of one shard.
+        // All seeds of a configuration belong to one shard.
         if !self.is_mine(&self.plan.points.values(number)) {
             return Ok(());
         }
@@ -238,7 +240,7 @@ impl<'a> Work<'a> {
             let Some(visit) = self.plan.visit(&running.configuration, seed, true) else { continue };
             match self.visit(&running, &visit)? {
                 Some(makespan) => mean.add(makespan),
-                // With another seed it is no scenario either.
+                // The scenario has the same mistakes with any other seed.
                 None if lock(&self.store).get(visit.id).is_some_and(|found| found.is_hopeless) => break,
                 None if matches!(running.scenario.get(), Some(Err(_))) => break,
                 None => {}
@@ -254,7 +256,7 @@ impl<'a> Work<'a> {
         self.shard.of == 1 || shard_of(values, self.shard.of) == self.shard.index
     }
 
-    /// Runs a point that is not there; its makespan.
+    /// Runs a point that has no row, and returns its makespan.
     fn visit(&self, running: &Running<'_>, visit: &Visit<'_>) -> Result<Option<f64>, StoreError> {
         {
             let mut store = lock(&self.store);
@@ -308,7 +310,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// One of the points ends when all do.
+/// Ends a single point when all points are to end.
 impl Watch for Work<'_> {
     fn tick(&self, _: engine::Progress) -> bool {
         !self.runs.is_ended()

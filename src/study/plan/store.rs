@@ -1,9 +1,9 @@
-//! The store of a sweep: a folder with a file for each shard, to which a line is added for each point.
+//! Store of a sweep: a folder with a file for each shard, to which a line is added for each point.
 //!
-//! `plans.jsonl` says which plans have been run in it, `0-of-1.jsonl` is the only shard of one, `3-of-64.jsonl` the
-//! fourth of 64. Each begins with a line that says what it is. Whoever writes a shard holds a lock of its file; a line
-//! is written by one call, so that of a process that is killed at most the last line is torn, which is then cut off and
-//! run again.
+//! `plans.jsonl` lists the plans that have been run in the folder. `0-of-1.jsonl` is the only shard of one,
+//! `3-of-64.jsonl` the fourth of 64. Each file begins with a line that describes it. The process that writes
+//! a shard holds a lock of its file. A line is written by one call, so a killed process leaves at most its
+//! last line torn. That line is cut off, and its point is run again.
 
 use std::borrow::Cow;
 use std::fs::{self, File, TryLockError};
@@ -18,30 +18,30 @@ use serde_json::value::RawValue;
 use super::{Plan, RESULTS};
 use crate::diagnostic::{Diagnostic, Invalid, Place};
 
-/// The version of the form of a store.
+/// Version of the format of a store.
 const SCHEMA: &str = "hayase-sweep-store-1";
-/// What a store says of its plans.
+/// File that lists the plans of a store.
 const PLANS: &str = "plans.jsonl";
-/// The status of a run that came to its end.
+/// Status of a complete run.
 pub(super) const COMPLETE: &str = "complete";
-/// The status of a point that is no scenario, whatever the seed.
+/// Status of a point whose scenario has mistakes with any seed.
 pub(super) const INVALID: &str = "invalid";
-/// The statuses of points without a makespan.
+/// Statuses of points without a makespan.
 const FAILED: [&str; 5] = [INVALID, "invalid-seed", "cut-off", "deadlocked", "undone"];
-/// Longer lines are no rows \[B\].
+/// Largest length of a row \[B\].
 const LONGEST: u64 = 4 << 20;
 
-/// Which part of the points: `3/64` is the fourth of 64.
+/// Part of the points: `3/64` is the fourth of 64 shards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
-    /// From 0 on.
+    /// Number of the shard, from 0.
     pub index: u32,
-    /// How many there are.
+    /// Total number of shards.
     pub of: u32,
 }
 
 impl Shard {
-    /// All points.
+    /// Single shard with all points.
     pub const ALL: Self = Self { index: 0, of: 1 };
 
     fn file(self) -> String {
@@ -62,16 +62,16 @@ impl std::str::FromStr for Shard {
     }
 }
 
-/// Why a store cannot be used.
+/// Reason why a store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// It is not what it should be.
+    /// The store is malformed.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// It cannot be read or written.
+    /// The store cannot be read or written.
     #[error("{}: {}", .0.display(), .1)]
     Failed(PathBuf, io::Error),
-    /// What was made of it cannot be written.
+    /// The output made from the store cannot be written.
     #[error("{0}")]
     Unwritten(io::Error),
 }
@@ -82,7 +82,7 @@ impl From<Diagnostic> for StoreError {
     }
 }
 
-/// The first line of each file.
+/// First line of each file.
 #[derive(Serialize, Deserialize)]
 struct Head<'a> {
     #[serde(borrow)]
@@ -93,7 +93,7 @@ struct Head<'a> {
     name: Option<Cow<'a, str>>,
 }
 
-/// What is asked of a row when a store is read.
+/// Parts of a row that are needed to read a store.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
@@ -105,12 +105,13 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// The id of its point.
+    /// Returns the id of the point.
     fn point(&self) -> Option<u128> {
         (self.id.len() == 32).then(|| u128::from_str_radix(&self.id, 16).ok())?
     }
 
-    /// The makespan of a complete run, none of another \[s\]; nothing where the row says something else.
+    /// Returns the makespan of a complete run, or `Some(None)` for a point that failed \[s\]; `None` if the
+    /// row is malformed.
     fn makespan_s(&self) -> Option<Option<f64>> {
         if self.status == COMPLETE {
             let makespan: f64 = self.makespan_s?.get().parse().ok()?;
@@ -120,61 +121,61 @@ impl Line<'_> {
     }
 }
 
-/// A row that is there.
+/// Row of the store.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
-    /// The makespan of a complete run \[s\].
+    /// Makespan of a complete run \[s\].
     pub makespan_s: Option<f64>,
-    /// How long it took \[s\].
+    /// Run time of the point \[s\].
     pub wall_s: f32,
-    /// Whether it is no scenario, whatever the seed.
+    /// True if the scenario has mistakes with any seed.
     pub is_hopeless: bool,
-    /// The number of its file.
+    /// Number of the row's file.
     file: u16,
-    /// Where it begins.
+    /// Offset of the row in the file \[B\].
     offset: u64,
 }
 
-/// What is wrong with lines of a store, which are as if they were not there.
+/// Faulty lines of a store, which are ignored.
 #[derive(Clone, Default, Debug)]
 pub struct Faults {
-    /// Lines that are no rows, first ones: `0-of-1.jsonl:17`.
+    /// Places of the first lines that are not rows: `0-of-1.jsonl:17`.
     pub torn: Vec<String>,
-    /// How many there are.
+    /// Number of lines that are not rows.
     pub torn_lines: u64,
-    /// Points that have more than one row with the same results.
+    /// Number of points that have more than one row with the same results.
     pub doubles: u64,
-    /// Points whose rows differ in what came out, first ones, with their places.
+    /// Places of the first points whose rows have different results.
     pub differing: Vec<String>,
 }
 
-/// The rows of a folder by the ids of their points.
+/// Rows of a folder, by the ids of their points.
 pub(super) struct Store {
     folder: PathBuf,
     files: Vec<PathBuf>,
-    /// How long each of them was when it was read \[B\].
+    /// Length of each file when it was read \[B\].
     lengths: Vec<u64>,
     rows: FxHashMap<u128, Found>,
     pub faults: Faults,
-    /// The plans that have been run here, as far as they have been read.
+    /// Plans that have been run here, as far as they have been read.
     plans: Vec<Named>,
 }
 
-/// A plan that has been run in a store.
+/// Plan that has been run in a store.
 struct Named {
     digest: String,
     name: String,
 }
 
-/// Lines after which it is known about how many a file has.
+/// Number of lines after which the number of rows of a file is estimated.
 const SAMPLE: usize = 1000;
 
-/// The files of shards in a folder, in order.
+/// Returns the files of shards in a folder, in order.
 fn shards(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut files: Vec<((u32, u32), PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| failed(folder, error))? {
         let path = entry.map_err(|error| failed(folder, error))?.path();
-        // What is no file (a pipe, a device) may have no end.
+        // Reading a pipe or device may never end.
         if let Some(shard) = shard_of_name(&path).filter(|_| path.is_file()) {
             files.push(((shard.of, shard.index), path));
         }
@@ -183,7 +184,7 @@ fn shards(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(files.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The plans that have been run in a folder.
+/// Reads the plans that have been run in a folder.
 fn plans(folder: &Path) -> Result<Vec<Named>, StoreError> {
     let path = folder.join(PLANS);
     let text = match fs::read(&path) {
@@ -195,7 +196,7 @@ fn plans(folder: &Path) -> Result<Vec<Named>, StoreError> {
     for (i, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let text = String::from_utf8_lossy(line);
         let Ok(head) = serde_json::from_str::<Head<'_>>(&text) else {
-            // A torn line is that of a plan that has not run.
+            // A torn line belongs to a plan that has not run.
             if text.starts_with('{') && serde_json::from_str::<IgnoredAny>(&text).is_err() {
                 continue;
             }
@@ -213,13 +214,13 @@ fn is_among(plans: &[Named], digest: &str) -> bool {
     plans.iter().any(|plan| plan.digest == digest)
 }
 
-/// Digits of an id.
+/// Formats an id as hexadecimal digits.
 pub(super) fn hex(id: u128) -> String {
     format!("{id:032x}")
 }
 
 impl Store {
-    /// Reads what is there. Rows that lack a column which the plan keeps do not count.
+    /// Reads the rows of a folder. Rows that lack a column which the plan keeps do not count.
     pub fn read(folder: &Path, plan: &Plan) -> Result<Self, StoreError> {
         let mut store = Self {
             folder: folder.to_owned(),
@@ -245,7 +246,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Whether the files of the folder are as they were when they were read, but for shards that are begun and empty.
+    /// Returns true if the files of the folder are unchanged since they were read, except for new shards
+    /// without rows.
     pub fn is_current(&self) -> Result<bool, StoreError> {
         let mut known = 0;
         for path in shards(&self.folder)? {
@@ -259,35 +261,35 @@ impl Store {
         Ok(known == self.files.len())
     }
 
-    /// The row of a point.
+    /// Returns the row of a point.
     pub fn get(&self, id: u128) -> Option<Found> {
         self.rows.get(&id).copied()
     }
 
-    /// How many points have rows.
+    /// Returns the number of points with rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Notes that a point is under way, so that none is run twice; whether it was not.
+    /// Marks a point as in progress, so that no point is run twice. Returns false if it was marked before.
     pub fn begin(&mut self, id: u128) -> bool {
         let under_way = Found { makespan_s: None, wall_s: 0.0, is_hopeless: false, file: u16::MAX, offset: 0 };
         self.rows.insert(id, under_way).is_none()
     }
 
-    /// Forgets rows of points that failed.
+    /// Removes the rows of points that failed.
     pub fn forget_failed(&mut self) {
         self.rows.retain(|_, row| row.makespan_s.is_some());
     }
 
-    /// Whether any point of a plan has a row.
+    /// Returns true if any point of a plan has a row.
     fn has_any(&self, plan: &Plan) -> bool {
         struct Found;
         plan.each(|_, visit| if self.rows.contains_key(&visit.id) { Err(Found) } else { Ok(true) }).is_err()
     }
 
-    /// Whether a plan has been run here. Each process notes its plan before it begins a shard, so the plan of a shard
-    /// that another has begun meanwhile is found by reading again.
+    /// Returns true if a plan has been run here. Each process notes its plan before it begins a shard, so the
+    /// plan of a shard that another process has begun meanwhile is found by reading again.
     fn knows(&mut self, digest: &str) -> Result<bool, StoreError> {
         if is_among(&self.plans, digest) {
             return Ok(true);
@@ -319,10 +321,10 @@ impl Store {
             }
             number += 1;
             if number == SAMPLE {
-                // Growing by doubling, the table would be there one and a half times.
+                // Growth by doubling would need one and a half times the memory of the table.
                 let size = reader.get_ref().metadata().map_or(0, |metadata| metadata.len());
                 let rows = (size.saturating_sub(offset) * SAMPLE as u64).checked_div(offset).unwrap_or(0);
-                // But no line of less is a row.
+                // A shorter line is not a row.
                 self.rows.reserve(rows.min(size / 64) as usize);
             }
             let text = std::str::from_utf8(&line).ok();
@@ -338,7 +340,7 @@ impl Store {
                             return Err(diagnostic.label("another plan").help(help).into());
                         }
                     }
-                    // Killed while it was begun.
+                    // The process was killed while it wrote the first line.
                     _ if !line.ends_with(b"\n") => {}
                     _ => {
                         let message = format!("`{}` does not begin as the shard of a sweep does", path.display());
@@ -383,7 +385,7 @@ impl Store {
                     self.faults.differing.push(format!("{name}:{line}"));
                 }
             }
-            // What was tried again counts, but for a failure after it went well.
+            // The later row counts, unless it is a failure after a success.
             (Some(_), None) => {
                 self.rows.insert(id, before);
             }
@@ -392,16 +394,16 @@ impl Store {
         }
     }
 
-    /// Opens what rows are read from.
+    /// Opens a reader of rows.
     pub fn reader(&self) -> Result<Rows<'_>, StoreError> {
         Ok(Rows { store: self, open: None, line: Vec::new() })
     }
 
-    /// Says that this plan is run here, and opens the file of a shard for it alone.
+    /// Notes that this plan is run here, and opens the file of a shard for exclusive writing.
     pub fn writer(&self, plan: &Plan, shard: Shard) -> Result<Writer, StoreError> {
         let path = self.folder.join(PLANS);
         let mut file = File::options().append(true).create(true).open(&path).map_err(|error| failed(&path, error))?;
-        // Others may be about to say so, too.
+        // Other processes may be about to write the same line.
         file.lock().map_err(|error| failed(&path, error))?;
         if !is_among(&plans(&self.folder)?, &plan.digest) {
             let head = Head {
@@ -416,7 +418,7 @@ impl Store {
         Writer::open(self.folder.join(shard.file()), plan, shard)
     }
 
-    /// The files of others that may grow while this shard runs.
+    /// Returns the files of other processes that may grow while this shard runs.
     pub fn others(&self, shard: Shard) -> Others {
         let own = self.folder.join(shard.file());
         let seen = self.files.iter().cloned().zip(self.lengths.iter().copied()).collect();
@@ -424,7 +426,7 @@ impl Store {
     }
 }
 
-/// Rows by their points.
+/// Reader of rows.
 pub(super) struct Rows<'a> {
     store: &'a Store,
     open: Option<(u16, BufReader<File>)>,
@@ -432,7 +434,7 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// The text of a row.
+    /// Reads the text of a row.
     pub fn text(&mut self, row: Found) -> Result<&str, StoreError> {
         let path = &self.store.files[usize::from(row.file)];
         let fail = |error| failed(path, error);
@@ -448,7 +450,7 @@ impl Rows<'_> {
     }
 }
 
-/// The file of a shard, which nobody else writes.
+/// Writer of the file of a shard, locked against other processes.
 pub(super) struct Writer {
     path: PathBuf,
     file: File,
@@ -482,7 +484,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Adds a line, whole or not at all as far as that can be done.
+    /// Adds a line. If that fails, removes the part that was written, as far as possible.
     pub fn write(&mut self, line: &str) -> Result<(), StoreError> {
         match self.file.write_all(line.as_bytes()) {
             Ok(()) => {
@@ -490,7 +492,7 @@ impl Writer {
                 Ok(())
             }
             Err(error) => {
-                // What there was room for is no row.
+                // The part that fitted on the disk is not a row.
                 let _ = self.file.set_len(self.length);
                 Err(failed(&self.path, error))
             }
@@ -498,9 +500,9 @@ impl Writer {
     }
 }
 
-/// Where the last whole line ends.
+/// Returns the end of the last whole line.
 fn end_of_lines(file: &mut File) -> io::Result<u64> {
-    // No line is longer: the store has been read.
+    // Longer lines have been refused when the store was read.
     let end = file.seek(SeekFrom::End(0))?;
     let tail = end.saturating_sub(LONGEST);
     file.seek(SeekFrom::Start(tail))?;
@@ -509,22 +511,22 @@ fn end_of_lines(file: &mut File) -> io::Result<u64> {
     Ok(tail + part.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at as u64 + 1))
 }
 
-/// What other processes add to the store meanwhile, counted.
+/// Counter of the rows that other processes add to the store.
 pub(super) struct Others {
     folder: PathBuf,
     own: PathBuf,
-    /// Their lengths when they were last looked at.
+    /// Length of each file when it was last examined \[B\].
     seen: FxHashMap<PathBuf, u64>,
     rows: u64,
 }
 
 impl Others {
-    /// Rows that were added since the store was read.
+    /// Counts the rows that were added since the store was read.
     pub fn rows(&mut self) -> u64 {
         for path in shards(&self.folder).unwrap_or_default().into_iter().filter(|path| *path != self.own) {
             let Ok(length) = fs::metadata(&path).map(|metadata| metadata.len()) else { continue };
             let begin = self.seen.insert(path.clone(), length);
-            // A file that is new begins with a line about itself.
+            // A new file begins with a head line, which is not a row.
             let lines = lines_between(&path, begin.unwrap_or(0), length);
             self.rows += lines.saturating_sub(u64::from(begin.is_none()));
         }
@@ -542,7 +544,7 @@ fn lines_between(path: &Path, begin: u64, end: u64) -> u64 {
     part.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// The shard whose rows a file of this name holds.
+/// Returns the shard that a file of this name holds.
 fn shard_of_name(path: &Path) -> Option<Shard> {
     let (index, of) = path.file_name()?.to_str()?.strip_suffix(".jsonl")?.split_once("-of-")?;
     format!("{index}/{of}").parse().ok()

@@ -1,4 +1,4 @@
-//! Merged rows as they are written: CSV and JSON with values as the plan has them, Parquet with types.
+//! Output of merged rows: CSV and JSON with values as the plan writes them, Parquet with typed values.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,38 +16,39 @@ use crate::parquet::{self, Cell, Column, Kind};
 use crate::reading::tree::{Kind as Form, Tree};
 use crate::study::{Amount, Unit};
 
-/// The version of the form of merged rows in JSON and Parquet.
+/// Version of the format of merged rows in JSON and Parquet.
 const SCHEMA: &str = "hayase-sweep-1";
 
-/// How rows are written.
+/// Format of merged rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Columns {
-    /// A header, and a line for each point.
+    /// CSV: a header, and a line for each point.
     Csv,
-    /// An object with the rows as objects.
+    /// JSON: an object with the rows as objects.
     Json,
-    /// Apache Parquet: numbers as numbers, each column in one unit, which its name says.
+    /// Apache Parquet: numbers as numbers, each column in one unit, which its name states.
     Parquet,
 }
 
-/// What stands behind the names of a row.
+/// Values of a row by name.
 type Figures<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
-/// What kinds of values the figures have that a plan keeps.
+/// Kinds of the values of kept figures.
 pub(super) struct Kept(Vec<Option<Kind>>);
 
 impl Kept {
-    /// As far as it is known before any row is seen.
+    /// Returns the kinds that are known before any row is seen.
     pub fn of(plan: &Plan) -> Self {
         Self(plan.settings.keep.iter().map(|key| kind_of_summary(key)).collect())
     }
 
-    /// Whether rows must be seen.
+    /// Returns true if all kinds are known, so that no rows need be seen.
     pub fn is_known(&self) -> bool {
         self.0.iter().all(Option::is_some)
     }
 
-    /// Looks at a row: whole numbers and others are numbers, and what is not of one kind is text.
+    /// Updates the kinds from a row: whole numbers and others together are numbers, any other mixture is
+    /// text.
     pub fn see(&mut self, plan: &Plan, row: &str) -> io::Result<()> {
         let row: Figures<'_> = serde_json::from_str(row)?;
         for (key, kind) in plan.settings.keep.iter().zip(&mut self.0) {
@@ -65,7 +66,7 @@ impl Kept {
     }
 }
 
-/// What a value of JSON is.
+/// Returns the kind of a JSON value.
 fn kind_of(value: &str) -> Option<Kind> {
     match value.as_bytes().first()? {
         b'n' => None,
@@ -76,11 +77,11 @@ fn kind_of(value: &str) -> Option<Kind> {
     }
 }
 
-/// A table that is being written.
+/// Table that is being written.
 pub(super) struct Table<'a> {
-    /// Its columns as the plan names them.
+    /// Names of the columns, as in the plan.
     names: Vec<&'a str>,
-    /// How many of these are keys: those behind the id.
+    /// Number of key columns, which follow the id.
     keys: usize,
     plan: &'a Plan,
     written: Written<'a>,
@@ -88,14 +89,14 @@ pub(super) struct Table<'a> {
 
 enum Written<'a> {
     Csv(&'a mut dyn Write),
-    /// And whether nothing is written yet.
+    /// Writer, and a flag that is true until the first row is written.
     Json(&'a mut dyn Write, bool),
-    /// And the columns of the keys.
+    /// Writer, columns of the keys, and kinds of the columns after them.
     Parquet(parquet::Writer<&'a mut dyn Write>, Vec<Typed>, Vec<Kind>),
 }
 
 impl<'a> Table<'a> {
-    /// Begins it; `kept` is asked where columns have types.
+    /// Begins a table. `kept` supplies the kinds of columns in formats with types.
     pub fn begin(plan: &'a Plan, columns: Columns, kept: &Kept, writer: &'a mut dyn Write) -> io::Result<Self> {
         let keep = plan.settings.keep.iter().map(String::as_str);
         let names: Vec<&str> =
@@ -114,7 +115,7 @@ impl<'a> Table<'a> {
             Columns::Parquet => {
                 let typed: Vec<Typed> = plan.points.varied().map(|(key, values)| Typed::of(key, values)).collect();
                 let results = RESULTS.map(|name| if name == STATUS { Kind::Text } else { Kind::Number });
-                // Where no row has a value, it might be a number.
+                // A column without any value counts as numbers.
                 let kept = kept.0.iter().map(|kind| kind.unwrap_or(Kind::Number));
                 let kinds: Vec<Kind> = results.into_iter().chain(kept).chain([Kind::Text]).collect();
                 let of_keys = typed.iter().map(|typed| (typed.name.clone(), typed.kind));
@@ -128,7 +129,7 @@ impl<'a> Table<'a> {
         Ok(Self { keys: plan.keys().len(), names, plan, written })
     }
 
-    /// Writes the row of a point, of which this is the line.
+    /// Writes the row of a point; `line` is its line in the store.
     pub fn row(&mut self, configuration: &Configuration<'_>, visit: &Visit<'_>, line: &str) -> io::Result<()> {
         let row: Figures<'_> = serde_json::from_str(line)?;
         let id = hex(visit.id);
@@ -154,7 +155,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Ends it.
+    /// Ends the table.
     pub fn end(self) -> io::Result<()> {
         match self.written {
             Written::Csv(_) => Ok(()),
@@ -168,7 +169,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The cells of a row as JSON.
+/// Returns the cells of a row as JSON.
 fn texts<'a>(
     id: String,
     keys: impl Iterator<Item = &'a Tree>,
@@ -178,14 +179,15 @@ fn texts<'a>(
     begin.chain(results.map(str::to_owned))
 }
 
-/// The column of a key.
+/// Column of a key.
 struct Typed {
     name: String,
     kind: Kind,
 }
 
 impl Typed {
-    /// Numbers of one dimension are in its unit, which the name then says; flags are flags; all else is text.
+    /// Returns the column of a key. Numbers of one dimension are in its unit, which the name then states;
+    /// flags are flags; everything else is text.
     fn of(key: &Key, values: &Values) -> Self {
         let name = key.name.clone();
         if name == "seed" {
@@ -222,7 +224,7 @@ impl Typed {
     }
 }
 
-/// A cell of a kind from a value of JSON.
+/// Converts a JSON value to a cell of this kind.
 fn cell(kind: Kind, value: &str) -> Cell<'_> {
     match kind {
         _ if value == "null" => Cell::Null,
@@ -234,7 +236,7 @@ fn cell(kind: Kind, value: &str) -> Cell<'_> {
     }
 }
 
-/// A cell of CSV from a value of JSON.
+/// Converts a JSON value to a cell of CSV.
 fn plain(cell: &str) -> String {
     match cell.as_bytes().first() {
         Some(b'"') => quoted(&serde_json::from_str::<String>(cell).unwrap_or_default()).into_owned(),
@@ -243,7 +245,7 @@ fn plain(cell: &str) -> String {
     }
 }
 
-/// With quotes where CSV needs them.
+/// Quotes a text if CSV needs it.
 fn quoted(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\"")).into()
@@ -258,7 +260,7 @@ mod tests {
     use crate::diagnostic::Span;
     use crate::reading::tree;
 
-    /// Name and kind of the column of these values, and the first one in it.
+    /// Returns name and kind of the column of these values, and the first value in it.
     fn typed(name: &str, values: &[Form]) -> (String, Kind, String) {
         let at = Span::new(0, 0);
         let key = Key { name: name.to_owned(), path: Vec::new(), at };
@@ -279,7 +281,7 @@ mod tests {
             is("topology.torus.bandwidth_bytes_per_s", Kind::Number, "Number(1000000000.0)")
         );
         assert_eq!(typed("x", &texts(&["5 %"])), is("x_percent", Kind::Number, "Number(5.0)"));
-        // Of two dimensions, or a word among numbers: texts as they are.
+        // Two dimensions, or a word among numbers: the texts stay unchanged.
         assert_eq!(typed("x", &texts(&["1 KB", "1 s"])), is("x", Kind::Text, "Text(\"1 KB\")"));
         assert_eq!(typed("x", &texts(&["1 KB", "all"])), is("x", Kind::Text, "Text(\"1 KB\")"));
         assert_eq!(typed("sharing", &texts(&["max-min"])), is("sharing", Kind::Text, "Text(\"max-min\")"));

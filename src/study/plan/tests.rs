@@ -26,7 +26,7 @@ impl Folder {
     }
 }
 
-/// The ids of all points, in order.
+/// Returns the ids of all points, in order.
 fn ids(plan: &Plan) -> Vec<u128> {
     let mut ids = Vec::new();
     plan.each(|_, visit| -> Result<bool, StoreError> {
@@ -61,7 +61,7 @@ fn a_point_is_the_same_however_its_scenario_is_written() {
     assert_eq!(grid(TORUS, "size = [\"20000 B\", \"0.04 MB\"]"), plain);
     assert_eq!(grid(TORUS, "\"workload.ring.size\" = \"20 KB..40 KB:x2\""), plain);
     assert_eq!(grid(TORUS, "workload.ring.size = \"20 KB..40 KB:20 KB\""), plain);
-    // Defaults, and what was varied in another plan.
+    // Defaults, and keys that varied in another plan.
     let whole =
         "topology = \"torus-4x4\"\nworkload = \"ring\"\nplacement = \"regular\"\nsharing = \"max-min\"\nseed = 1";
     assert_eq!(grid(whole, "size = [\"20 KB\", \"40 KB\"]"), plain);
@@ -84,7 +84,7 @@ fn a_point_is_another_when_a_file_that_it_reads_holds_something_else() {
     let first = with("src,dst,bytes\n0,1,100\n");
     assert_ne!(with("src,dst,bytes\n0,1,200\n"), first);
     assert_eq!(with("src,dst,bytes\n0,1,100\n"), first);
-    // Where the file is does not matter.
+    // The place of the file does not matter.
     let other = Folder::new();
     fs::write(other.path("m.csv"), "src,dst,bytes\n0,1,100\n").unwrap();
     assert_eq!(ids(&other.plan(text)), first);
@@ -94,7 +94,7 @@ fn a_point_is_another_when_a_file_that_it_reads_holds_something_else() {
 fn configurations_that_are_the_same_are_counted_with_all_their_seeds() {
     let folder = Folder::new();
     for seeds in ["\"1..=3\"", "[1, 2, 3]"] {
-        // Two keys that set the same: the later one holds.
+        // Two keys that set the same value: the later one wins.
         let sizes = "size = [\"2 KB\", \"3 KB\"]\nworkload.ring.size = [\"16 KB\", \"1 KB\"]";
         let plan = format!("{TORUS}[grid]\n{sizes}\nseed = {seeds}\n");
         let counts = count(&folder.plan(&plan), None).unwrap().counts;
@@ -116,7 +116,7 @@ fn the_files_that_a_list_of_a_trace_names_are_part_of_a_point() {
     let first = with("0.txt", "0 init\n0 send 1 0 100\n0 finalize\n");
     assert_ne!(with("0.txt", "0 init\n0 compute 5\n0 send 1 0 100\n0 finalize\n"), first);
     assert_eq!(with("0.txt", "0 init\n0 send 1 0 100\n0 finalize\n"), first);
-    // A file that is not named is none of it, and one that names itself or is not there does no harm.
+    // Files that the scenario does not name do not count. A file that names itself or does not exist does no harm.
     assert_eq!(with("2.txt", "2 init\n"), first);
     assert_ne!(with("all.txt", "all.txt\n0.txt\nnone.txt\n"), first);
 }
@@ -194,25 +194,25 @@ fn what_is_wrong_with_a_plan_is_said_at_its_place() {
     );
     is(&format!("{TORUS}[grid]\nsize = [\"1 B\"]\n[sweep]\nwithin = \"1 %\"\n"), "none are varied");
     is(&format!("sede = 1\n{TORUS}[grid]\nseed = [1]\n"), "plan.toml:1:1: unknown key `sede`");
-    // Copies are no samples, however they are written.
+    // Copies are not samples, however they are written.
     is(&grid("seed = [1, 2, 1]"), "plan.toml:4:15: `seed` has the value 1 twice (the second time); leave it out");
     is(&grid("size = [\"16 KB\", \"16000 B\"]"), "plan.toml:4:18: `size` has the value \"16000 B\" twice");
     is(&grid("seed = [3, \"1..=4\"]"), "`seed` has the value 3 twice");
     let zip = |seeds: &str, sizes: &str| format!("{TORUS}[[zip]]\nseed = [{seeds}]\nsize = [{sizes}]\n");
     is(&zip("1, 2, 1", "\"1 B\", \"1 B\", \"1 B\""), "plan.toml:4:15: the values of `seed` and of what varies with it");
     assert!(Folder::new().read(&zip("1, 2, 1", "\"1 B\", \"1 B\", \"2 B\"")).is_ok());
-    // What is kept is in some report.
+    // Kept figures must exist in some report.
     let keep = |name: &str| format!("{TORUS}[grid]\nseed = [1]\n[sweep]\nkeep = [\"{name}\"]\n");
     is(&keep("contntion"), "plan.toml:6:8: no report has a figure `contntion`; did you mean `contention`?");
     is(&keep("links.0.utilization"), "did you mean `links.0.utilisation`?");
-    // Filters match something, and not everything.
+    // Filters must match some points, but not all.
     let skip = |size: &str| format!("{TORUS}[grid]\nsize = [\"1 KB\", \"2 KB\"]\n[[skip]]\nsize = {size}\n");
     is(&skip("\"2 KB..1 KB\""), "plan.toml:6:8: the text \"2 KB..1 KB\" is empty: it ends before it begins");
     is(&skip("[\"1 KB\", \"4 KB\"]"), "plan.toml:6:17: no value of `size` is the text \"4 KB\"");
     is(&skip("\"3 KB..4 KB\""), "plan.toml:6:8: no value of `size` is the text \"3 KB..4 KB\"");
     is(&skip("\"1 KB..2 KB\""), "plan.toml:5:3: the filters leave none of the 2 points");
     assert!(Folder::new().read(&skip("[\"2000 B\"]")).is_ok());
-    // Both at once.
+    // Both mistakes at once.
     let both = mistakes(&grid("size = [\"1 KB\", \"x\"]\nrouting = [\"dimension-order\", \"no-such\"]"));
     assert!(both.contains("4:17") && both.contains("no-such"), "{both}");
 }
@@ -229,7 +229,7 @@ fn seeds_end_where_the_mean_is_known_well_enough_and_the_merge_says_as_many() {
     let mut csv = Vec::new();
     let merged = merge(&plan, &out, Columns::Csv, &mut csv).unwrap();
     assert_eq!((merged.counts.points, merged.counts.missing, merged.counts.unfinished), (ran.run, 0, 0));
-    // Held against the definition.
+    // Compared with the definition.
     let text = String::from_utf8(csv).unwrap();
     let makespans = |size: &str| -> Vec<f64> {
         let lines = text.lines().filter(|line| line.split(',').nth(1) == Some(size));
@@ -245,7 +245,7 @@ fn seeds_end_where_the_mean_is_known_well_enough_and_the_merge_says_as_many() {
         assert!(part(all.len()) <= 0.03, "{size}");
         assert!((3..all.len()).all(|n| part(n) > 0.03), "{size}");
     }
-    // Whoever wants to know it better goes on from there.
+    // A plan with higher precision reuses these points.
     let better = folder.plan(&fs::read_to_string(folder.path("plan.toml")).unwrap().replace("3 %", "2 %"));
     let more = run(&better, &out, Shard::ALL, RunControl::default()).unwrap();
     assert_eq!(more.there, ran.run);
@@ -271,14 +271,14 @@ fn what_fails_is_a_row_with_its_reason() {
     assert!(rows[0]["contention"].as_f64().unwrap() >= 1.0 && rows[0]["links.0.name"].is_string());
     assert!(rows[0]["gridlock.packets"].is_null() && rows[0]["makespan_s"].as_f64().unwrap() > 0.0);
     assert!(rows[1]["makespan_s"].is_null() && rows[1]["error"].as_str().unwrap().contains("d-mod-k"), "{}", rows[1]);
-    // Nothing is run twice, but what failed where that is asked for.
+    // Nothing is run twice, except failed points if asked for.
     assert_eq!(run(&plan, &out, Shard::ALL, RunControl::default()).unwrap().run, 0);
     let again = RunControl { retry_failed: true, ..RunControl::default() };
     assert_eq!(run(&plan, &out, Shard::ALL, again).unwrap().run, 1);
 }
 
-/// One message over two links takes 2 l + m / b: with 1 us and 1 GB/s as long as with 3 us and 2 GB/s where m / 2 is 4
-/// us of 1 GB/s, so at 8000 B.
+/// One message over two links takes 2 l + m / b. 1 us with 1 GB/s is as fast as 3 us with 2 GB/s if m / 2
+/// takes 4 us at 1 GB/s, so at 8000 B.
 #[test]
 fn a_crossing_is_found_where_arithmetic_has_it() {
     let folder = Folder::new();
@@ -298,10 +298,10 @@ fn a_crossing_is_found_where_arithmetic_has_it() {
     assert_eq!(crossing.clear, [Some(low), Some(high)]);
     assert!(crossing.rest.is_empty());
     assert!(means.key("sise").is_err() && means.crossings(1, 0).is_ok());
-    // Nothing is run twice by looking once more.
+    // A second refinement runs nothing again.
     let mut again = folder.plan(text);
     assert_eq!(refine(&mut again, &out, keys, 0.01, RunControl::default()).unwrap().run, 0);
-    // The best of all is the smallest with the lower latency: 2.1 us.
+    // The best configuration is the smallest size with the lower latency: 2.1 us.
     assert!((means.best(1)[0].mean_s - 2.1e-6).abs() < 1e-15);
 }
 
@@ -313,7 +313,7 @@ fn a_key_matters_as_much_as_the_variance_that_goes_with_it() {
     let out = folder.path("out");
     run(&plan, &out, Shard::ALL, RunControl::default()).unwrap();
     let found = means(&plan, &out).unwrap().sensitivity();
-    // Messages of a ring meet nowhere: only the size matters, and 100 times as much takes 100 times as long.
+    // Messages of a ring share no links: only the size matters, and 100 times the size takes 100 times as long.
     assert_eq!((found[0].key.as_str(), found[1].key.as_str()), ("size", "sharing"));
     assert!((found[0].part - 1.0).abs() < 1e-12 && found[1].part.abs() < 1e-12);
     assert!((found[0].ratio - 100.0).abs() < 1e-9 && found[0].extremes == ["1 KB", "100 KB"]);

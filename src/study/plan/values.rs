@@ -1,4 +1,4 @@
-//! The values of a key: listed, or as a range.
+//! Values of a key: a list, or a range.
 
 use super::MOST_POINTS;
 use crate::diagnostic::{Diagnostic, Span};
@@ -6,7 +6,7 @@ use crate::reading::tree::{Kind, Tree};
 use crate::study::{Amount, Unit};
 use crate::units::{Bytes, grouped};
 
-/// The amount that a text is: of a plan also per cent, and with `_` between digits.
+/// Parses an amount of a plan, which may also be in per cent or have `_` between digits.
 pub(super) fn amount_of(text: &str) -> Option<Amount> {
     let plain = text.trim().replace('_', "");
     match plain.strip_suffix('%') {
@@ -15,7 +15,7 @@ pub(super) fn amount_of(text: &str) -> Option<Amount> {
     }
 }
 
-/// The amount that a value is.
+/// Returns the amount of a value, if it is one.
 pub(super) fn amount(tree: &Tree) -> Option<Amount> {
     match &tree.kind {
         Kind::Text(text) | Kind::Whole(text) | Kind::Decimal(text) => amount_of(text),
@@ -23,7 +23,7 @@ pub(super) fn amount(tree: &Tree) -> Option<Amount> {
     }
 }
 
-/// An amount as a value of a scenario.
+/// Converts an amount to a value of a scenario.
 pub(super) fn written(amount: Amount, span: Span) -> Tree {
     let kind = match amount.unit {
         Unit::Whole if amount.value.fract() == 0.0 => Kind::Whole(amount.text()),
@@ -33,7 +33,7 @@ pub(super) fn written(amount: Amount, span: Span) -> Tree {
     Tree { span, kind }
 }
 
-/// A value in one form for all ways to write it: `20 KB` is `20000 B`.
+/// Returns the normal form of a value, the same for all ways to write it: `20 KB` is `20000 B`.
 pub(super) fn normal(tree: &Tree) -> String {
     match (&tree.kind, amount(tree)) {
         (_, Some(Amount { value, unit })) if unit.is_none() => format!("{value}"),
@@ -43,7 +43,7 @@ pub(super) fn normal(tree: &Tree) -> String {
     }
 }
 
-/// A value as JSON, as it is written in the plan.
+/// Converts a value to JSON, as written in the plan.
 pub(super) fn json(tree: &Tree) -> serde_json::Value {
     match &tree.kind {
         Kind::Text(text) | Kind::Date(text) => text.as_str().into(),
@@ -57,16 +57,16 @@ pub(super) fn json(tree: &Tree) -> serde_json::Value {
     }
 }
 
-/// The values of a key.
+/// Values of a key.
 #[derive(Clone, Debug)]
 pub(super) enum Values {
-    /// One after another.
+    /// Values one after another.
     Listed(Vec<Tree>),
-    /// From the first one on, by steps or by a factor.
+    /// Range from a first value on, by steps or by a factor.
     Range(Range),
 }
 
-/// `1 KiB..1 GiB:x2`: both ends are in it, and the way from the one leads to the other.
+/// Range `1 KiB..1 GiB:x2`. Both ends belong to it, and the steps lead from one to the other.
 #[derive(Clone, Debug)]
 pub(super) struct Range {
     first: Amount,
@@ -81,13 +81,13 @@ enum Stride {
     Factor(f64),
 }
 
-/// More values than this are no range of use.
+/// Largest number of values of a range.
 const MOST: f64 = 1e15;
-/// Part of the end of a range by which its last value may differ from it, by rounding alone.
+/// Tolerance for rounding of the last value of a range, relative to its end.
 const ROUNDING: f64 = 1e-9;
 
 impl Range {
-    /// The range that a text is; nothing where it is none, but a text like any other.
+    /// Parses a range; returns `None` if the text is not a range, but a text like any other.
     pub fn of(text: &str, span: Span) -> Option<Result<Self, Diagnostic>> {
         let (first, rest) = text.split_once("..")?;
         let first_number = amount_of(first)?;
@@ -106,7 +106,7 @@ impl Range {
         let unit = match (first_number.unit, last_number.unit) {
             (a, b) if a == b => a,
             (Unit::Whole | Unit::Plain, Unit::Whole | Unit::Plain) => Unit::Plain,
-            // `1..8 KB`: the unit of both.
+            // `1..8 KB`: the unit applies to both ends.
             _ => return wrong(format!("the ends of \"{text}\" are not of the same unit"), FORMS),
         };
         let (low, high) = (first_number.value, last_number.value);
@@ -134,7 +134,7 @@ impl Range {
                 },
             },
         };
-        // A last step that rounding has made a little too long is taken.
+        // A last step that is slightly too long by rounding still counts.
         let room = 1.0 + 1e-12;
         let count = match stride {
             Stride::Step(step) if unit == Unit::Whole => ((high - low) / step).floor() + 1.0,
@@ -187,7 +187,7 @@ impl Range {
 }
 
 impl Values {
-    /// How many there are.
+    /// Returns the number of values.
     pub fn len(&self) -> u64 {
         match self {
             Self::Listed(values) => values.len() as u64,
@@ -195,7 +195,7 @@ impl Values {
         }
     }
 
-    /// The value of this number.
+    /// Returns the value with this number.
     pub fn value(&self, i: u64) -> Tree {
         match self {
             Self::Listed(values) => values[i as usize].clone(),
@@ -203,7 +203,7 @@ impl Values {
         }
     }
 
-    /// The values of a list.
+    /// Returns the values of a list.
     pub fn listed(&self) -> Option<&Vec<Tree>> {
         match self {
             Self::Listed(values) => Some(values),
@@ -211,7 +211,7 @@ impl Values {
         }
     }
 
-    /// What stands behind a key.
+    /// Reads the values of a key.
     pub fn of(value: &Tree) -> Result<Self, Diagnostic> {
         match &value.kind {
             Kind::List(items) if items.is_empty() => {
@@ -222,7 +222,7 @@ impl Values {
                 let mut values = Vec::with_capacity(items.len());
                 for item in items {
                     match item.text().and_then(|text| Range::of(text, item.span)) {
-                        // A range among others is written out.
+                        // A range in a list is expanded.
                         Some(range) => {
                             let range = range?;
                             if range.count > 1_000_000 {
@@ -245,7 +245,8 @@ impl Values {
         }
     }
 
-    /// The numbers of those that show what all are of: all of a list, the ends of a range.
+    /// Returns the numbers of the values that show the kind of all: every value of a list, the ends of a
+    /// range.
     pub fn representatives(&self) -> impl Iterator<Item = u64> {
         let last = self.len() - 1;
         let step = match self {
@@ -255,7 +256,8 @@ impl Values {
         (0..=last).step_by(step as usize)
     }
 
-    /// Those that are looked at before anything runs: all of a short list, the ends of a range.
+    /// Returns the numbers of the values that are checked before anything runs: all of a short list, the ends
+    /// of a range.
     pub fn looked_at(&self) -> Vec<u64> {
         let most = self.len();
         match self {
@@ -286,7 +288,7 @@ mod tests {
         assert_eq!(all("0.1..=0.3:0.1").len(), 3);
         assert_eq!(all("5 us..20 us:x2"), [r#""5 us""#, r#""10 us""#, r#""20 us""#]);
         assert_eq!(all("7..=7"), ["7"]);
-        // No ranges: a path, a name.
+        // Not ranges: a path, a name.
         assert_eq!(all("../x.csv"), [r#""../x.csv""#]);
         assert_eq!(all("torus-4x4"), [r#""torus-4x4""#]);
     }
@@ -308,7 +310,7 @@ mod tests {
         );
         is("1..=8:2", "\"1..=8:2\" misses its end: 7, and then 9; write \"1..7:2\" or \"1..9:2\"");
         is("1 KB..1.5 KB:x2", "\"1 KB..1.5 KB:x2\" misses its end: 1 KB, and then 2 KB; write \"1 KB..2 KB:x2\"");
-        // Refused before they are counted, and after no more than the values of less than a byte.
+        // Refused before counting, or once values of less than a byte are seen.
         is(
             "1 us..1 s:x1.000000001",
             "\"1 us..1 s:x1.000000001\" has more values than the 10,000,000 points of a plan; take a larger factor",
@@ -318,7 +320,7 @@ mod tests {
             "\"1 B..1 KB:x1.1\" holds 1 B more than once; \
              take a larger factor: values of less than a byte apart are the same",
         );
-        // Counted, and not written out.
+        // Counted, not expanded.
         assert_eq!(Range::of("1..=1000000000000", Span::new(0, 1)).unwrap().unwrap().count, 1_000_000_000_000);
     }
 

@@ -1,8 +1,8 @@
-//! What is compared.
+//! Axes of a comparison.
 
 use crate::scenario::Loader;
 
-/// One thing that is compared.
+/// Axis of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Axis {
     /// Topologies, by name or path.
@@ -19,7 +19,7 @@ pub enum Axis {
     Routing,
     /// Injection rules.
     Injection,
-    /// What fails: parts of the cables, or names; `0` for nothing, which the others are set against.
+    /// Faults: parts of the cables, or names; `0` for no faults, the baseline of the others.
     Faults,
     /// Any key of a scenario.
     Key(String),
@@ -28,7 +28,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// The texts with this value of it.
+    /// Returns the loader with this value of the axis.
     pub(super) fn chosen(&self, loader: Loader, value: &str) -> Loader {
         match self {
             Self::Topology => loader.topology(value),

@@ -1,4 +1,4 @@
-//! The points of a sweep, and what the runs of one point give together.
+//! Points of a sweep, and the row that summarizes the runs of one point.
 
 use std::hash::Hash;
 
@@ -17,10 +17,10 @@ use crate::simulation::{Simulated, Work};
 use crate::system::{ProgramSpec, WorkloadSpec};
 use crate::units::grouped;
 
-/// Runs of a comparison at most: each combination is built before the first one runs.
+/// Largest number of runs of a comparison: each combination is built before the first one runs.
 const MOST_RUNS: u64 = 100_000;
 
-/// One combination: what is not in it is left to the base.
+/// One combination of values. Axes without a value keep the choice of the base.
 pub(super) struct Choice<'a>(Vec<(&'a Axis, &'a str)>);
 
 /// Returns every combination, one after another; patterns change fastest.
@@ -37,7 +37,7 @@ pub(super) fn choices(sweep: &Sweep) -> Result<impl Iterator<Item = Choice<'_>>,
             "leave out values, or write them as a plan, which runs 10,000,000 points and keeps them: `hayase sweep`";
         return Err(Diagnostic::new("too-many-points", message).help(help));
     }
-    // What is named twice is compared once.
+    // Values that are named twice are compared once.
     let axes: Vec<(&Axis, Vec<&str>)> =
         axes().map(|(axis, values)| (axis, distinct(values.iter().map(String::as_str)))).collect();
     let all: usize = axes.iter().map(|(_, values)| values.len()).product();
@@ -52,7 +52,7 @@ pub(super) fn choices(sweep: &Sweep) -> Result<impl Iterator<Item = Choice<'_>>,
     }))
 }
 
-/// Returns each value once, where it is first.
+/// Removes duplicates and keeps the order.
 fn distinct<T: Copy + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut met = FxHashSet::default();
     values.filter(|value| met.insert(*value)).collect()
@@ -63,7 +63,7 @@ impl<'a> Choice<'a> {
         self.0.iter().find(|(axis, _)| *axis == wanted).map(|(_, value)| *value)
     }
 
-    /// The texts of this combination, with this seed if there is one.
+    /// Returns the loader of this combination, with this seed if there is one.
     pub fn loader(&self, sweep: &Sweep, seed: Option<u64>) -> Loader {
         let mut loader = sweep.base.clone();
         if let Some(seed) = seed {
@@ -72,7 +72,8 @@ impl<'a> Choice<'a> {
         self.0.iter().fold(loader, |loader, (axis, value)| axis.chosen(loader, value))
     }
 
-    /// Whether this is a transport that knows no sharing policy, which another policy of the list has brought already.
+    /// Returns true if the transport has no sharing policy and another policy of the list has already given
+    /// the same point.
     pub fn is_repeated(&self, scenario: &Scenario, sharings: &[String]) -> bool {
         let flows = scenario.system().network().is_some_and(|network| network.transport.is_flow());
         let own = flows && !self.of(&Axis::Transport).is_some_and(|name| name.contains(':'));
@@ -80,7 +81,7 @@ impl<'a> Choice<'a> {
         !own && sharing.is_some() && sharing != sharings.first().map(String::as_str)
     }
 
-    /// The point of this combination.
+    /// Builds the point of this combination.
     pub fn point(&self, scenario: Scenario, seeds: &[u64]) -> Point {
         let seeds = match seeds {
             [] => vec![scenario.seed()],
@@ -122,7 +123,7 @@ impl<'a> Choice<'a> {
         Point { row, scenario, seeds }
     }
 
-    /// What it is, for messages.
+    /// Returns a name for messages.
     pub fn name(&self) -> String {
         let words = self.0.iter().filter(|(axis, _)| **axis != Axis::Pattern).map(|(axis, value)| match axis {
             Axis::Topology => format!("on {value}"),
@@ -134,9 +135,9 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// What the runs of a point give together; at least one.
+/// Summarizes the runs of a point, at least one, in a row.
 ///
-/// `cut_off`: seeds with which messages had no way.
+/// `cut_off` is the number of seeds whose faults leave messages without a route.
 pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRow {
     let n = runs.len() as f64;
     let seeds = runs.iter().map(|outcome| outcome.seed).collect();
@@ -183,17 +184,17 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
             [only] => only.run.fingerprint.clone(),
             _ => fingerprint.finalize().to_hex()[..16].to_owned(),
         },
-        // Where it stands is known when all are there.
+        // The place is set when all rows are known.
         ..point.row.clone()
     }
 }
 
-/// What became of the estimates of a row: that of the mean, or the first reason why there is none.
+/// Returns the estimate of the mean makespan of a row, or the first reason why there is none.
 fn estimated(makespan: &SeedStatistics, runs: &[Outcome]) -> Option<Estimated> {
     let all = || runs.iter().filter_map(|outcome| outcome.run.estimated.as_ref());
     let first = all().next()?;
     let Some([low_s, high_s]) = makespan.interval_s else {
-        // None is one, or all are exact.
+        // No makespan is an estimate, or all are exact.
         return Some(first.clone());
     };
     let part = |estimated: &Estimated| estimated.estimate().map_or(1.0, |estimate| estimate.simulated_part);
@@ -202,9 +203,11 @@ fn estimated(makespan: &SeedStatistics, runs: &[Outcome]) -> Option<Estimated> {
     Some(Estimated::By(Estimate { makespan_s: makespan.mean_s, low_s, high_s, confidence, simulated_part, asked }))
 }
 
-/// What is done, by a name that all have that do the same: collective operations by their kind and size, whatever an
-/// algorithm sends for it; farms by their tasks, however many work on them; recorded programs by their name; other
-/// patterns and programs by the data that they move.
+/// Returns the name of the work, the same for all that do the same work.
+///
+/// Collective operations are named by kind and size, whatever an algorithm sends. Farms are named by their
+/// tasks, whatever the number of workers, and recorded programs by their name. Other patterns and programs
+/// are named by the data that they move.
 fn job(work: &Work, bytes: u64) -> String {
     if let Work::Farm(farm) = work {
         return farm.name().to_owned();
@@ -225,7 +228,7 @@ fn job(work: &Work, bytes: u64) -> String {
             let table = json.as_object().and_then(|tables| tables.iter().next());
             table.and_then(|(name, table)| Some(format!("{name} of {}", table["size"].as_str()?)))
         }
-        // By any name of the operation: an allreduce is one, whether it is a pattern of its own or a collective.
+        // An allreduce has the same name as a pattern of its own and as a collective.
         Some(WorkloadSpec::Pattern(PatternSpec::Collective(spec))) => {
             let name = match *spec.operation {
                 Operation::Alltoall => "all-to-all",
@@ -234,7 +237,7 @@ fn job(work: &Work, bytes: u64) -> String {
             };
             Some(spec.size.map_or_else(|| name.to_owned(), |size| format!("{name} of {}", *size)))
         }
-        // A recorded program is what it is, whatever its collectives send.
+        // A recorded program keeps its name, whatever its collectives send.
         Some(WorkloadSpec::Program(ProgramSpec::Trace(_))) | None => Some(work.name().to_owned()),
         _ => None,
     };
@@ -242,7 +245,7 @@ fn job(work: &Work, bytes: u64) -> String {
     format!("{} among {ranks}", named.unwrap_or_else(|| format!("{} B", grouped(bytes))))
 }
 
-/// `a / b`, and 1 where both are nothing.
+/// Returns `a / b`, and 1 if both are 0.
 fn ratio(a: f64, b: f64) -> f64 {
     if a == b { 1.0 } else { a / b }
 }

@@ -1,4 +1,5 @@
-//! Farms for numbers of workers and ways of giving out tasks: all points of one table, side by side.
+//! Farms for several numbers of workers and rules for giving out tasks: all points of one table, side by
+//! side.
 
 use super::Control;
 use crate::diagnostic::Invalid;
@@ -10,15 +11,15 @@ use crate::study::runs::Runs;
 use crate::system::System;
 
 impl Farm {
-    /// Whether another seed can give another result.
+    /// Returns true if another seed can change the result.
     pub fn depends_on_seed(&self) -> bool {
         self.points.iter().any(Scenario::depends_on_seed)
     }
 
-    /// The same with another seed: what is random is drawn again.
+    /// Returns the farm with another seed: random values are drawn again.
     ///
     /// # Errors
-    /// What cannot be built with this seed.
+    /// Points that cannot be built with this seed.
     pub fn with_seed(&self, seed: u64) -> Result<Self, Invalid> {
         let points = self.points.iter().map(|point| point.with_seed(seed)).collect::<Result<_, _>>()?;
         Ok(Self { points, ..self.clone() })
@@ -73,10 +74,11 @@ impl Farm {
         }
     }
 
-    /// Runs all points with each of these seeds, and says of the first what [`Farm::run`] says, with the times of all.
+    /// Runs all points with each of these seeds. The report is the one of the first seed ([`Farm::run`]),
+    /// with the times of all seeds.
     ///
     /// # Errors
-    /// What cannot be built with one of the seeds.
+    /// Points that cannot be built with one of the seeds.
     pub fn run_seeds(&self, seeds: &[u64], control: Control<'_>) -> Result<FarmReport, Invalid> {
         let mut report = match seeds.first() {
             Some(&first) if first != self.seed() => self.with_seed(first)?.run(control),
@@ -111,13 +113,13 @@ impl Farm {
         Ok(report)
     }
 
-    /// The seed of everything random.
+    /// Returns the seed of all random values.
     pub fn seed(&self) -> u64 {
         self.points.first().map_or(System::SEED, Scenario::seed)
     }
 }
 
-/// How all of them ended.
+/// Returns the worst status of all predictions.
 fn status(complete: bool, predictions: &[Prediction]) -> Status {
     match predictions.iter().any(|row| row.undone > 0) {
         _ if !complete => Status::Interrupted,
@@ -126,7 +128,7 @@ fn status(complete: bool, predictions: &[Prediction]) -> Status {
     }
 }
 
-/// That of the prediction, or one over those of all.
+/// Returns the fingerprint of a single prediction, or one over those of all predictions.
 fn fingerprint(predictions: &[Prediction]) -> String {
     if let [only] = predictions {
         return only.fingerprint.clone();

@@ -1,7 +1,7 @@
 //! Sweeps: many runs side by side, as a comparison.
 //!
-//! A [`Sweep`] names what is compared; every combination is a point, and every point runs once for each seed, on all
-//! cores. What comes out does not depend on how many there are.
+//! A [`Sweep`] names the axes of a comparison. Every combination of their values is a point, and every point
+//! runs once for each seed, on all cores. The results do not depend on the number of cores.
 
 pub mod accuracy;
 mod axis;
@@ -30,35 +30,37 @@ pub use axis::Axis;
 pub use noise::cost_of_noise;
 pub use seeds::{over_seeds, seeds_from};
 
-/// What is compared: every combination of what is listed. An empty list leaves the choice to `base`.
+/// Comparison of every combination of the listed values. An axis with an empty list keeps the choice of
+/// `base`.
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {
-    /// What the comparison is called.
+    /// Title of the comparison.
     pub title: String,
-    /// What all runs have in common.
+    /// Texts that all runs have in common.
     pub base: Loader,
-    /// What varies, and its values; the last one changes fastest. Where nothing is listed the choice is left to `base`.
+    /// Axes and their values; the last axis changes fastest. An axis with an empty list keeps the choice of
+    /// `base`.
     pub axes: Vec<(Axis, Vec<String>)>,
-    /// Seeds; empty: the seed of `base`.
+    /// Seeds; if empty, the seed of `base`.
     pub seeds: Vec<u64>,
-    /// What rows are ranked by.
+    /// Figure by which rows are ranked.
     pub rank: RankBy,
 }
 
 /// One combination, ready to run.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Its row, of which the names are known; the injection is `by pattern` where patterns bring their own and it is
-    /// not compared.
+    /// Row with the names of the point's choices. The injection is `by pattern` if patterns have their own
+    /// and injections are not compared.
     pub row: ComparisonRow,
-    /// What is run with the first seed.
+    /// Scenario with the first seed.
     pub scenario: Scenario,
-    /// The seeds it runs with: only the first where nothing in it is random.
+    /// Seeds of the runs: only the first if nothing in the scenario is random.
     pub seeds: Vec<u64>,
 }
 
 impl Point {
-    /// What it is, for messages: `all-to-all-pairwise on fat-tree-54, random, max-min`.
+    /// Returns a name for messages: `all-to-all-pairwise on fat-tree-54, random, max-min`.
     pub fn name(&self) -> String {
         let row = &self.row;
         let transport = match (row.transport.as_str(), row.sharing.as_str()) {
@@ -72,7 +74,7 @@ impl Point {
     }
 }
 
-/// Why there is no comparison.
+/// Reason why there is no comparison.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SweepError {
     /// Some points cannot be built; nothing was run.
@@ -81,33 +83,33 @@ pub enum SweepError {
     /// The ranks of one run wait for each other.
     #[error("{point} with seed {seed} does not end: {}", stuck(.blocked, .gridlock.as_deref()))]
     Deadlocked {
-        /// The name of the point.
+        /// Name of the point.
         point: String,
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64,
-        /// Who waits for whom.
+        /// Blocked ranks, and the ranks that they wait for.
         blocked: Vec<Blocked>,
-        /// Which channels wait for each other, where it is the packets that do.
+        /// Channels that wait for each other, if packets block each other.
         gridlock: Option<Box<Gridlock>>,
-        /// When and with what it came to a standstill.
+        /// Time and progress at which the run deadlocked.
         stopped: Option<Stopped>,
-        /// What failed, and what became of messages for it, where anything does.
+        /// Faults and their effect on messages, if there are faults.
         faults: Option<Box<FaultsReport>>,
     },
-    /// All workers of a farm are lost.
+    /// All workers of a farm were lost.
     #[error("{point} with seed {seed}: all workers are lost, and {}", not_done(*.tasks))]
     Undone {
-        /// The name of the point.
+        /// Name of the point.
         point: String,
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64,
-        /// Tasks that are not done.
+        /// Number of tasks that are not done.
         tasks: u32,
     },
 }
 
 impl Sweep {
-    /// All points, in the order of the axes.
+    /// Builds all points, in the order of the axes.
     ///
     /// # Errors
     /// Every mistake of every point, each with the point it belongs to.
@@ -115,7 +117,7 @@ impl Sweep {
         self.points_until(&Control::default())
     }
 
-    /// Returns the points that are built until `control` ends it.
+    /// Builds points until `control` ends it, and returns those that were built.
     ///
     /// # Errors
     /// As those of [`Sweep::points`].
@@ -155,7 +157,7 @@ impl Sweep {
         if self.values(&Axis::Injection).is_empty()
             && points.iter().any(|point| point.row.injection != points[0].row.injection)
         {
-            // Part of what a pattern is, not something that is compared: it must not tear a block apart.
+            // The injection is part of the pattern and not compared: it must not split a block.
             for point in &mut points {
                 point.row.injection = "by pattern".to_owned();
             }
@@ -163,12 +165,12 @@ impl Sweep {
         Ok(points)
     }
 
-    /// The values of an axis.
+    /// Returns the values of an axis.
     fn values(&self, wanted: &Axis) -> &[String] {
         self.axes.iter().find(|(axis, _)| axis == wanted).map_or(&[], |(_, values)| values)
     }
 
-    /// The scenario of a combination: with the first seed, or the first with which what fails leaves messages a way.
+    /// Loads the scenario of a combination, with the first seed whose faults leave every message a route.
     fn load(&self, choice: &combine::Choice<'_>) -> Result<Loaded, Invalid> {
         let first = choice.loader(self, self.seeds.first().copied()).load_all();
         match first {
@@ -181,7 +183,7 @@ impl Sweep {
         }
     }
 
-    /// Runs everything.
+    /// Builds and runs all points.
     ///
     /// # Errors
     /// Points that cannot be built (then nothing is run), and runs that deadlock.
@@ -189,20 +191,20 @@ impl Sweep {
         self.run_points(&self.points_until(&control)?, control)
     }
 
-    /// Runs these points, which are those of the sweep.
+    /// Runs these points, which were built by this sweep.
     ///
     /// # Errors
     /// Runs that deadlock.
     pub fn run_points(&self, points: &[Point], control: Control<'_>) -> Result<Comparison, SweepError> {
         if points.is_empty() {
-            // It was ended before the first one was built.
+            // The sweep was ended before the first point was built.
             return Ok(Comparison::new(&self.title, Vec::new(), 1));
         }
         Ok(run_points(&self.title, points, control)?.ranked_by(self.rank))
     }
 }
 
-/// What one run contributes to its row.
+/// Contribution of one run to its row.
 struct Outcome {
     seed: u64,
     run: Summary,
@@ -223,7 +225,7 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
         }
         became
     });
-    // By point and seed.
+    // Results by point and seed.
     let mut outcomes: BTreeMap<(usize, u64), Result<Became, SweepError>> =
         jobs.into_iter().zip(results).filter_map(|(job, result)| Some((job, result?))).collect();
     let mut rows = Vec::new();
@@ -243,14 +245,14 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
     Ok(Comparison::new(title, rows, runs.missing()))
 }
 
-/// What became of one run.
+/// Result of one run.
 enum Became {
     Done(Box<Summary>),
-    /// What failed left messages no way.
+    /// Faults left messages without a route.
     CutOff,
 }
 
-/// One run; nothing where it was ended.
+/// Makes one run; returns `None` if it was ended.
 fn run_one(point: &Point, seed: u64, run: &Run<'_>) -> Option<Result<Became, SweepError>> {
     let again = (seed != point.scenario.seed()).then(|| point.scenario.with_seed(seed)).transpose();
     let run = match &again {
@@ -262,7 +264,7 @@ fn run_one(point: &Point, seed: u64, run: &Run<'_>) -> Option<Result<Became, Swe
         Status::Undone => Err(SweepError::Undone { point: point.name(), seed, tasks: run.undone }),
         Status::Complete => Ok(Became::Done(Box::new(run))),
         Status::Interrupted => return None,
-        // Another draw may leave a way: the seeds are counted with which there is none.
+        // Another seed may leave a route, so seeds without one are counted.
         Status::Deadlocked if point.seeds.len() > 1 && run.is_cut_off() => Ok(Became::CutOff),
         Status::Deadlocked => Err(SweepError::Deadlocked {
             point: point.name(),
@@ -275,7 +277,7 @@ fn run_one(point: &Point, seed: u64, run: &Run<'_>) -> Option<Result<Became, Swe
     })
 }
 
-/// The same fabric and routes once, however many points use them.
+/// Reuses the fabric and routes of an earlier point with the same fabric.
 fn share_fabric(scenario: &mut Scenario, points: &[Point]) {
     let system = scenario.system();
     let is_same = |point: &&Point| {

@@ -1,4 +1,4 @@
-//! What slow processors cost: a run beside the same one in which nobody is slow.
+//! Cost of slow processors: a run compared with the same run without slow processors.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,38 +16,39 @@ use crate::scenario::Scenario;
 use crate::simulation::{RunOptions, Simulated, Summary};
 use crate::system::System;
 
-/// Messages of a run that are kept to be compared one by one, at most.
+/// Largest number of messages of a run that are kept for comparison.
 const MOST_MESSAGES: u64 = 4_000_000;
 
-/// A rank is reached by a delay of this part of what the slowest rank lost.
+/// Smallest delay that counts as reaching a rank, as a part of the extra time of the slowest rank.
 const FELT: f64 = 0.01;
 
-/// A message as it went.
+/// Times of one message.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Went {
     src: u32,
     dst: u32,
-    /// Its place among the messages of its sender, or of all.
+    /// Number among the messages of its sender, or among all messages.
     number: u32,
     start_s: f64,
     end_s: f64,
 }
 
-/// A run that was looked at.
+/// Observations of one run.
 struct Seen {
     summary: Summary,
-    /// Messages by sender, receiver and number; none where they are too many.
+    /// Messages by sender, receiver and number; empty if there are too many.
     messages: Vec<Went>,
-    /// By rank.
+    /// End of each rank \[s\].
     ends: Vec<f64>,
     added: Vec<f64>,
 }
 
-/// What slow processors cost in this scenario: it is run once more, and once where nobody is slow; over these seeds,
-/// where there are several. Nothing where nobody is slow at all, or where a run does not come to its end.
+/// Computes the cost of slow processors in this scenario: runs it once more, and once without slow
+/// processors, with each of the seeds if there are several. Returns `None` if there are no slow processors,
+/// or if a run does not complete.
 ///
 /// # Errors
-/// What cannot be built with one of the seeds.
+/// Scenarios that cannot be built with one of the seeds.
 pub fn cost_of_noise<W: Simulated>(
     scenario: &Scenario<W>,
     seeds: Option<&SeedStatistics>,
@@ -65,7 +66,7 @@ pub fn cost_of_noise<W: Simulated>(
     }
     let over = match seeds {
         Some(seeds) => {
-            // Where nothing else is random, one run says it for all.
+            // If nothing else is random, one run stands for all seeds.
             let all = if without.depends_on_seed() { &seeds.seeds[..] } else { &seeds.seeds[..1] };
             CostOverSeeds::new(seeds, &over_seeds(&without, all, &fast.summary, control)?)
         }
@@ -74,7 +75,7 @@ pub fn cost_of_noise<W: Simulated>(
     Ok(Some(NoiseReport { seeds: over, ..compared(scenario.system(), &slow, &fast) }))
 }
 
-/// Runs it and looks at its ranks and messages.
+/// Runs a scenario and records its ranks and messages.
 fn see<W: Simulated>(scenario: &Scenario<W>, control: Control<'_>) -> Seen {
     let ranks = scenario.work().ranks();
     let added = Arc::new(Added::new(ranks));
@@ -86,7 +87,7 @@ fn see<W: Simulated>(scenario: &Scenario<W>, control: Control<'_>) -> Seen {
         messages.push(Went { src, dst, number: index, start_s, end_s });
     };
     let mut on_transfer = |transfer: &Transfer| {
-        // Those of collectives are not known before.
+        // Messages of collectives are not counted in advance.
         if transfers.len() as u64 <= MOST_MESSAGES {
             let &Transfer { src, dst, message, called, end, .. } = transfer;
             let (start_s, end_s) = (called.seconds(), end.seconds());
@@ -107,7 +108,7 @@ fn see<W: Simulated>(scenario: &Scenario<W>, control: Control<'_>) -> Seen {
     }
     messages.arrange_by_key(|message| (message.src, message.dst, message.number));
     let mut ends = W::ends(&outcome);
-    // Of a farm neither ranks nor messages are seen.
+    // A farm reports neither ranks nor messages.
     if ends.is_empty() && !messages.is_empty() {
         ends = vec![0.0; ranks as usize];
         for message in &messages {
@@ -120,7 +121,7 @@ fn see<W: Simulated>(scenario: &Scenario<W>, control: Control<'_>) -> Seen {
     Seen { summary: W::summary(&outcome), messages, ends, added }
 }
 
-/// One beside the other.
+/// Compares the run with slow processors and the run without.
 fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
     let (with_s, without_s) = (slow.summary.makespan_s, fast.summary.makespan_s);
     let cost_s = with_s - without_s;
@@ -130,7 +131,7 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
             if added > most.1 { (rank, added) } else { most }
         },
     );
-    // What comes of rounding is no delay.
+    // A difference by rounding is not a delay.
     let felt = (FELT * most.1).max(1e-9 * with_s);
     let ranks = slow.ends.len();
     let mut all: Vec<RankDelay> = (0..ranks)
@@ -143,7 +144,7 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
         .collect();
     for (late, early) in pairs(&slow.messages, &fast.messages) {
         let [start, end] = [late.start_s - early.start_s, late.end_s - early.end_s].map(|delay| delay > felt);
-        // What a slow rank sends may be called in time and come late.
+        // A message of a slow rank may be sent in time and arrive late.
         let is_source = slow.added[late.src as usize] > 0.0;
         let reached =
             [(late.src, late.start_s, start), (late.src, late.end_s, end && is_source), (late.dst, late.end_s, end)];
@@ -152,7 +153,7 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
             *first = Some(first.map_or(time, |first| first.min(time)));
         }
     }
-    // From whom it came: where all are slow themselves, from everywhere.
+    // Sources of the delay. If all ranks are slow, there are no distances.
     let sources: Vec<u32> = (0..).zip(&slow.added).filter(|(_, added)| **added > 0.0).map(|(rank, _)| rank).collect();
     if (1..ranks).contains(&sources.len()) && !slow.messages.is_empty() {
         distances(&mut all, &sources, &slow.messages, system);
@@ -167,7 +168,7 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
         mean_s: mean(&slow.added),
         most_s: most.1,
         most_rank: most.0,
-        // What comes of rounding is nothing.
+        // A difference by rounding counts as 0.
         absorbed_s: Some(most.1 - cost_s).filter(|absorbed| *absorbed > 1e-9 * with_s).unwrap_or(0.0),
     };
     NoiseReport {
@@ -175,7 +176,7 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
         cost_s,
         slowdown: if without_s > 0.0 { with_s / without_s } else { 1.0 },
         seeds: None,
-        // In closed form nothing is added up.
+        // A closed form adds up no extra times.
         slowed: (cost_s == 0.0 || most.1 > 0.0).then_some(slowed),
         delayed: if most.1 > 0.0 && ranks > 0 { delayed.to_vec() } else { Vec::new() },
         by_distance: by_distance(&all),
@@ -183,7 +184,7 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
     }
 }
 
-/// The same message in both runs: of one sender to one receiver the n-th that was sent.
+/// Pairs the same messages of both runs: the n-th that one sender sent to one receiver.
 fn pairs<'a>(slow: &'a [Went], fast: &'a [Went]) -> impl Iterator<Item = (&'a Went, &'a Went)> {
     let between = |a: &Went, b: &Went| (a.src, a.dst) == (b.src, b.dst);
     let mut others = fast.chunk_by(between).peekable();
@@ -195,7 +196,7 @@ fn pairs<'a>(slow: &'a [Went], fast: &'a [Went]) -> impl Iterator<Item = (&'a We
     })
 }
 
-/// How far each rank is from the sources: in messages that follow each other, and in links.
+/// Computes the distance of each rank from the sources, in consecutive messages and in links.
 fn distances(all: &mut [RankDelay], sources: &[u32], messages: &[Went], system: &System) {
     let mut to: Vec<Vec<u32>> = vec![Vec::new(); all.len()];
     for chunk in messages.chunk_by(|a, b| (a.src, a.dst) == (b.src, b.dst)) {
@@ -230,7 +231,7 @@ fn distances(all: &mut [RankDelay], sources: &[u32], messages: &[Went], system: 
     }
 }
 
-/// Ranks by their distance in messages.
+/// Groups ranks by their distance in messages.
 fn by_distance(all: &[RankDelay]) -> Vec<Reached> {
     let most = all.iter().filter_map(|rank| rank.messages).max();
     let none = Reached { messages: 0, hops: Some(0.0), ranks: 0, reached: 0, first_s: None, delay_s: 0.0 };

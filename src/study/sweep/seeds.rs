@@ -1,4 +1,4 @@
-//! One scenario over several seeds.
+//! Runs of one scenario over several seeds.
 
 use super::Control;
 use crate::diagnostic::{Diagnostic, Invalid};
@@ -7,18 +7,18 @@ use crate::scenario::Scenario;
 use crate::simulation::{RunOptions, Simulated, Summary};
 use crate::study::runs::Runs;
 
-/// Seeds of one run or comparison at most: more are several runs.
+/// Largest number of seeds of one run or comparison.
 const MOST: u64 = 1 << 20;
 
-/// So many seeds from the first on.
+/// Returns `count` consecutive seeds from `first` on.
 ///
 /// # Errors
-/// More than a run can have, or than there are.
+/// More seeds than a run can have, or than exist.
 pub fn seeds_from(first: u64, count: u64) -> Result<Vec<u64>, Diagnostic> {
     if count > MOST {
         return Err(Diagnostic::new("too-large", format!("{count} seeds: at most {MOST} seeds at once")));
     }
-    // TOML has no larger integers.
+    // Larger integers do not exist in TOML.
     match first.checked_add(count.saturating_sub(1)).filter(|last| i64::try_from(*last).is_ok()) {
         Some(last) if count > 0 => Ok((first..=last).collect()),
         Some(_) => Err(Diagnostic::new("wrong-value", "no seed is no run").help("write 1 or more")),
@@ -27,13 +27,15 @@ pub fn seeds_from(first: u64, count: u64) -> Result<Vec<u64>, Diagnostic> {
     }
 }
 
-/// The makespans over these seeds, on all cores; `first` is what the run with the first of them came to. Where nothing
-/// is random all are the same, and nothing more is run. Runs that do not come to their end are
-/// [`missing`](SeedStatistics::missing), but for those in which what failed leaves messages no way: these are counted
-/// ([`cut_off`](SeedStatistics::cut_off)).
+/// Computes the makespans over these seeds, on all cores. `first` is the summary of the run with the first
+/// seed.
+///
+/// If nothing is random, all makespans are the same and nothing more is run. Runs that do not complete count
+/// as [`missing`](SeedStatistics::missing), except those whose faults leave messages without a route, which
+/// count as [`cut_off`](SeedStatistics::cut_off).
 ///
 /// # Errors
-/// What cannot be built with one of the seeds.
+/// Scenarios that cannot be built with one of the seeds.
 pub fn over_seeds<W: Simulated>(
     scenario: &Scenario<W>,
     seeds: &[u64],
@@ -80,10 +82,10 @@ pub fn over_seeds<W: Simulated>(
     Ok(SeedStatistics { missing, cut_off, ..statistics })
 }
 
-/// What a run with another seed came to.
+/// Result of a run with another seed.
 enum Seeded {
-    /// Its makespan \[s\], and half of its interval where it is an estimate.
+    /// Makespan \[s\], and half of its interval if it is an estimate.
     Took(f64, f64),
-    /// What failed left messages no way.
+    /// Faults left messages without a route.
     CutOff,
 }

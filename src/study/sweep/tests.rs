@@ -48,7 +48,7 @@ impl Bench {
     }
 }
 
-/// All that may not depend on the machine.
+/// Returns all results that must not depend on the machine.
 fn fingerprints(comparison: &Comparison) -> Vec<(String, String, String)> {
     let row = |row: &ComparisonRow| (row.pattern.clone(), row.placement.clone(), row.fingerprint.clone());
     comparison.rows.iter().map(row).collect()
@@ -97,7 +97,7 @@ fn one_pattern_is_ranked_by_placements_and_by_fabrics() {
     let comparison = bench.sweep.run(Control::default()).unwrap();
     let places: Vec<u32> = comparison.rows.iter().map(|row| row.place).collect();
     assert!(comparison.rows.is_sorted_by(|a, b| a.makespan.mean_s <= b.makespan.mean_s), "{places:?}");
-    // Without contention all are equally fast, and share the first place.
+    // Without contention all are equally fast and share the first place.
     let mean = |row: &ComparisonRow| row.makespan.mean_s;
     let expected: Vec<u32> = comparison
         .rows

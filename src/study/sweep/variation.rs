@@ -1,5 +1,5 @@
-//! What it costs that a prediction takes the mean of a block's times: the same program with every time as it was
-//! recorded, with means, with lines, and with times drawn from those of each block.
+//! Effect on a prediction of taking the mean of a block's times: the same program with all times as recorded,
+//! with means, with lines, and with times drawn from those of each block.
 
 use crate::base::Arrange;
 use crate::diagnostic::Diagnostic;
@@ -12,15 +12,15 @@ use crate::program::collectives::{CollectivesSpec, Expander};
 use crate::report::variation::{BlockVariation, Variation};
 use crate::units::{Bytes, Time};
 
-/// Blocks that are looked at one by one.
+/// Number of blocks that are examined one by one.
 const BLOCKS: usize = 5;
 
-/// Works out what means cost.
+/// Computes the effect of means on the prediction.
 ///
 /// Cost: nine plays of the program.
 ///
 /// # Errors
-/// None for what was gathered of the same run.
+/// None for data that was gathered from the same run.
 pub fn variation(folded: &Folded, blocks: &Blocks, data: &ComputationData) -> Result<Variation, Vec<Diagnostic>> {
     let machines = vec![Machine { data: 0, scale: 1.0 }; folded.data.ranks as usize];
     let estimates = |take| Estimates::new(&folded.data, blocks, std::slice::from_ref(data), &machines, take);
@@ -77,7 +77,7 @@ pub fn variation(folded: &Folded, blocks: &Blocks, data: &ComputationData) -> Re
     })
 }
 
-/// Which blocks take an estimate instead of their recorded times.
+/// Blocks that take an estimate instead of their recorded times.
 #[derive(Clone, Copy)]
 enum Replaced {
     None,
@@ -110,7 +110,7 @@ impl Timing for Mixed<'_> {
     }
 }
 
-/// How long a program takes when messages take no time.
+/// Returns the time of a program when messages take no time.
 fn ideal(program: &Program) -> Time {
     let expander = Expander::new(CollectivesSpec::default());
     if rules::apply(program) {

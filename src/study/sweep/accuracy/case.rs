@@ -1,4 +1,4 @@
-//! What a case is, in the words by which cases are found again, and how much work its packets are.
+//! Cases: the words by which a case is found again, and the work of simulating its packets.
 
 use serde::Serialize;
 
@@ -10,10 +10,10 @@ use crate::report::AccuracyCase;
 use crate::scenario::Scenario;
 use crate::simulation::{PatternWork, Simulated};
 
-/// Messages that are looked at to learn how many links they cross.
+/// Number of messages that are sampled to estimate the number of links that they cross.
 const SAMPLE: u64 = 2_000;
 
-/// A scenario as a case, by its own names.
+/// Describes a scenario as a case, by its own names.
 pub fn case_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> AccuracyCase {
     let network = scenario.network();
     AccuracyCase {
@@ -31,14 +31,16 @@ pub fn case_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Accu
     }
 }
 
-/// The name of the table by which a scenario chooses this.
+/// Returns the name of the table by which a scenario makes this choice.
 fn chosen(written: &impl Serialize) -> String {
     let value = serde_json::to_value(written).unwrap_or_default();
     value.as_object().and_then(|table| table.keys().next().cloned()).unwrap_or_default()
 }
 
-/// What kind of fabric it is. Families are told apart where models fail in other ways: a crossbar, a tree and a tree
-/// that is narrower above; tori and meshes by their dimensions, one that is closed in some of them by itself.
+/// Returns the family of the fabric.
+///
+/// Families are distinguished if models fail on them in different ways: a crossbar, a tree and a tree that is
+/// narrower above; tori and meshes by their dimensions, and a grid that is closed in only some dimensions.
 fn family(network: &Network) -> String {
     let fabric = &network.fabric;
     if let Some(Grid { dims, wrap, .. }) = fabric.family_as::<Grid>() {
@@ -61,14 +63,15 @@ fn family(network: &Network) -> String {
     fabric.family().facts().0.to_owned()
 }
 
-/// Whether the halves of a fabric have less between them than their nodes send.
+/// Returns true if the bandwidth between the halves of a fabric is less than their nodes send.
 fn is_narrower_above(fabric: &Fabric) -> bool {
     let sent = fabric.links().iter().filter(|link| link.role == LinkRole::Injection);
     let sent: f64 = sent.map(|link| link.capacity.bytes_per_second()).sum();
     fabric.bisection().is_some_and(|cut| cut.bandwidth.bytes_per_second() < 0.99 * sent / 2.0)
 }
 
-/// What kind of pattern it is: those of a kind are hard for a model in the same way. Empty for what is like no other.
+/// Returns the kind of a pattern: patterns of one kind are hard for a model in the same way. Empty if there
+/// is no such kind.
 fn kind(spec: &PatternSpec) -> &'static str {
     match spec {
         PatternSpec::AllToAll(spec) => match *spec.algorithm {
@@ -96,8 +99,8 @@ fn kind(spec: &PatternSpec) -> &'static str {
     }
 }
 
-/// How often a packet of at most `size` bytes crosses a link in one run, and how often a message does: by a sample of
-/// the messages, over the routes of an idle network.
+/// Estimates the number of times that a packet of at most `size` bytes crosses a link in one run, and the
+/// same for messages. Uses a sample of the messages, over the routes of an idle network.
 pub(super) fn packet_hops(work: &PatternWork, network: &Network, size: u64) -> (f64, f64) {
     let (pattern, messages) = (&*work.pattern, work.pattern.messages());
     let every = messages.div_ceil(SAMPLE).max(1);

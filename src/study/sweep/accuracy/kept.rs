@@ -1,9 +1,10 @@
-//! Runs of packet models that are kept: models of messages change often and cost little, packets do neither.
+//! Cache of runs of packet models: flow models change often and cost little, packets do neither.
 //!
-//! A folder with a file for each run. Its name is the identity of the scenario that was played (defaults, contents of
-//! files, seed) and of [`PACKET_RESULTS`], so that whatever changes a run changes its name. The file holds what a run
-//! gives: [`MAGIC`], packets of a buffer (0: no limit), times of messages in number, makespan, mean finish, processor
-//! time \[s\], the times \[s\], and a check sum, all least byte first.
+//! The cache is a folder with a file for each run. The name of a file is the identity of the scenario
+//! (defaults, contents of files, seed) and of [`PACKET_RESULTS`], so that any change of a run changes its
+//! name. The file holds the results of the run: [`MAGIC`], packets of a buffer (0: no limit), number of
+//! message times, makespan, mean finish, processor time \[s\], the times \[s\], and a check sum, all
+//! little-endian.
 
 use std::fs;
 use std::io::{self, Write};
@@ -14,39 +15,39 @@ use super::played::Played;
 use crate::atomic_file::AtomicFile;
 use crate::scenario::Identity;
 
-/// The version of results of packet models: raised with every change of a time that they simulate.
+/// Version of results of packet models: raised with every change of a time that they simulate.
 pub const PACKET_RESULTS: u32 = 1;
 
-/// What a file begins with.
+/// First bytes of a file.
 const MAGIC: &[u8; 8] = b"hayase a";
-/// Bytes before the times of messages.
+/// Number of bytes before the times of messages.
 const HEAD: usize = MAGIC.len() + 4 + 8 + 3 * 8;
-/// Bytes of the check sum.
+/// Number of bytes of the check sum.
 const SUM: usize = 8;
 
-/// What a run gave, and the packets of a buffer.
+/// Packets of a buffer, and results of a run.
 pub type Run = (Option<u32>, Played);
 
-/// The folder.
+/// Folder of cached runs.
 #[derive(Debug)]
 pub struct Kept {
     folder: PathBuf,
-    /// Why the first of those that could not be kept was not.
+    /// First error of writing a run.
     failed: Mutex<Option<io::Error>>,
 }
 
 impl Kept {
-    /// The runs of a folder; it is made when the first run is kept.
+    /// Opens a folder of runs; it is created when the first run is written.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, failed: Mutex::default() }
     }
 
-    /// The file of a run.
+    /// Returns the path of a run's file.
     pub fn file(&self, identity: &Identity, seed: u64) -> PathBuf {
         self.folder.join(format!("{:032x}.run", identity.with_seed(seed)))
     }
 
-    /// Writes the file.
+    /// Writes the file of a run.
     pub fn write(&self, path: &Path, run: &Run) {
         let written = fs::create_dir_all(&self.folder).and_then(|()| {
             let mut file = AtomicFile::create(path)?;
@@ -58,13 +59,14 @@ impl Kept {
         }
     }
 
-    /// Returns why runs could not be kept, if any could not.
+    /// Returns the first error of writing a run, if there was one.
     pub fn failure(&self) -> Option<io::Error> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// What a file holds; nothing where there is none, or none that is whole and of so many messages.
+/// Reads the file of a run; returns `None` if it does not exist, is damaged, or has another number of
+/// messages.
 pub fn read(path: &Path, messages: u64) -> Option<Run> {
     decoded(&fs::read(path).ok()?).filter(|(_, played)| played.times_s.len() as u64 == messages)
 }

@@ -1,7 +1,8 @@
-//! What the map of errors says of a run: the ranges of its nearest cases, and a margin within which 95 of 100 cases of
-//! the map lie when they are left out of it.
+//! Accuracy to expect of a run, from the map of errors: the ranges of its nearest cases, widened by a margin.
+//! The margin is such that 95 of 100 cases of the map lie within it when they are left out of the map.
 //!
-//! The map that is built in is the digest of `validation/accuracy/map.csv`, a line for each case, made with it.
+//! The built-in map is the digest of `validation/accuracy/map.csv`, a line for each case, and is made
+//! together with it.
 
 use std::sync::OnceLock;
 
@@ -14,49 +15,52 @@ use crate::scenario::Scenario;
 use crate::simulation::{PatternWork, Simulated};
 use crate::units::Bytes;
 
-/// The digest: comments, a header, and a line for each case.
+/// Digest: comments, a header, and a line for each case.
 const MAP: &str = include_str!("known.csv");
 
-/// Distances up to which a case has the first, second and third of the margins; beyond it is not near.
+/// Largest distances of a case for the first, second and third of the margins; a case beyond the last is not
+/// near.
 const NEAR: [f64; 3] = [2.0, 5.0, 9.0];
 
-/// The distance that another pattern of the same kind, or another placement, adds.
+/// Distance of another pattern of the same kind, or of another placement.
 const OTHER: f64 = 2.0;
 
-/// The switches that ranges are against, in the order of a cell.
+/// Kinds of switches of the reference, in the order of a cell.
 const SWITCHES: [&str; 3] = ["input-queued", "output-queued", "fair-queued"];
 
-/// The map, read once.
+/// Map of errors, read once.
 struct Map {
     version: String,
     models: Vec<&'static str>,
-    /// By model, kind of switches and distance: how far cases lie outside of the range of their nearest, in 95 of 100.
+    /// Margin for each model, kind of switches and distance: 95 of 100 cases lie within the range of their
+    /// nearest cases widened by it.
     margins: Vec<[[f64; NEAR.len()]; SWITCHES.len()]>,
     picks: Vec<Picks>,
     lines: Vec<Line>,
 }
 
-/// The agreement of a model with input-queued switches on the fastest algorithm or placement, over the comparisons in
-/// the map.
+/// Agreement of a model with input-queued switches on the fastest algorithm or placement, over the
+/// comparisons in the map.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Picks {
-    /// Comparisons in which it picks the same \[%\].
+    /// Part of the comparisons in which the model picks the same choice \[%\].
     pub right: f64,
-    /// Mean extra time of its pick where it is another one \[%\].
+    /// Mean extra time of its pick if it picks another choice \[%\].
     pub loss: f64,
     /// Kendall's tau of the order of makespans.
     pub tau: f64,
-    /// Comparisons.
+    /// Number of comparisons.
     pub count: u32,
 }
 
-/// A line of the map. Every run looks for its near cases, so no more is read of those of other families and kinds.
+/// Line of the map. Every run looks for its near cases, so lines of other families and kinds are not parsed
+/// further.
 struct Line {
     family: &'static str,
     text: &'static str,
 }
 
-/// One case of the map; of its errors nothing is read before they are asked for.
+/// Case of the map; its errors are parsed on demand.
 struct Known {
     topology: &'static str,
     nodes: u32,
@@ -65,15 +69,15 @@ struct Known {
     size_bytes: u64,
     /// Family, kind of pattern, placement, routing, injection.
     words: [&'static str; 5],
-    /// Cells of models.
+    /// Cells with the errors of each model.
     errors: &'static str,
 }
 
-/// Columns before those of models.
+/// Number of columns before those of models.
 const NAMED: usize = 10;
 
 impl Map {
-    /// What a line that is not as it should be says is left out: the tests read all of them.
+    /// Reads the map. Malformed lines are left out: the tests read all lines.
     fn read(text: &'static str) -> Self {
         let version = text.lines().find_map(|line| line.strip_prefix("# version "));
         let mut lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -125,10 +129,10 @@ impl Known {
         Some(Self { topology, nodes, pattern, words, messages_per_node, size_bytes, errors: next()? })
     }
 
-    /// The errors under the model of a column: by switches, the least and the largest.
+    /// Returns the smallest and largest error of the model of a column, for each kind of switches.
     ///
-    /// `-42.1..-21.4;17.2;9.1` in per cent: input, output and fair queues, each one figure or two; empty where it is
-    /// not known.
+    /// A cell is `-42.1..-21.4;17.2;9.1` in per cent: input, output and fair queues, each one figure or two;
+    /// empty if unknown.
     fn errors(&self, column: usize) -> [Option<[f64; 2]>; 3] {
         let mut parts = self.errors.split(',').nth(column).unwrap_or_default().split(';').map(|part| {
             let (low, high) = part.split_once("..").unwrap_or((part, part));
@@ -137,9 +141,9 @@ impl Known {
         [(); 3].map(|()| parts.next().flatten())
     }
 
-    /// Returns how far it is from a case: factors of two of nodes and of sizes, half of those of messages a node, and
-    /// [`OTHER`] for another pattern and for another placement. Nothing where family, kind of pattern, routing or
-    /// injection differ, or it is farther than the last of [`NEAR`].
+    /// Returns the distance from a case: factors of two of nodes and of sizes, half of those of messages per
+    /// node, and [`OTHER`] for another pattern and for another placement. Returns `None` if family, kind of
+    /// pattern, routing or injection differ, or if the case is farther than the last of [`NEAR`].
     fn distance(&self, case: &AccuracyCase) -> Option<f64> {
         let [family, kind, placement, routing, injection] = self.words;
         let alike =
@@ -159,15 +163,16 @@ impl Known {
     }
 }
 
-/// Returns true if a pattern of the map is that of a run, which has its own words: `all-to-all-pairwise` and
-/// `all-to-all pairwise, 20 KB`, `shift` and `permutation shift by 5, 1 MB`, `halo-2d` and `halo 2-D, 20 KB`.
+/// Returns true if a pattern of the map is the pattern of a run, which is worded differently:
+/// `all-to-all-pairwise` and `all-to-all pairwise, 20 KB`, `shift` and `permutation shift by 5, 1 MB`,
+/// `halo-2d` and `halo 2-D, 20 KB`.
 fn is_same_pattern(known: &str, run: &str) -> bool {
     let run = run.replace("-D", "d");
     known.split('-').all(|word| run.split(['-', ' ', ',']).any(|other| other == word))
 }
 
-/// What the map says of a run of this pattern, where it is one of plain flows on links that stay as they are: else
-/// nothing is known, and nothing is said.
+/// Returns the accuracy to expect of a run of this pattern. Returns `None` unless messages are plain flows on
+/// links that do not change.
 pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Option<KnownAccuracy> {
     let network = scenario.network()?;
     let is_plain = network.transport.is_plain_flow() && network.faults.is_none();
@@ -178,11 +183,11 @@ pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Opt
     })
 }
 
-/// Messages from this mean size on take no time to speak of for their first packet \[B\].
+/// Mean message size from which on the time of the first packet is negligible \[B\].
 const LONG: u64 = 1_000_000;
 
-/// Returns a sentence on the packet that each switch stores and forwards, where a model has none and that takes a tenth
-/// of a message or more.
+/// Returns a sentence about the packet that each switch stores and forwards, if the model leaves it out and
+/// it takes a tenth of a message's time or more.
 fn leaves_out(network: &Network, work: &PatternWork, model: &str) -> Option<String> {
     let bytes = work.pattern.mean_bytes();
     if model == "blocking" || bytes == 0 || bytes >= LONG {
@@ -203,12 +208,13 @@ fn leaves_out(network: &Network, work: &PatternWork, model: &str) -> Option<Stri
     })
 }
 
-/// What the map says of a model in a case.
+/// Returns the accuracy to expect of a model in a case.
 pub fn known(case: &AccuracyCase, model: &str) -> KnownAccuracy {
     said(Map::built_in(), case, model)
 }
 
-/// Returns how often a sharing policy picks what input-queued switches pick; nothing for one that is not in the map.
+/// Returns the agreement of a sharing policy with input-queued switches; `None` if the policy is not in the
+/// map.
 pub fn picks_of(model: &str) -> Option<Picks> {
     let map = Map::built_in();
     let column = map.models.iter().position(|name| *name == model)?;
@@ -240,7 +246,7 @@ fn said(map: &Map, case: &AccuracyCase, model: &str) -> KnownAccuracy {
             }
         }
     }
-    // Of the model of the run first.
+    // The model of the run comes first.
     against.arrange_by_key(|range| range.model != model);
     if !against.iter().any(|range| range.model == model) {
         against.clear();
@@ -252,14 +258,15 @@ fn said(map: &Map, case: &AccuracyCase, model: &str) -> KnownAccuracy {
 }
 
 impl Known {
-    /// `torus-8x8, all-to-all-pairwise, 1 MB, random`.
+    /// Returns the name of the case: `torus-8x8, all-to-all-pairwise, 1 MB, random`.
     fn name(&self) -> String {
         let Self { topology, pattern, size_bytes, words: [_, _, placement, ..], .. } = self;
         format!("{topology}, {pattern}, {}, {placement}", Bytes(*size_bytes))
     }
 }
 
-/// One line: `max-min, 1 MB, random placement, torus-16x16: -42 to -21 % against input-queued switches ...`.
+/// Formats a summary line: `max-min, 1 MB, random placement, torus-16x16: -42 to -21 % against input-queued
+/// switches ...`.
 fn sentence(case: &AccuracyCase, model: &str, against: &[ErrorRange], near: &[Known], distance: f64) -> String {
     if against.is_empty() {
         return "no case of the map is near; `hayase accuracy` measures it".to_owned();
@@ -342,7 +349,7 @@ fat-tree-54,tree,54,a,all-to-all,random,d-mod-k,queue,53,1000000,-5;1;2,-3";
                     against output-queued switches, +9 % against fair-queued switches; blocking: -2 to +3 % against \
                     input-queued ones (makespans, 95 of 100; nearest in the map, at distance 1.5: torus-8x8, a, 1 MB, random)";
         assert_eq!(known.text, text);
-        // Another pattern and placement of the kind count as far.
+        // Another pattern of the kind and another placement add to the distance.
         let other = AccuracyCase { pattern: "c".into(), placement: "regular".into(), ..case() };
         let known = said_of(&other, "max-min");
         let range = (known.cases.len(), percent(known.against[0].low), percent(known.against[0].high));
@@ -383,7 +390,7 @@ fat-tree-54,tree,54,a,all-to-all,random,d-mod-k,queue,53,1000000,-5;1;2,-3";
             assert!(known.against.is_empty() && known.cases.is_empty(), "{other:?}");
             assert_eq!(known.text, "no case of the map is near; `hayase accuracy` measures it");
         }
-        // Nothing divides by nothing.
+        // No division by zero.
         assert!(said_of(&AccuracyCase { size_bytes: 0, ..case() }, "max-min").cases.is_empty());
     }
 
@@ -391,12 +398,13 @@ fat-tree-54,tree,54,a,all-to-all,random,d-mod-k,queue,53,1000000,-5;1;2,-3";
     fn the_nearest_is_taken_of_what_the_model_is_known_for() {
         let small = AccuracyCase { size_bytes: 80_000, ..case() };
         assert_eq!(said_of(&small, "max-min").cases, ["torus-8x8, a, 20 KB, random"]);
-        // A model of which nothing is known there.
+        // A model that is unknown there.
         assert!(said_of(&small, "blocking").against.is_empty());
         assert!(said_of(&case(), "unknown").cases.is_empty());
     }
 
-    /// A map that was made before the last change of results says nothing of the program: `validation/accuracy/make`.
+    /// A map that was made before the last change of results does not describe the program: run
+    /// `validation/accuracy/make`.
     #[test]
     fn the_map_is_of_the_results_that_the_program_has() {
         let made = MAP.lines().find_map(|line| line.strip_prefix("# results "));
@@ -412,7 +420,7 @@ fat-tree-54,tree,54,a,all-to-all,random,d-mod-k,queue,53,1000000,-5;1;2,-3";
         assert!(!map.version.is_empty() && map.models.contains(&"max-min") && MAP.len() < 80_000);
         assert_eq!((map.margins.len(), map.picks.len()), (map.models.len(), map.models.len()));
         assert!(cases.iter().all(|known| known.errors.split(',').count() == map.models.len()));
-        // One digit would be one cell: each case knows something of max-min.
+        // One digit would be a single cell: each case has errors of max-min.
         let column = map.models.iter().position(|model| *model == "max-min").unwrap();
         assert!(cases.iter().all(|known| known.errors(column).iter().any(Option::is_some)));
     }

@@ -1,8 +1,8 @@
-//! Models of messages beside models of packets, over many cases: how far each is off, and what it costs.
+//! Accuracy of flow models against packet models over many cases: the error of each model, and its cost.
 //!
-//! A case is a pattern on a fabric with all that both have in common. What is played of it, a model or its reference,
-//! is the same scenario with a few keys of its own (`models::Settings`); each is played once for each seed, and every
-//! model is then held against every reference, message by message.
+//! A case is a pattern on a fabric, with everything that a model and its reference have in common. A model or
+//! a reference is played as the same scenario with a few keys of its own (`models::Settings`). Each is played
+//! once for each seed. Then every model is compared with every reference, message by message.
 
 pub(super) mod case;
 mod kept;
@@ -36,28 +36,29 @@ use kept::Kept;
 use models::{Model, Reference, Settings};
 use played::{Difference, Played, Unplayed, play};
 
-/// What is held against what: every combination of what is listed. An empty list takes what is usual.
+/// Comparison of models with references over every combination of the listed values. An empty list takes the
+/// usual values.
 #[derive(Clone, Debug, Default)]
 pub struct AccuracySweep {
-    /// The cases, but for their sizes; its transports and sharing policies are not used.
+    /// Cases without their sizes. The transports and sharing policies of the sweep are not used.
     pub grid: Sweep,
-    /// Sizes of messages; empty: as the patterns say.
+    /// Sizes of messages; if empty, those of the patterns.
     pub sizes: Vec<String>,
-    /// Whether patterns whose messages have sizes of their own (files) keep them, and take none of these.
+    /// True if patterns whose messages have sizes of their own (files) keep them, and take none of `sizes`.
     pub keeps_own_sizes: bool,
     /// Packets of a buffer of input queues.
     pub buffers: Vec<String>,
     /// Models, by name.
     pub models: Vec<String>,
-    /// Packet models, by name or its beginning (`packet:iq`).
+    /// Packet models, by name or the beginning of a name (`packet:iq`).
     pub references: Vec<String>,
-    /// Packets of a mean message of the references, where they are to be few and large.
+    /// Packets of a mean message of the references, if packets are to be few and large.
     pub packets_per_message: Option<u32>,
-    /// The folder in which runs of packet models are kept, and looked for before they are made.
+    /// Folder in which runs of packet models are cached.
     pub keep: Option<PathBuf>,
 }
 
-/// The cases of a sweep, read and checked, with all that is to be played of them.
+/// Cases of a sweep, read and checked, with everything that is to be played.
 #[derive(Debug)]
 pub struct Cases {
     title: String,
@@ -69,27 +70,27 @@ pub struct Cases {
 #[derive(Debug)]
 struct Case {
     names: AccuracyCase,
-    /// The texts but for the seed and what is played.
+    /// Texts of the case without the seed and the keys of a model.
     loader: Loader,
     seeds: Vec<u64>,
-    /// What is played, each once.
+    /// Models and references to play, each once.
     parts: Vec<Part>,
     pairs: Vec<Pair>,
 }
 
-/// A model or a packet model in a case.
+/// Model or packet model in a case.
 #[derive(Debug)]
 struct Part {
     settings: Settings,
-    /// How long one run of it takes at a guess \[s\].
+    /// Estimated time of one run \[s\].
     seconds: f64,
-    /// Packets that cross a link in one run.
+    /// Number of packet hops of one run.
     packet_hops: f64,
-    /// By what its runs are found again, where they are kept.
+    /// Identity under which its runs are cached, if they are.
     identity: Option<Identity>,
 }
 
-/// A model and its reference, by their numbers among the parts.
+/// Model and its reference, by their positions among the parts.
 #[derive(Debug)]
 struct Pair {
     model: &'static str,
@@ -99,16 +100,16 @@ struct Pair {
     parts: [usize; 2],
 }
 
-/// How much there is to do.
+/// Outlook on the work of a sweep.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AccuracyOutlook {
-    /// Cases.
+    /// Number of cases.
     pub cases: usize,
-    /// Runs, but for those that are kept.
+    /// Number of runs, except those that are cached.
     pub runs: usize,
-    /// Packets that cross a link, in all runs.
+    /// Packet hops of all runs.
     pub packet_hops: f64,
-    /// Processor time, at a guess \[s\].
+    /// Estimated processor time \[s\].
     pub seconds: f64,
 }
 
@@ -116,7 +117,7 @@ impl AccuracySweep {
     /// Reads and checks all cases.
     ///
     /// # Errors
-    /// Every mistake of every case, and names that no model has; work that is no pattern.
+    /// Every mistake of every case, names that no model has, and work that is not a pattern.
     pub fn cases(&self) -> Result<Cases, Invalid> {
         let invalid = |diagnostics| Invalid { diagnostics, sources: Sources::default() };
         let models = models::models(&self.models).map_err(invalid)?;
@@ -165,7 +166,7 @@ impl AccuracySweep {
         Ok(Cases { title: self.grid.title.clone(), all, kept: self.keep.clone().map(Kept::new) })
     }
 
-    /// All that is to be played of one case.
+    /// Builds one case with everything that is to be played.
     fn case(
         &self,
         loader: Loader,
@@ -238,19 +239,19 @@ impl AccuracySweep {
     }
 }
 
-/// What is no pattern, or has no fabric.
+/// Returns the mistake of work that is not a pattern, or has no fabric.
 fn no_pattern(name: &str) -> Diagnostic {
     let message = format!("`{name}` is no pattern on a fabric");
     Diagnostic::new("wrong-choice", message).help("models are compared on patterns; `hayase pattern list` has some")
 }
 
-/// Whether what is wrong is that programs have no keys of patterns, which nobody may have typed.
+/// Returns true if the mistake is that programs have no keys of patterns, which the user may not have typed.
 fn is_no_pattern(invalid: &Invalid) -> bool {
     let of_program = |diagnostic: &Diagnostic| diagnostic.message.starts_with("the workload `program` has no");
     invalid.diagnostics.iter().any(of_program)
 }
 
-/// Whether nothing is wrong but that the work has sizes of its own.
+/// Returns true if the only mistake is that the work has sizes of its own.
 fn has_no_size(invalid: &Invalid) -> bool {
     let of_size =
         |diagnostic: &Diagnostic| diagnostic.code == "unknown-key" && diagnostic.message.ends_with("has no `size`");
@@ -258,7 +259,7 @@ fn has_no_size(invalid: &Invalid) -> bool {
 }
 
 impl Case {
-    /// The number of this among the parts.
+    /// Adds a part, or finds it among the parts, and returns its position.
     fn plays(&mut self, settings: Settings, seconds: f64, packet_hops: f64) -> usize {
         if let Some(known) = self.parts.iter().position(|part| part.settings == settings) {
             return known;
@@ -267,28 +268,29 @@ impl Case {
         self.parts.len() - 1
     }
 
-    /// Seconds of one run of each part, at a guess.
+    /// Returns the estimated time of one run of each part \[s\].
     fn seconds(&self) -> f64 {
         self.parts.iter().map(|part| part.seconds).sum()
     }
 }
 
 impl Part {
-    /// Learns by what its runs are found again; how flows share links is nothing to packets.
+    /// Sets the identities of the parts that are cached. The sharing policy does not matter to packets and is
+    /// left out.
     fn identify(&mut self, loader: &Loader) {
         let base = Base::new(self.settings.on(loader.clone()).sharing("max-min"), &[]);
         self.identity = base.variant(Vec::new()).identity(&base, kept::PACKET_RESULTS);
     }
 }
 
-/// What became of one run: the packets of a buffer, and the times; or why there are none.
+/// Result of one run: the packets of a buffer, and the times; or the reason why there are none.
 type Ran = Result<(Option<u32>, Played), String>;
 
-/// The runs of one case with one seed, as they come.
+/// Results of one case with one seed, filled in as runs end.
 type Group = Vec<Option<Ran>>;
 
 impl Cases {
-    /// How much there is to do.
+    /// Estimates the work of the sweep.
     pub fn outlook(&self) -> AccuracyOutlook {
         let mut outlook = AccuracyOutlook { cases: self.all.len(), runs: 0, packet_hops: 0.0, seconds: 0.0 };
         for case in &self.all {
@@ -303,22 +305,24 @@ impl Cases {
         outlook
     }
 
-    /// Why runs could not be kept, if that was asked for and some could not.
+    /// Returns the first error of writing a cached run, if there was one.
     pub fn unkept(&self) -> Option<io::Error> {
         self.kept.as_ref().and_then(Kept::failure)
     }
 
-    /// Where a run is kept.
+    /// Returns the file in which a run is cached.
     fn file(&self, part: &Part, seed: u64) -> Option<PathBuf> {
         self.kept.as_ref().zip(part.identity.as_ref()).map(|(kept, identity)| kept.file(identity, seed))
     }
 
-    /// Plays everything, on as many threads as rayon has. `clock` tells the processor time of the thread that asks
-    /// \[s\]; runs have threads of their own, so that nothing else is on them. What is done when `control` ends it is
-    /// in the report.
+    /// Plays everything, on as many threads as rayon has. `clock` returns the processor time of the calling
+    /// thread \[s\].
+    ///
+    /// Runs have threads of their own, so that nothing else runs on them. If `control` ends the sweep, the
+    /// report holds the runs that were made.
     pub fn run(&self, control: Control<'_>, clock: &(dyn Fn() -> f64 + Sync)) -> Accuracy {
-        // The longest first, so that no core is left alone with one at the end; those of a group near each other, so
-        // that few have their times in memory.
+        // The longest runs first, so that no core is left alone with one at the end. Runs of a group stay together, so
+        // that few groups have their times in memory.
         let mut jobs: Vec<(usize, u64, usize)> = Vec::new();
         for (i, case) in self.all.iter().enumerate() {
             let mut parts: Vec<usize> = (0..case.parts.len()).collect();
@@ -351,7 +355,7 @@ impl Cases {
         collected.report(&self.title, &self.all, runs.missing())
     }
 
-    /// One run, as it was kept or as it is made; nothing where it was ended.
+    /// Reads one run from the cache, or makes it; returns `None` if it was ended.
     fn ran(
         &self,
         case: &Case,
@@ -372,7 +376,7 @@ impl Cases {
     }
 }
 
-/// One run; nothing where it was ended.
+/// Makes one run; returns `None` if it was ended.
 fn run_one(
     case: &Case,
     settings: &Settings,
@@ -397,7 +401,7 @@ fn run_one(
     }
 }
 
-/// Packets of a buffer, where messages are packets and there is a limit.
+/// Returns the packets of a buffer, if messages are packets and there is a limit.
 fn buffer(scenario: &Scenario, work: &PatternWork) -> Option<u32> {
     let network = scenario.network()?;
     let TransportSpec::Packet(spec) = &network.transport else { return None };

@@ -1,25 +1,25 @@
-//! The models that are held against each other: which there are on a fabric, and what a scenario says to have them.
+//! Models that are compared: which of them apply to a fabric, and the keys that select them in a scenario.
 
 use crate::diagnostic::Diagnostic;
 use crate::network::Network;
 use crate::routing::ChannelOrder;
 use crate::scenario::Loader;
 
-/// Where a setting of a model comes from, in messages.
+/// Source of the settings of a model, for messages.
 const FLAG: &str = "--models, --references";
 
 /// Packets of a mean message of the model `few-packets`.
 pub const FEW: u32 = 7;
 
-/// A model that is held against packets.
+/// Model that is compared with packet models.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
-    /// As it is written.
+    /// Name of the model.
     pub name: &'static str,
     kind: ModelKind,
-    /// Processor time of a message, at a guess \[s\].
+    /// Estimated processor time of a message \[s\].
     pub seconds_a_message: f64,
-    /// True if it is taken where nothing is said.
+    /// True if the model is compared by default.
     is_usual: bool,
 }
 
@@ -33,7 +33,7 @@ enum ModelKind {
     FewPackets,
 }
 
-/// All of them.
+/// All models.
 const MODELS: [Model; 5] = [
     Model::new("equal-share", ModelKind::Flow("flow:equal-share"), 1e-6),
     Model::new("redistribute", ModelKind::Flow("flow:redistribute"), 10e-6),
@@ -42,21 +42,22 @@ const MODELS: [Model; 5] = [
     Model { is_usual: false, ..Model::new("few-packets", ModelKind::FewPackets, 0.0) },
 ];
 
-/// A packet model.
+/// Packet model that serves as a reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
-    /// As it is written.
+    /// Name of the reference.
     pub name: &'static str,
     transport: &'static str,
-    /// True if there are such switches only where routes go along rings, false if only elsewhere.
+    /// True if such switches exist only where routes go along rings, false if only elsewhere.
     rings: Option<bool>,
-    /// What keeps packets in input queues along rings from waiting in a circle.
+    /// Rule by which packets in input queues along rings avoid waiting in a cycle.
     avoidance: Option<&'static str>,
-    /// True if input queues are one for each output.
+    /// True if input queues have virtual output queues, one for each output.
     has_virtual_outputs: bool,
-    /// The channels of `blocking` that stand for it along rings; with virtual outputs everywhere.
+    /// Channels of `blocking` that represent this reference along rings, and with virtual output queues
+    /// everywhere.
     channels: &'static str,
-    /// Packet-hops a second, as measured (docs/models.md, 14.5).
+    /// Measured packet hops per second (docs/models.md, 14.5).
     pub speed: f64,
 }
 
@@ -71,7 +72,7 @@ const IQ: Reference = Reference {
     speed: 10e6,
 };
 
-/// All of them.
+/// All references.
 const REFERENCES: [Reference; 7] = [
     Reference { name: "packet:oq", transport: "packet:oq", avoidance: None, speed: 33e6, ..IQ },
     Reference { name: "packet:fq", transport: "packet:fq", avoidance: None, speed: 18e6, ..IQ },
@@ -88,7 +89,7 @@ const REFERENCES: [Reference; 7] = [
     Reference { name: "packet:iq:voq", has_virtual_outputs: true, channels: "voq", ..IQ },
 ];
 
-/// What a scenario is to say beside all else: a transport, and keys with their values.
+/// Settings of a scenario for one model: a transport, and keys with their values.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Settings {
     pub transport: &'static str,
@@ -96,7 +97,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The texts with them.
+    /// Returns the loader with these settings.
     pub fn on(&self, loader: Loader) -> Loader {
         let set = |loader: Loader, (key, value): &(&str, String)| loader.set(FLAG, &format!("{key}={value}"));
         self.keys.iter().fold(loader.transport(self.transport), set)
@@ -104,17 +105,18 @@ impl Settings {
 }
 
 impl Reference {
-    /// Whether there are such switches on this fabric: rings have ways of their own, all else has classes.
+    /// Returns true if such switches exist on this fabric: some only where routes go along rings, some only
+    /// elsewhere.
     pub fn applies(self, network: &Network) -> bool {
         self.rings.is_none_or(|rings| rings == has_rings(network))
     }
 
-    /// Whether its buffers hold as many packets as is said.
+    /// Returns true if the user sets the number of packets of its buffers.
     pub fn has_buffer(self) -> bool {
         self.transport == IQ.transport
     }
 
-    /// What a scenario says for it.
+    /// Returns the settings that select this reference.
     pub fn settings(self, network: &Network, buffer: Option<&str>, packets_per_message: Option<u32>) -> Settings {
         let avoidance = self.avoidance.filter(|_| has_rings(network));
         let queues = self.has_virtual_outputs.then_some("virtual-output");
@@ -135,13 +137,13 @@ impl Model {
         Self { name, kind, seconds_a_message, is_usual: true }
     }
 
-    /// True if it is the reference itself with few, large packets.
+    /// Returns true if the model is the reference itself with few, large packets.
     pub fn is_packets(self) -> bool {
         matches!(self.kind, ModelKind::FewPackets)
     }
 
-    /// Returns what a scenario says for it beside this reference, in messages of `mean_bytes`, and the channels that it
-    /// has; none where it would be the reference itself.
+    /// Returns the settings that select this model against this reference, for messages of `mean_bytes`, and
+    /// its channels. Returns `None` if the model would be the reference itself.
     pub fn settings(
         self,
         network: &Network,
@@ -162,7 +164,7 @@ impl Model {
                 let settings = Settings { transport: "flow:blocking", keys };
                 Some((settings, Some(channels.unwrap_or("classes"))))
             }
-            // Its buffers are its own, in packets of its size.
+            // Its buffers are counted in its own large packets.
             ModelKind::FewPackets => {
                 (packets_per_message != Some(FEW)).then(|| (reference.settings(network, None, Some(FEW)), None))
             }
@@ -170,24 +172,25 @@ impl Model {
     }
 }
 
-/// Whether routes go along rings, in which packets could wait in a circle.
+/// Returns true if routes go along rings, in which packets could wait in a cycle.
 fn has_rings(network: &Network) -> bool {
     network.router.channel_order() == ChannelOrder::Rings && !network.fabric.family().rings().is_empty()
 }
 
-/// The models of a list, or those that are usual.
+/// Returns the models of a list, or the default ones if the list is empty.
 pub fn models(names: &[String]) -> Result<Vec<Model>, Vec<Diagnostic>> {
     let usual = |model: &Model| names.is_empty() && model.is_usual;
     chosen(names, &MODELS, |model| model.name, usual, "--models: unknown model")
 }
 
-/// The references of a list, each by its name or by the beginning of it (`packet:iq`); all where none is named.
+/// Returns the references of a list, each by its name or the beginning of it (`packet:iq`); all if the list
+/// is empty.
 pub fn references(names: &[String]) -> Result<Vec<Reference>, Vec<Diagnostic>> {
     let usual = |_: &Reference| names.is_empty();
     chosen(names, &REFERENCES, |reference| reference.name, usual, "--references: unknown packet model")
 }
 
-/// What is named or usual, each once, in the order of the list of all.
+/// Returns the named or default entries, each once, in the order of the list of all.
 fn chosen<T: Copy>(
     names: &[String],
     all: &[T],

@@ -1,4 +1,4 @@
-//! One run with the times of its messages, and how two of them differ.
+//! One run with the times of its messages, and the difference of two runs.
 
 use crate::engine::{Flight, Stop, Watch};
 use crate::ids::{Id, RankId};
@@ -7,29 +7,29 @@ use crate::simulation::PatternWork;
 use crate::system::System;
 use crate::units::Time;
 
-/// What one run gave.
+/// Results of one run.
 #[derive(Clone, Debug)]
 pub struct Played {
-    /// When the last message arrived \[s\].
+    /// Time at which the last message arrived \[s\].
     pub makespan_s: f64,
-    /// When a rank's last message had arrived, averaged over the ranks that send \[s\].
+    /// Time at which a rank's last message had arrived, averaged over the ranks that send \[s\].
     pub mean_finish_s: f64,
-    /// By message, sender by sender: how long it was under way \[s\].
+    /// Time that each message was under way, sender by sender \[s\].
     pub times_s: Vec<f32>,
     /// Processor time \[s\].
     pub cpu_s: f64,
 }
 
-/// Why a run gave nothing.
+/// Reason why a run has no results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unplayed {
     Interrupted,
     Deadlocked,
 }
 
-/// Sees when messages come and go.
+/// Observer of the times of messages.
 struct Times {
-    /// By rank: the number of its first message.
+    /// Number of the first message of each rank.
     first: Vec<usize>,
     under_way_s: Vec<f32>,
     finish: Vec<Time>,
@@ -60,7 +60,7 @@ impl Times {
     }
 }
 
-/// Plays a pattern; `clock` tells the processor time of this thread \[s\].
+/// Plays a pattern; `clock` returns the processor time of this thread \[s\].
 pub fn play(
     work: &PatternWork,
     system: &System,
@@ -93,21 +93,21 @@ pub fn play(
     })
 }
 
-/// How one run of a model differs from one of its reference.
+/// Difference of one run of a model from one of its reference.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Difference {
-    /// The makespans of both \[s\].
+    /// Makespans of model and reference \[s\].
     pub makespans_s: [f64; 2],
-    /// The mean finish of both \[s\].
+    /// Mean finish of model and reference \[s\].
     pub finishes_s: [f64; 2],
-    /// The 5 %, 50 % and 95 % quantiles of the relative errors of the times of messages.
+    /// Quantiles of the relative errors of the times of messages: 5 %, 50 % and 95 %.
     pub quantiles: [f64; 3],
-    /// Processor time of both \[s\].
+    /// Processor time of model and reference \[s\].
     pub cpu_s: [f64; 2],
 }
 
 impl Difference {
-    /// That of a model from its reference; both have the same messages.
+    /// Computes the difference of a model from its reference; both have the same messages.
     pub fn of(model: &Played, reference: &Played) -> Self {
         let pairs = model.times_s.iter().zip(&reference.times_s);
         let mut errors: Vec<f32> = pairs
@@ -123,7 +123,8 @@ impl Difference {
     }
 }
 
-/// The value below which this part of all lies (the nearest rank: the `ceil(part n)`-th smallest); 0 of none.
+/// Returns the quantile of this part (nearest rank: the `ceil(part n)`-th smallest value); 0 if there are no
+/// values.
 fn quantile(values: &mut [f32], part: f64) -> f64 {
     if values.is_empty() {
         return 0.0;
@@ -133,7 +134,7 @@ fn quantile(values: &mut [f32], part: f64) -> f64 {
     f64::from(*value)
 }
 
-/// `model / reference - 1`; 0 where both are nothing.
+/// Returns `model / reference - 1`; 0 if both are 0.
 pub fn error(model: f64, reference: f64) -> f64 {
     if model == reference { 0.0 } else { model / reference - 1.0 }
 }

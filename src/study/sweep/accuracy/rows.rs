@@ -1,4 +1,4 @@
-//! From the runs of cases to rows of a report.
+//! Rows of a report, from the runs of cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,17 +6,17 @@ use super::played::error;
 use super::{Case, Difference, Pair, Ran};
 use crate::report::{ACCURACY_SCHEMA, Accuracy, AccuracyRow, LeftOut, Sample};
 
-/// Differences by case, pair and seed, as they come, with what is known besides.
+/// Differences by case, pair and seed, as runs end.
 #[derive(Default)]
 pub(super) struct Collected {
     differences: BTreeMap<(usize, usize, u64), Difference>,
     buffers: BTreeMap<(usize, usize), Option<u32>>,
-    /// By case and number of what is played: why it was not.
+    /// Reasons why parts were not played, by case and position of the part.
     left_out: BTreeMap<(usize, usize), String>,
 }
 
 impl Collected {
-    /// Holds all models of a case against all references, with one seed.
+    /// Compares all models of a case with all references, for one seed.
     pub fn add(&mut self, number: usize, case: &Case, seed: u64, ran: &[Option<Ran>]) {
         for (which, one) in ran.iter().enumerate() {
             if let Some(Err(reason)) = one {
@@ -32,13 +32,13 @@ impl Collected {
         }
     }
 
-    /// The report.
+    /// Builds the report.
     pub fn report(self, title: &str, cases: &[Case], missing_runs: u64) -> Accuracy {
         let mut rows = Vec::new();
         for (number, case) in cases.iter().enumerate() {
             for (at, pair) in case.pairs.iter().enumerate() {
                 let of_pair = self.differences.range((number, at, 0)..=(number, at, u64::MAX));
-                // In the order in which seeds were named.
+                // Seeds stay in the order in which they were named.
                 let of_pair: BTreeMap<u64, Difference> = of_pair.map(|(key, value)| (key.2, *value)).collect();
                 let seeds: Vec<u64> = case.seeds.iter().copied().filter(|seed| of_pair.contains_key(seed)).collect();
                 let differences: Vec<Difference> = seeds.iter().map(|seed| of_pair[seed]).collect();
@@ -69,7 +69,7 @@ impl Collected {
     }
 }
 
-/// What is played under this number, by its name.
+/// Returns the name of the part at this position.
 fn name_of(case: &Case, which: usize) -> String {
     let reference = case.pairs.iter().find(|pair| pair.parts[1] == which).map(|pair| pair.reference.name);
     let model = || case.pairs.iter().find(|pair| pair.parts[0] == which).map(|pair| pair.model);

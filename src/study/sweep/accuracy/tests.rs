@@ -61,8 +61,8 @@ fn the_makespan_of_a_row_is_that_of_the_run_with_the_same_words() {
 
 #[test]
 fn messages_that_are_alone_are_off_by_what_it_takes_to_store_and_forward_them() {
-    // Each rank of a crossbar sends one message to the next: nothing meets. 30,000 B are 20 packets of 1,500 B; the
-    // flow takes 20 packet times, the last packet crosses one more link. Only `blocking` has that.
+    // Each rank of a crossbar sends one message to the next: no links are shared. 30,000 B are 20 packets of 1,500 B.
+    // The flow takes 20 packet times, and the last packet crosses one more link. Only `blocking` models that.
     let sweep = AccuracySweep {
         sizes: vec!["30 KB".to_owned()],
         references: vec!["packet:oq".to_owned(), "packet:fq".to_owned()],
@@ -154,7 +154,7 @@ fn packets_that_are_kept_are_not_played_again_and_flows_are() {
         ..sweep("torus-4x4", "all-to-all-pairwise")
     };
     let played = |sweep: &AccuracySweep, seconds: f64| {
-        // Each run takes so long: the clock is asked before and after it.
+        // Each run takes this long: the clock is read before and after it.
         let now = Mutex::new(0.0);
         let clock = || {
             let mut now = lock(&now);
@@ -168,7 +168,7 @@ fn packets_that_are_kept_are_not_played_again_and_flows_are() {
         found
     };
     let runs = |sweep: &AccuracySweep| sweep.cases().unwrap().outlook().runs;
-    // Two seeds of max-min, two references and both in few packets.
+    // Two seeds each of max-min, of two references, and of both references in few packets.
     assert_eq!(runs(&kept()), 2 * 5);
     let first = played(&kept(), 1.0);
     assert_eq!((runs(&kept()), sweep("torus-4x4", "ring").cases().unwrap().outlook().runs), (2, 2 * 13));
@@ -180,11 +180,11 @@ fn packets_that_are_kept_are_not_played_again_and_flows_are() {
         let (model_cpu_s, speed_ratio) = (second.model_cpu_s, second.speed_ratio);
         assert_eq!(AccuracyRow { model_cpu_s, speed_ratio, ..first.clone() }, *second);
     }
-    // What is another run is not there; another model beside the same packets is, whatever is set of it.
+    // A different run is not cached. Another model against the same packets is, whatever its settings.
     let mut tolerant = kept();
     tolerant.grid.base = tolerant.grid.base.set("--set", "sharing.blocking.tolerance=0.05");
     tolerant.models = vec!["blocking".to_owned()];
-    // With the channels of either.
+    // With the channels of either reference.
     assert_eq!(runs(&tolerant), 2 * 2);
     let mut jittered = kept();
     jittered.grid.base = Loader::new().jitter("2 us");

@@ -1,14 +1,14 @@
-//! The cables of a fabric, which of them are optical, and how long they are.
+//! Cables of a fabric: which of them are optical, and how long they are.
 //!
-//! Racks stand in rows and columns that make a square, each a metre wide and deep. A cable within a rack is 1 m long on
-//! average; one between racks has the Manhattan distance of the two and 2 m more.
+//! Racks stand in rows and columns that make a square, each a metre wide and deep. A cable within a rack is 1
+//! m long on average; one between racks has the Manhattan distance of the two and 2 m more.
 //!
-//! A rack holds a group of switches with their nodes. Where a family has no groups, or racks are to hold so many nodes,
-//! switches with nodes are put into racks in order, as many as the nodes fit; switches without nodes follow, in racks
-//! of their own, [`SWITCHES`] in each.
+//! A rack holds a group of switches with their nodes. If a family has no groups, or the number of nodes in a
+//! rack is given, switches with nodes are put into racks in order, as many as fit. Switches without nodes
+//! follow in racks of their own, [`SWITCHES`] in each.
 //!
-//! Source of lengths: M. Besta, T. Hoefler, "Slim fly: a cost effective low-diameter network topology", SC 2014,
-//! section VI-B (racks of a metre, 1 m inside, 2 m more between). What is in a rack is assumed.
+//! Source of lengths: M. Besta, T. Hoefler, "Slim fly: a cost effective low-diameter network topology", SC
+//! 2014, section VI-B (racks of a metre, 1 m inside, 2 m more between). The contents of a rack are assumed.
 
 use std::collections::BTreeMap;
 
@@ -18,51 +18,52 @@ use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, VertexId};
 use crate::steady::kind;
 
-/// Nodes in a rack where nothing is said and there are no groups.
+/// Default number of nodes in a rack, if the fabric has no groups.
 pub const NODES: u32 = 64;
-/// Switches without nodes in a rack of their own.
+/// Number of switches without nodes in a rack of their own.
 const SWITCHES: usize = 32;
 /// Mean length of a cable within a rack \[m\].
 const WITHIN: f64 = 1.0;
-/// What a cable between racks has beyond their distance \[m\].
+/// Extra length of a cable between racks beyond their distance \[m\].
 const BETWEEN: f64 = 2.0;
 
-/// Which cables are optical, and where switches are.
+/// Layout of racks, and the rule for optical cables.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Layout {
-    /// Nodes in a rack, at least those of one switch; a group is a rack where nothing is said.
+    /// Number of nodes in a rack, at least those of one switch; by default, a rack holds a group.
     pub rack_nodes: Option<u32>,
-    /// Cables as long as this are optical \[m\]; those between racks where nothing is said.
+    /// Smallest length of an optical cable \[m\]; by default, all cables between racks are optical.
     pub optical_from_m: Option<f64>,
 }
 
-/// The cables of a fabric: a cable used in both directions is two links.
+/// Cables of a fabric. A cable used in both directions is two links.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Cables {
-    /// All of them, those to nodes too.
+    /// Number of all cables, including those to nodes.
     pub all: u64,
-    /// By kind of link, as `hayase throughput` names them.
+    /// Number of cables by kind of link, as `hayase throughput` names the kinds.
     pub by_kind: BTreeMap<String, u64>,
-    /// Those that are optical; `None` where links have no ends, so that nothing is known of where they are.
+    /// Number of optical cables; `None` if links have no ends, so that their places are unknown.
     pub optical: Option<u64>,
-    /// Lengths of all that are not \[m\].
+    /// Total length of the copper cables \[m\].
     pub copper_m: Option<f64>,
-    /// Lengths of those that are \[m\].
+    /// Total length of the optical cables \[m\].
     pub optical_m: Option<f64>,
-    /// How many racks there are.
+    /// Number of racks.
     pub racks: u32,
 }
 
 /// One cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cable {
-    /// Its ends, the lower first.
+    /// Ends of the cable, the lower first.
     pub ends: (VertexId, VertexId),
     /// One of its links.
     pub link: LinkId,
 }
 
-/// All cables whose ends are known: between each two vertices as many as links in the direction that has more.
+/// Returns all cables whose ends are known: between two vertices, as many as there are links in the direction
+/// that has more.
 pub(super) fn cables(fabric: &Fabric) -> Vec<Cable> {
     let mut links: Vec<(u32, u32, bool, LinkId)> = Vec::with_capacity(fabric.links().len());
     for (id, link) in fabric.links().iter_ids() {
@@ -81,10 +82,10 @@ pub(super) fn cables(fabric: &Fabric) -> Vec<Cable> {
     cables
 }
 
-/// Counts them.
+/// Counts cables.
 pub(super) fn count(fabric: &Fabric, all: &[Cable], layout: Layout) -> Cables {
     let mut by_kind: BTreeMap<String, u64> = BTreeMap::new();
-    // Names are made once for each role, between or within groups.
+    // A name is built once for each role, between or within groups.
     let mut names: BTreeMap<(u16, bool), String> = BTreeMap::new();
     let groups = fabric.groups().unwrap_or_default();
     let group = |vertex: VertexId| groups.get(vertex.index().wrapping_sub(fabric.nodes() as usize));
@@ -129,12 +130,12 @@ pub(super) fn count(fabric: &Fabric, all: &[Cable], layout: Layout) -> Cables {
     }
 }
 
-/// Where vertices are.
+/// Places of vertices in racks.
 struct Racks {
-    /// By vertex.
+    /// Rack of each vertex.
     of: Vec<u32>,
     count: u32,
-    /// Racks in a row.
+    /// Number of racks in a row.
     row: u32,
 }
 
@@ -175,7 +176,7 @@ impl Racks {
         for (node, &leaf) in leaf.iter().enumerate() {
             of[node] = of[leaf];
         }
-        // A node without any switch has a place of its own.
+        // A node without a switch has a rack of its own.
         for rack in of.iter_mut().filter(|rack| **rack == u32::MAX) {
             *rack = count;
             count += 1;
@@ -188,7 +189,7 @@ impl Racks {
         self.of[ends.0.index()] == self.of[ends.1.index()]
     }
 
-    /// \[m\]
+    /// Returns the length of a cable \[m\].
     fn length(&self, ends: (VertexId, VertexId)) -> f64 {
         if self.are_one(ends) {
             return WITHIN;

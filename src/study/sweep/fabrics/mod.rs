@@ -1,6 +1,7 @@
-//! What a user asks of fabrics: their figures side by side.
+//! Figures of fabrics side by side.
 //!
-//! All but the simulated throughput are counted on the graph or by loads, so that fabrics of 40,000 nodes take seconds.
+//! All except the simulated throughput are counted on the graph or from loads, so that fabrics of 40,000
+//! nodes take seconds.
 
 mod cables;
 mod prices;
@@ -29,91 +30,93 @@ pub use prices::{Cost, Prices};
 pub use resilience::Resilience;
 pub use spread::Spread;
 
-/// The version of the form of [`FabricFigures`] in JSON.
+/// Version of the JSON format of [`FabricFigures`].
 pub const SCHEMA: &str = "hayase-fabrics-1";
 
-/// Seeds of the throughput with failed cables, at most: two counts of loads each.
+/// Largest number of seeds of the throughput with failed cables; each takes two counts of loads.
 const FAILED_SEEDS: u32 = 5;
-/// Pairs of nodes whose loads are counted for uniform traffic where the rule counts them one by one.
+/// Largest number of pairs of nodes for uniform traffic, if the routing rule counts loads pair by pair.
 const MOST_PAIRS: u64 = 1_000_000_000;
 
-/// What is asked.
+/// Figures that are asked for.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Questions {
-    /// Where switches are, and which cables are optical.
+    /// Layout of racks, and the rule for optical cables.
     pub layout: Layout,
-    /// Prices, where cost is asked for.
+    /// Prices, if the cost is asked for.
     pub prices: Option<Prices>,
-    /// Random pairings for the effective bisection; 0 leaves it out.
+    /// Number of random pairings for the effective bisection; 0 leaves it out.
     pub pairings: u32,
-    /// Random orders in which cables fail; 0 leaves it out.
+    /// Number of random orders in which cables fail; 0 leaves the resilience out.
     pub failures: u32,
-    /// The part of the cables between switches that fails, for the throughput of what is left; 0 leaves it out.
+    /// Part of the cables between switches that fails, for the throughput with failed cables; 0 leaves it
+    /// out.
     pub failed: f64,
-    /// Messages that each node sends in a simulation of uniform random traffic; 0 leaves it out.
+    /// Number of messages that each node sends in a simulation of uniform random traffic; 0 leaves it out.
     pub simulated: u32,
-    /// Seed of all that is drawn.
+    /// Seed of all random values.
     pub seed: u64,
 }
 
-/// The figures of a fabric. What is not known is left out, and `notes` says why.
+/// Figures of a fabric. Unknown figures are left out, and `notes` gives the reasons.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FabricFigures {
-    /// What it was called by.
+    /// Name by which the user called the fabric.
     pub name: String,
-    /// What it is.
+    /// Description of the fabric.
     pub fabric: String,
-    /// The routing rule.
+    /// Routing rule.
     pub routing: String,
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: u32,
-    /// Switches.
+    /// Number of switches.
     pub switches: u32,
-    /// Ports in use of the switch that has most; of nodes, where they are their own switches.
+    /// Largest number of ports in use of a switch, or of a node if nodes are their own switches.
     pub radix: u32,
     /// Cables.
     pub cables: Cables,
-    /// What it costs by the list of prices.
+    /// Cost by the list of prices.
     pub cost: Option<Cost>,
-    /// Links between the nodes furthest apart.
+    /// Number of links between the nodes furthest apart.
     #[serde(rename = "diameter_links")]
     pub diameter: Option<u32>,
-    /// Links between two nodes on average.
+    /// Mean number of links between two nodes.
     #[serde(rename = "mean_distance_links")]
     pub mean_distance: Option<f64>,
-    /// Whether that is of all nodes to some, not to all.
+    /// True if the mean distance is sampled: from some nodes instead of from all.
     pub mean_distance_is_sampled: bool,
-    /// What the cut in two halves carries each way \[B/s\].
+    /// Bandwidth of the cut into two halves, each way \[B/s\].
     pub bisection_bps: Option<f64>,
-    /// The same over what the nodes of a half can send.
+    /// Bandwidth of the cut over the bandwidth of the nodes of one half.
     pub bisection: Option<f64>,
-    /// True if no other halves carry less, by a closed form; else some may.
+    /// True if a closed form shows that no other cut into halves has less bandwidth; otherwise one may.
     pub bisection_is_least: Option<bool>,
-    /// The part of its bandwidth that every node can use under uniform traffic, by counting loads.
+    /// Part of its bandwidth that every node can use under uniform traffic, from loads.
     #[serde(rename = "uniform_throughput")]
     pub uniform: Option<f64>,
-    /// The same under traffic against the fabric.
+    /// The same part under adversarial traffic.
     #[serde(rename = "adversarial_throughput")]
     pub adversarial: Option<f64>,
-    /// Which traffic that is.
+    /// Name of the adversarial traffic.
     pub adversary: String,
-    /// What pairs of a random half with the other have, the mean over pairs.
+    /// Part of the bandwidth under random pairings of one half with the other, mean over pairs.
     pub effective_bisection: Option<Spread>,
-    /// How many cables may fail.
+    /// Part of the cables that may fail.
     pub resilience: Option<Resilience>,
-    /// Uniform throughput with failed cables over that without, all shortest paths used alike in both.
+    /// Uniform throughput with failed cables over the throughput without failures. Both use all shortest
+    /// paths evenly.
     pub with_failed: Option<Spread>,
-    /// The part of their bandwidth that nodes use in a simulation of uniform random messages.
+    /// Part of their bandwidth that nodes use in a simulation of uniform random messages.
     #[serde(rename = "simulated_throughput")]
     pub simulated: Option<f64>,
-    /// What is missing, and why.
+    /// Missing figures, with the reasons.
     pub notes: Vec<String>,
 }
 
-/// The figures of one fabric. `tell` hears what is worked out next.
+/// Computes the figures of one fabric. Calls `tell` with the name of each figure before it is computed.
 ///
 /// # Errors
-/// Mistakes of the simulation's scenario; what cannot be known of a fabric is none.
+/// Mistakes of the simulation's scenario. A figure that cannot be known is not an error.
 pub fn figures(
     name: &str,
     loader: &Loader,
@@ -141,7 +144,7 @@ pub fn figures(
     tell("uniform throughput");
     let router = &*routed.router;
     let pairs = u64::from(fabric.nodes()).pow(2);
-    // Rules of trees and grids count pair by pair.
+    // Routing rules of trees and grids count loads pair by pair.
     let by_pairs = matches!(
         routed.routing,
         RoutingSpec::DModK(_) | RoutingSpec::SModK(_) | RoutingSpec::Hashed(_) | RoutingSpec::DimensionOrder(_)
@@ -207,7 +210,7 @@ pub fn figures(
     })
 }
 
-/// By switch, the ports in use; by node, where there are no switches.
+/// Returns the number of ports in use of each switch, or of each node if there are no switches.
 fn ports(fabric: &Fabric) -> Vec<u32> {
     let first = if fabric.switches() > 0 { fabric.nodes() as usize } else { 0 };
     let degree = |vertex: usize| {
@@ -217,8 +220,9 @@ fn ports(fabric: &Fabric) -> Vec<u32> {
     (first..fabric.graph().node_count()).map(degree).collect()
 }
 
-/// The traffic against a fabric: of one with several groups every group to the next; of a grid tornado in its longest
-/// dimension would be a special case of the worst permutation, which is taken for all others.
+/// Returns the adversarial traffic of a fabric and its name: each group to the next if there are several
+/// groups, otherwise the worst permutation found. Tornado traffic on a grid is a special case of the worst
+/// permutation.
 fn adversary(fabric: &Fabric) -> (Traffic, String) {
     let several = fabric.groups().is_some_and(|groups| groups.iter().any(|&group| group > 0));
     let has_nodes = |of: &[u32]| of.iter().any(|&group| group != of[0]);
@@ -228,7 +232,7 @@ fn adversary(fabric: &Fabric) -> (Traffic, String) {
     }
 }
 
-/// What failed cables leave of the uniform throughput.
+/// Computes the part of the uniform throughput that failed cables leave.
 fn with_failed(
     fabric: &Arc<Fabric>,
     all: &[cables::Cable],
@@ -253,13 +257,15 @@ fn with_failed(
     (!parts.is_empty()).then(|| Spread::of(&parts))
 }
 
-/// Messages of a simulation \[B\].
+/// Size of the messages of a simulation \[B\].
 pub const SIMULATED_SIZE: &str = "1 MB";
-/// How many of its messages a node has under way in a simulation.
+/// Number of messages that a node has under way in a simulation.
 pub const SIMULATED_WINDOW: u32 = 4;
 
-/// Every node sends so many messages to random others, some at a time: what arrives while the middle half of all
-/// messages does, so that neither the start nor the last stragglers count, over what nodes could send in that time.
+/// Simulates uniform traffic: every node sends `messages` messages to random other nodes, several at a time.
+///
+/// The result is the part of the nodes' bandwidth that arrives while the middle half of all messages arrives,
+/// so that neither the start nor the last stragglers count.
 fn simulated(
     loader: &Loader,
     fabric: &Fabric,

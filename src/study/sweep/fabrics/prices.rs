@@ -1,4 +1,4 @@
-//! What a fabric costs by a list of prices of one's own.
+//! Cost of a fabric by a user's list of prices.
 
 use serde::Serialize;
 
@@ -7,13 +7,13 @@ use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::reading::tree::{self, Kind, Table, Tree};
 
-/// A list of prices: whatever the currency. What is not in it costs nothing.
+/// List of prices, in any currency. Parts that are not in it cost nothing.
 ///
 /// ```toml
 /// currency = "EUR"
 /// nic = 800               # each node
 /// [switch]
-/// 36 = 9000               # a switch of so many ports; the smallest that has enough is bought
+/// 36 = 9000               # a switch with 36 ports; the smallest switch that has enough ports is bought
 /// 64 = 16000
 /// # or: each = 2000, port = 200   (a switch, and each of its ports in use)
 /// [copper]
@@ -25,34 +25,34 @@ use crate::reading::tree::{self, Kind, Table, Tree};
 /// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Prices {
-    /// What stands behind sums.
+    /// Currency, shown after sums.
     pub currency: String,
     nic: f64,
     each: f64,
     port: f64,
-    /// Ports and price, ascending.
+    /// Ports and price of each model, ascending.
     models: Vec<(u32, f64)>,
     copper: (f64, f64),
     optical: (f64, f64),
 }
 
-/// What a fabric costs.
+/// Cost of a fabric.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Cost {
-    /// Switches.
+    /// Cost of the switches.
     pub switches: f64,
-    /// Copper and optical cables.
+    /// Cost of copper and optical cables.
     pub cables: f64,
-    /// Network cards.
+    /// Cost of the network cards.
     pub nics: f64,
-    /// All of it.
+    /// Total cost.
     pub total: f64,
-    /// For each node.
+    /// Total cost per node.
     pub per_node: f64,
 }
 
 impl Prices {
-    /// Reads a list.
+    /// Reads a list of prices.
     ///
     /// # Errors
     /// Every mistake of the file.
@@ -123,7 +123,7 @@ impl Prices {
         prices
     }
 
-    /// What switches with so many ports in use, cables and nodes cost.
+    /// Computes the cost of switches with these numbers of ports in use, of cables and of nodes.
     ///
     /// # Errors
     /// A switch with more ports than any of the list has.

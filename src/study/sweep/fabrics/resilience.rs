@@ -1,4 +1,4 @@
-//! What is left of a fabric when cables fail at random.
+//! Resilience of a fabric: random failures of cables.
 
 use serde::Serialize;
 
@@ -8,34 +8,34 @@ use crate::fabric::{Fabric, FabricBuilder, Irregular, LinkRole};
 use crate::ids::{Id, VertexId};
 use crate::rng::Stream;
 
-/// The part of all cables between switches that fail, one after another in a random order, until some node no longer
-/// reaches another.
+/// Part of the cables between switches that can fail, one after another in a random order, until some node no
+/// longer reaches another.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Resilience {
-    /// The part of the cables with whose loss nodes part.
+    /// Part of the cables whose loss separates nodes.
     pub parts_at: Spread,
-    /// The least of all orders.
+    /// Smallest part of all orders.
     pub least: f64,
 }
 
-/// The cables that may fail: those between switches, or between nodes that are their own switches.
+/// Returns the cables that may fail: those between switches, or between nodes that are their own switches.
 pub(super) fn between_switches(fabric: &Fabric, cables: &[Cable]) -> Vec<Cable> {
     let inside = |cable: &&Cable| matches!(fabric.link(cable.link).role, LinkRole::Network { .. });
     cables.iter().filter(inside).copied().collect()
 }
 
-/// A random order of them.
+/// Returns the cables in a random order.
 pub(super) fn failing(cables: &[Cable], seed: u64) -> Vec<Cable> {
     let mut order = cables.to_vec();
     Stream::new(seed, "fabrics.failing").shuffle(&mut order);
     order
 }
 
-/// Orders of failures, one for each seed; nothing where no cables are between switches, or nodes do not reach each
-/// other from the start.
+/// Computes the resilience over random orders of failures, one for each seed. Returns `None` if there are no
+/// cables between switches, or if nodes do not reach each other from the start.
 ///
-/// Cost: C steps of a union-find an order, for C cables: they are put back, the last to fail first, until nodes are
-/// joined.
+/// Cost: C steps of a union-find per order, for C cables: they are put back, the last to fail first, until
+/// nodes are joined.
 pub(super) fn resilience(fabric: &Fabric, cables: &[Cable], seeds: impl Iterator<Item = u64>) -> Option<Resilience> {
     let inside = between_switches(fabric, cables);
     if inside.is_empty() || fabric.nodes() < 2 {
@@ -47,7 +47,7 @@ pub(super) fn resilience(fabric: &Fabric, cables: &[Cable], seeds: impl Iterator
     Some(Resilience { parts_at: Spread::of(&parts), least })
 }
 
-/// The part of the cables that have failed when the first nodes are parted.
+/// Returns the part of the cables that have failed when the first nodes are separated.
 fn parts_at(fabric: &Fabric, cables: &[Cable], order: &[Cable]) -> Option<f64> {
     let mut joined = Joined::new(fabric);
     for cable in cables.iter().filter(|cable| !matches!(fabric.link(cable.link).role, LinkRole::Network { .. })) {
@@ -55,7 +55,7 @@ fn parts_at(fabric: &Fabric, cables: &[Cable], order: &[Cable]) -> Option<f64> {
     }
     for (left, cable) in order.iter().rev().enumerate() {
         if joined.parts == 1 {
-            // With `left` cables they are joined, with one less they are not.
+            // Nodes are joined with `left` cables, but not with one cable less.
             return Some((order.len() - left + 1) as f64 / order.len() as f64);
         }
         joined.join(cable.ends);
@@ -63,12 +63,12 @@ fn parts_at(fabric: &Fabric, cables: &[Cable], order: &[Cable]) -> Option<f64> {
     (joined.parts == 1).then(|| 1.0 / order.len() as f64)
 }
 
-/// Vertices that reach each other.
+/// Connected components of vertices, as a union-find.
 struct Joined {
     above: Vec<u32>,
-    /// By root: whether a node is among them.
+    /// For each root: true if its component has a node.
     has_node: Vec<bool>,
-    /// Sets with a node.
+    /// Number of components with a node.
     parts: u32,
 }
 
@@ -102,11 +102,11 @@ impl Joined {
     }
 }
 
-/// The same fabric as a graph without these cables.
+/// Returns the fabric as a graph without these cables.
 pub(super) fn without(fabric: &Fabric, failed: &[Cable]) -> Fabric {
     let mut lost: Vec<(u32, u32)> = failed.iter().map(|cable| (cable.ends.0.0, cable.ends.1.0)).collect();
     lost.sort_unstable();
-    // Of cables in parallel as many are lost as failed, in each direction.
+    // Parallel cables lose one link in each direction for each failed cable.
     let mut taken = [vec![false; lost.len()], vec![false; lost.len()]];
     let mut builder = FabricBuilder::new(fabric.name(), fabric.nodes(), fabric.switches());
     for link in fabric.links().iter() {

@@ -36,7 +36,7 @@ fn the_mean_distance_of_small_fabrics_is_that_of_all_pairs() {
         let fabric = routed(topology).fabric;
         let (mut sum, mut pairs) = (0u64, 0u64);
         for node in fabric.node_ids() {
-            // Breadth first along all links, as simple as can be.
+            // Plain breadth-first search along all links.
             let mut distance = vec![u64::MAX; fabric.graph().node_count()];
             distance[node.0 as usize] = 0;
             let mut queue = std::collections::VecDeque::from([NodeIndex::new(node.0 as usize)]);

@@ -6,11 +6,11 @@ use super::{Amount, Change, Trial, Varied};
 use crate::scenario::Scenario;
 use crate::simulation::Work;
 
-/// The factors, and what a factor is called.
+/// Factors by which every parameter is multiplied.
 const FACTORS: [f64; 2] = [0.5, 2.0];
 
-/// Every quantity above 0 of the node model and of the fabric, those of a pattern or a farm itself, and the speed of
-/// processors of a program, halved and doubled each. Bands of lengths are changed all together.
+/// Returns every parameter halved and doubled: all quantities above 0 of the node model and the fabric, those
+/// of a pattern or a farm, and the processor speed of a program. Bands of lengths change together.
 pub fn halved_and_doubled(base: &Scenario) -> Vec<Varied> {
     let scenario = base.to_json();
     let mut all = Vec::new();
@@ -33,7 +33,7 @@ pub fn halved_and_doubled(base: &Scenario) -> Vec<Varied> {
     all
 }
 
-/// The quantities of a table, and of tables in it; `shown` stands before their names.
+/// Adds the quantities of a table and of its nested tables, with the prefix `shown` before their names.
 fn of_table(table: &Map<String, Value>, key: &str, shown: &str, all: &mut Vec<Varied>) {
     for (name, value) in table {
         let key = format!("{key}.{name}");
@@ -51,7 +51,8 @@ fn of_table(table: &Map<String, Value>, key: &str, shown: &str, all: &mut Vec<Va
     }
 }
 
-/// The quantities of a list of tables, the same key of all of them at once; where one row ends (`to`) is no cost.
+/// Adds the quantities of a list of tables; one key changes in all rows at once. The end of a row (`to`) is
+/// not a cost and does not change.
 fn of_rows(rows: &[Value], key: &str, shown: &str, all: &mut Vec<Varied>) {
     let mut names: Vec<&String> = rows.iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
     names.sort();
@@ -71,7 +72,7 @@ fn of_rows(rows: &[Value], key: &str, shown: &str, all: &mut Vec<Varied>) {
     }
 }
 
-/// A row as an inline table of TOML, one of its quantities times a factor.
+/// Formats a row as an inline table of TOML, with one of its quantities multiplied by a factor.
 fn scaled(row: &Value, name: &str, factor: f64) -> String {
     let cells = row.as_object().into_iter().flatten().map(|(key, value)| {
         match value.as_str().and_then(quantity).filter(|_| key == name) {
@@ -82,7 +83,7 @@ fn scaled(row: &Value, name: &str, factor: f64) -> String {
     format!("{{ {} }}", cells.collect::<Vec<_>>().join(", "))
 }
 
-/// A quantity with a unit, above 0.
+/// Parses a quantity with a unit, above 0.
 fn quantity(text: &str) -> Option<Amount> {
     Amount::read(text).filter(|amount| amount.value > 0.0 && !amount.unit.is_none())
 }

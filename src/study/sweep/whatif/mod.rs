@@ -1,7 +1,8 @@
-//! What if: work run again and again with one parameter of nodes, network or of its own changed at a time.
+//! Studies of what-if: runs of the same work with one parameter of nodes, network or the work changed at a time.
 //!
-//! A program is read once; every point is built and played on its own, on all cores, and what comes out does not depend
-//! on how many there are. Beside the points stand limits: what is left on an ideal network, and if nobody waited.
+//! A program is read once. Every point is built and played on its own, on all cores. The results do not
+//! depend on the number of cores. The report also has limits: the time on an ideal network, and the time if
+//! no rank waited.
 
 mod halved;
 
@@ -23,64 +24,65 @@ use crate::workload::Blocked;
 pub use crate::study::{Amount, Unit};
 pub use halved::halved_and_doubled;
 
-/// A program, a pattern or a farm, what it runs on, and what is changed.
+/// Program, pattern or farm, the system it runs on, and the parameters to change.
 #[derive(Clone, Debug)]
 pub struct WhatIf {
-    /// What is played with nothing changed.
+    /// Unchanged scenario.
     pub base: Scenario,
-    /// The texts that say so; changes are laid over them.
+    /// Texts of the unchanged scenario; changes are laid over them.
     pub loader: Loader,
-    /// What is changed.
+    /// Parameters to change.
     pub varied: Vec<Varied>,
-    /// Whether every parameter is halved and doubled: then what matters most comes first.
+    /// True if every parameter is halved and doubled. The report then lists parameters by effect, largest
+    /// first.
     pub tornado: bool,
 }
 
-/// One parameter and its values.
+/// Parameter and its values.
 #[derive(Clone, Debug)]
 pub struct Varied {
-    /// Its name, for people.
+    /// Name of the parameter, for people.
     pub parameter: String,
-    /// Its unchanged value, if it has one.
+    /// Unchanged value, if there is one.
     pub base: Option<String>,
-    /// What is tried.
+    /// Values to try.
     pub trials: Vec<Trial>,
 }
 
-/// One value.
+/// One value of a parameter.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The value, for people.
+    /// Value, for people.
     pub value: String,
-    /// The same in base units, if it is a number.
+    /// Value in base units, if it is a number.
     pub number: Option<f64>,
-    /// What is done.
+    /// Change to the scenario.
     pub change: Change,
 }
 
-/// What is changed.
+/// Change to a scenario.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// The speed of processors.
+    /// Speed of processors.
     CpuSpeed(f64),
-    /// A key of the scenario, `node.loggps.L=1 us`.
+    /// Assignment to a key of the scenario, `node.loggps.L=1 us`.
     Set(String),
 }
 
 impl WhatIf {
-    /// Plays the program unchanged, on an ideal network, and with every change; also says who waits for whom, where the
-    /// unchanged program deadlocks (nothing else is tried then).
+    /// Plays the work unchanged, on an ideal network, and with every change. Also returns the blocked ranks
+    /// if the unchanged program deadlocks; no changes are played then.
     ///
     /// # Errors
-    /// Changes that give no scenario, whatever their number; nothing is played then.
+    /// Changes that give no scenario with any value; nothing is played then.
     pub fn run(&self, control: Control<'_>) -> Result<(WhatIfReport, Vec<Blocked>), Invalid> {
         let start = crate::base::wall_clock::now();
         let trials: Vec<(usize, &Trial)> =
             self.varied.iter().enumerate().flat_map(|(i, varied)| varied.trials.iter().map(move |t| (i, t))).collect();
-        // Mistakes are better known before a long run than after it.
+        // Mistakes are reported before a long run, not after it.
         let checked: Vec<Option<Invalid>> = trials.par_iter().map(|(_, trial)| self.changed(trial).err()).collect();
         let refused = self.refused(&trials, checked)?;
-        // Those of trials, then the two below.
+        // The runs of the trials, then the two below.
         let runs = Runs::new(control, vec![self.base.work().messages(); trials.len() + 2]);
         let play = |scenario: &Scenario| {
             let watch = runs.begin(trials.len());
@@ -155,8 +157,10 @@ impl WhatIf {
         Ok((report, base.summary.blocked))
     }
 
-    /// Why each trial cannot be played, where it cannot. A number that does not go with the other parameters is a
-    /// result, like the others of its range, unless none of them does; anything else is a mistake.
+    /// Returns for each trial the reason why it cannot be played, if there is one.
+    ///
+    /// A number that contradicts other parameters is a result like the others of its range, unless all
+    /// numbers of the range do. Anything else is a mistake.
     fn refused(
         &self,
         trials: &[(usize, &Trial)],
@@ -174,8 +178,8 @@ impl WhatIf {
         refused.collect()
     }
 
-    /// What changes with a parameter of the node model because it would not go with it otherwise. For people, and as an
-    /// assignment.
+    /// Returns the change of another parameter of the node model that this trial requires, for people and as
+    /// an assignment.
     fn follows(&self, trial: &Trial) -> Option<(String, String)> {
         let Change::Set(assignment) = &trial.change else { return None };
         let Work::Program(_) = self.base.work() else { return None };
@@ -186,7 +190,7 @@ impl WhatIf {
         Some((format!("{follows} = {} too", trial.value), format!("node.{}.{follows}={value}", node.name())))
     }
 
-    /// What is run with this change.
+    /// Builds the scenario with this change.
     fn changed(&self, trial: &Trial) -> Result<Scenario, Invalid> {
         let program = match self.base.work() {
             Work::Program(program) => Some(&**program),
@@ -198,14 +202,14 @@ impl WhatIf {
                 let changed = self.base.with_work(Work::Program(Box::new(program)));
                 changed.map_err(|mistake| Invalid { diagnostics: vec![mistake], ..Invalid::default() })
             }
-            // Nothing that has processors of its own.
+            // This work has no processors of its own.
             (Change::CpuSpeed(_), None) => Ok(self.base.clone()),
             (Change::Set(assignment), program) => {
                 let mut loader = self.loader.clone().set("--vary", assignment);
                 if let Some((_, follows)) = self.follows(trial) {
                     loader = loader.set("--vary", &follows);
                 }
-                // A program that a change leaves as it is need not be read again.
+                // A program that the change does not affect need not be read again.
                 match program.filter(|program| is_kept(program, assignment)) {
                     Some(program) => Ok(loader.load_program(program.clone())?.into()),
                     None => loader.load(),
@@ -215,10 +219,10 @@ impl WhatIf {
     }
 }
 
-/// What one run came to.
+/// Result of one run.
 struct Run {
     summary: Summary,
-    /// Of a program, what is said of it.
+    /// Report of the run, if the work is a program.
     report: Option<ReplayReport>,
 }
 
@@ -232,7 +236,8 @@ fn run(scenario: &Scenario, watch: &dyn Watch) -> Run {
     Run { summary, report }
 }
 
-/// The same where messages cost nothing; of a pattern, which is nothing but messages, there is no such thing.
+/// Returns the scenario with messages that cost nothing; `None` for a pattern, which consists only of
+/// messages.
 fn without_network(scenario: &Scenario) -> Option<Scenario> {
     let system = scenario.system().without_network();
     match scenario.work() {
@@ -242,8 +247,8 @@ fn without_network(scenario: &Scenario) -> Option<Scenario> {
     }
 }
 
-/// Whether a program stays as it is when this is assigned: it does where only nodes and network change that it does not
-/// depend on.
+/// Returns true if an assignment leaves the program unchanged: it changes only nodes and network, and the
+/// program does not depend on them.
 fn is_kept(program: &ProgramWork, assignment: &str) -> bool {
     let of_pattern = matches!(program.spec, Some(WorkloadSpec::Pattern(_)));
     !of_pattern && program.origin.is_none() && !assignment.starts_with("workload.") && !assignment.starts_with("seed=")
@@ -254,7 +259,7 @@ fn named(varied: &Varied) -> Sensitivity {
     Sensitivity { parameter, base, elasticity: None, points: Vec::with_capacity(varied.trials.len()) }
 }
 
-/// What came out of one change, and its events; nothing where it was ended early.
+/// Returns the result of one change and its number of events; `None` if the run was ended early.
 fn point(trial: &Trial, run: &Run, unchanged_s: f64) -> Option<(WhatIfPoint, u64)> {
     let summary = &run.summary;
     let failed = match summary.status {
@@ -269,7 +274,7 @@ fn point(trial: &Trial, run: &Run, unchanged_s: f64) -> Option<(WhatIfPoint, u64
     Some((WhatIfPoint { time_s, change, stopped, failed, ..unplayed(trial) }, summary.events))
 }
 
-/// Why there is no time of a farm.
+/// Returns the reason why a farm has no time.
 fn lost(summary: &Summary) -> String {
     format!("all workers are lost, and {}", not_done(summary.undone))
 }
@@ -278,12 +283,12 @@ fn unplayed(trial: &Trial) -> WhatIfPoint {
     WhatIfPoint { value: trial.value.clone(), number: trial.number, ..WhatIfPoint::default() }
 }
 
-/// The first of the mistakes.
+/// Returns the message of the first mistake.
 fn reason(invalid: &Invalid) -> String {
     invalid.diagnostics.first().map_or_else(String::new, |diagnostic| diagnostic.message.clone())
 }
 
-/// What is not known of an interrupted study is no number.
+/// Computes the limits; those that an interrupted study does not know are NaN.
 fn limits(base: Option<&ReplayReport>, ideal: Option<&Run>) -> Limits {
     // A rank may do several things at once, but not beyond its end.
     let most = |of: fn(&report::replay::RankReport) -> f64| {
