@@ -1,4 +1,4 @@
-//! A fabric with ranks on its nodes and how messages move over it: what puts a simulation together for any
+//! A fabric with ranks on its nodes and a way to move messages over it. It puts a simulation together for any
 //! [`Workload`](crate::workload::Workload).
 
 mod parts;

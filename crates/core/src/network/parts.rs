@@ -1,4 +1,4 @@
-//! The parts of a network, and what does not go together among them.
+//! The parts of a network, and the checks that they fit together.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::transport::TransportSpec;
 use crate::transport::packet::Model;
 use crate::units::Time;
 
-/// The parts of a [`Network`](super::Network), to be set one by one and checked together by [`NetworkParts::build`].
+/// Parts of a [`Network`](super::Network), set one by one and checked together by [`NetworkParts::build`].
 #[derive(Clone, Debug)]
 pub struct NetworkParts {
-    /// Nodes, switches and links; what has failed at the start is gone.
+    /// Nodes, switches and links, without those that have failed at the start.
     pub fabric: Arc<Fabric>,
-    /// The routes; at the start, where links fail later.
+    /// Routes; if links fail later, the routes at the start.
     pub router: Arc<dyn Router>,
     /// Node of each rank.
     pub placement: Placement,
@@ -25,20 +25,20 @@ pub struct NetworkParts {
     pub sharing: SharingSpec,
     /// Transport of messages.
     pub transport: TransportSpec,
-    /// The smallest step of simulated time; zero for none.
+    /// Smallest step of simulated time; zero for no rounding.
     pub resolution: Time,
-    /// Faults, if there are any; fabric and routes are those that it has at the start.
+    /// Faults, if there are any. The fabric and the routes are those that the faults leave at the start.
     pub faults: Option<Arc<Faults>>,
 }
 
-/// The part of a network that a mistake is in, and that a scenario has a section for.
+/// Part of a network that a mistake concerns and that a scenario has a section for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     /// `[faults]`.
     Faults,
     /// `[placement]`.
     Placement,
-    /// The smallest step of simulated time.
+    /// Smallest step of simulated time.
     Resolution,
     /// `[routing]`.
     Routing,
@@ -50,12 +50,13 @@ pub enum Part {
 
 type Misfits = Vec<(Part, Diagnostic)>;
 
-/// Returns what is wrong with how messages move, whatever the fabric; a part that is not given is the default.
+/// Returns the mistakes in how messages move that do not depend on the fabric. A part that is not given has
+/// its default.
 pub fn of_moves(sharing: Option<&SharingSpec>, transport: Option<&TransportSpec>) -> Misfits {
     let mut misfits = Misfits::new();
     misfits.extend(sharing.into_iter().flat_map(SharingSpec::check).map(|found| (Part::Sharing, found)));
     misfits.extend(transport.into_iter().flat_map(TransportSpec::check).map(|found| (Part::Transport, found)));
-    // Not every policy knows what to do with weights, windows and traffic on the way back.
+    // Not every policy supports weights, windows and traffic on the way back.
     if let Some(transport) = transport
         && transport.is_flow()
         && !transport.is_plain_flow()
@@ -69,10 +70,11 @@ pub fn of_moves(sharing: Option<&SharingSpec>, transport: Option<&TransportSpec>
 }
 
 impl NetworkParts {
-    /// Returns a rank on each node in order, the usual routes of the fabric, and exact max-min fairness between flows.
+    /// Creates the parts of a network with one rank on each node in order, the default routes of the fabric,
+    /// and exact max-min fairness between flows.
     ///
     /// # Errors
-    /// A fabric on which not every node reaches every other.
+    /// The fabric has nodes that cannot reach each other.
     pub fn new(fabric: Fabric) -> Result<Self, Invalid> {
         let build = || {
             fabric.check()?;
@@ -83,7 +85,8 @@ impl NetworkParts {
         build().map_err(|diagnostics| Invalid { diagnostics, sources: Sources::default() })
     }
 
-    /// Returns a rank on each node in order and exact max-min fairness between flows, over these routes.
+    /// Creates the parts of a network with one rank on each node in order and exact max-min fairness between
+    /// flows, over these routes.
     pub fn on(fabric: Arc<Fabric>, router: Arc<dyn Router>) -> Self {
         Self {
             placement: fabric.node_ids().collect(),
@@ -96,7 +99,7 @@ impl NetworkParts {
         }
     }
 
-    /// Returns the same under these faults, with the fabric and the routes that they leave at the start.
+    /// Adds faults, and replaces the fabric and the routes by those that the faults leave at the start.
     #[must_use]
     pub fn with_faults(self, faults: Arc<Faults>) -> Self {
         Self {
@@ -107,7 +110,7 @@ impl NetworkParts {
         }
     }
 
-    /// Returns what does not go together, with the part that it is in.
+    /// Returns the conflicts between parts, each with the part that it concerns.
     #[doc(hidden)]
     pub fn misfits(&self) -> Misfits {
         let mut misfits = Misfits::new();
@@ -128,7 +131,7 @@ impl NetworkParts {
         misfits
     }
 
-    /// Finds links that fail or change while messages are under way, which not everything that moves them can follow.
+    /// Finds links that fail or change during the run under a transport or policy that cannot follow them.
     fn changes(&self) -> Option<(Part, Diagnostic)> {
         self.faults.as_deref().filter(|faults| faults.has_events())?;
         let reason = self.transport.refuses_changes(&self.sharing)?;
@@ -158,7 +161,7 @@ impl NetworkParts {
         Some((Part::Routing, diagnostic))
     }
 
-    /// Finds links that limit each message by itself, which are terms of flows.
+    /// Finds links that limit each message by itself, which only flows support.
     fn limits(&self) -> Option<(Part, Diagnostic)> {
         if !self.fabric.limits_messages() {
             return None;
@@ -176,7 +179,8 @@ impl NetworkParts {
         Some((Part::Sharing, Diagnostic::new("unshared-links", message).label(reason).help(help)))
     }
 
-    /// Finds models of switches that do not go with the fabric: links known by their routes alone meet nowhere.
+    /// Finds models of switches that do not fit the fabric: links known by their routes alone meet at no
+    /// switch.
     fn switches(&self) -> Misfits {
         let mut misfits = Misfits::new();
         let lacks_switches = || self.fabric.links().iter().any(|link| link.ends.is_none());

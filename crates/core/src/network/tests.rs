@@ -41,7 +41,7 @@ impl Workload for One {
     }
 }
 
-/// A ring of four switches with a node each, and the first two nodes as ranks.
+/// Returns a ring of four switches with one node each, and ranks on the first two nodes.
 fn ring() -> NetworkParts {
     let fabric = of_cables("ring", 4, 1, [(0, 1), (1, 2), (2, 3), (3, 0)], None);
     let parts = NetworkParts::new(Arc::unwrap_or_clone(fabric)).unwrap();

@@ -1,7 +1,8 @@
-//! A fabric with ranks on its nodes, and how messages move over it.
+//! A fabric with ranks on its nodes and a way to move messages over it.
 //!
-//! [`Network`] puts a [`Simulation`] together for any [`Workload`]: pattern, program or master with its workers. So
-//! each of them runs on every fabric, with every routing, placement, sharing policy and transport.
+//! [`Network`] puts a [`Simulation`] together for any [`Workload`]: a pattern, a program, or a master with
+//! its workers. So each of them runs on every fabric, with every routing, placement, sharing policy and
+//! transport.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use crate::transport::{Built, Metered, Transport, TransportSpec};
 use crate::units::Bandwidth;
 use crate::workload::{Load, Workload};
 
-/// A fabric with its routes, ranks on its nodes, and how messages move: parts that go together and stay as they are.
+/// A fabric with its routes, ranks on its nodes, and a way to move messages. The parts fit together and do
+/// not change.
 ///
 /// [`NetworkParts::build`] makes it. Its parts can be read as its fields.
 #[derive(Clone, Debug)]
@@ -36,12 +38,12 @@ impl Deref for Network {
 }
 
 impl NetworkParts {
-    /// Returns a network of these parts.
+    /// Builds a network from these parts.
     ///
     /// # Errors
-    /// Values that are out of range, and parts that do not go together. A routing rule that splits messages needs a
-    /// sharing policy that knows several paths, and links that change need a transport that can follow. Ranks are on
-    /// nodes that are there.
+    /// Values are out of range, or parts do not fit together. A routing rule that splits messages needs a
+    /// sharing policy for several paths, and links that change need a transport that can follow. Ranks must
+    /// be on existing nodes.
     pub fn build(self) -> Result<Network, Invalid> {
         let moves = of_moves(Some(&self.sharing), Some(&self.transport));
         let found = moves.into_iter().chain(self.misfits());
@@ -61,32 +63,32 @@ impl NetworkParts {
 }
 
 impl Network {
-    /// Returns a network with a rank on each node in order, the usual routes of the fabric, and exact max-min fairness
-    /// between flows. [`NetworkParts`] makes others.
+    /// Creates a network with one rank on each node in order, the default routes of the fabric, and exact
+    /// max-min fairness between flows. [`NetworkParts`] creates others.
     ///
     /// # Errors
-    /// A fabric on which not every node reaches every other.
+    /// The fabric has nodes that cannot reach each other.
     pub fn new(fabric: Fabric) -> Result<Self, Invalid> {
         NetworkParts::new(fabric)?.build()
     }
 
-    /// Returns the parts, to build another network of them.
+    /// Returns a copy of the parts, to build another network from them.
     pub fn parts(&self) -> NetworkParts {
         self.parts.clone()
     }
 
-    /// Returns the same with ranks on other nodes of its fabric.
+    /// Returns the same network with ranks on other nodes of its fabric.
     #[cfg(feature = "simulator")]
     #[doc(hidden)]
     pub fn with_placement(&self, placement: crate::placement::Placement) -> Self {
         NetworkParts { placement, ..self.parts() }.unchecked()
     }
 
-    /// Returns the rule by which messages change virtual channels, as [`BlockingChannels`] and [`DeadlockAvoidance`]
-    /// are written; `None` where the model of switches has no queues that share links.
+    /// Returns the rule by which messages change virtual channels, as the word of [`BlockingChannels`] or
+    /// [`DeadlockAvoidance`]; `None` if the model of switches has no queues that share links.
     ///
-    /// Where none is asked for, those of the rings of a torus in dimension order have a dateline, as Cray's SeaStar and
-    /// Gemini routers do, and all others are in classes.
+    /// By default the rings of a torus in dimension order have a dateline, as in Cray's SeaStar and Gemini
+    /// routers, and all other channels are in classes.
     pub fn channels(&self) -> Option<&'static str> {
         let in_rings = self.router.channel_order() == ChannelOrder::Rings && !self.fabric.family().rings().is_empty();
         let usual = if in_rings { DeadlockAvoidance::Dateline } else { DeadlockAvoidance::Classes };
@@ -102,7 +104,7 @@ impl Network {
         }
     }
 
-    /// Runs a workload to its end, or until the watch ends it.
+    /// Runs a workload to its end, or until the watch stops it.
     pub fn simulate(
         &self,
         workload: &mut dyn Workload,
@@ -112,7 +114,7 @@ impl Network {
         self.simulate_metered(workload, Metered::Nothing, observer, watch)
     }
 
-    /// The same, with what messages lose to each other measured.
+    /// Runs a workload and measures the time that messages lose to each other.
     pub(crate) fn simulate_metered(
         &self,
         workload: &mut dyn Workload,
@@ -124,8 +126,8 @@ impl Network {
         self.run(workload, &mut *self.transport_for(load, metered).boxed(), observer, watch)
     }
 
-    /// The same for a workload whose type is known: the engine's loop is compiled for it, and for the transports that
-    /// play most messages. For what is run by the million messages.
+    /// Runs a workload of a known type: the engine's loop is compiled for it and for the most common
+    /// transports. For workloads with millions of messages.
     pub(crate) fn simulate_known<W: Workload>(
         &self,
         workload: &mut W,
@@ -145,19 +147,19 @@ impl Network {
         }
     }
 
-    /// What is known of a workload before it starts, as far as the transport asks.
+    /// Returns the facts about a workload that the transport asks for before the start.
     fn load_of(&self, workload: &(impl Workload + ?Sized)) -> Load {
         let mean_bytes = if self.transport.wants_mean_bytes() { workload.mean_bytes() } else { 0 };
         Load { mean_bytes, ..workload.load() }
     }
 
-    /// The transport for a load.
+    /// Builds the transport for a load.
     fn transport_for(&self, load: Load, metered: Metered<'_>) -> Built {
         let NetworkParts { fabric, router, placement, sharing, .. } = &self.parts;
         if self.events().is_none() {
             return self.transport.build_known(fabric, router, placement, sharing, load, metered);
         }
-        // Which links never bind, and which solver is the fastest, is known of links that stay as they are.
+        // Links that are never bottlenecks, and the fastest solver, are known only for links that do not change.
         let load = Load { one_at_a_time: false, most_to_one: 0, ..load };
         let sharing = match sharing {
             SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
@@ -169,7 +171,7 @@ impl Network {
         self.transport.build_known(fabric, &for_now, placement, sharing, load, metered)
     }
 
-    /// Lets the engine run.
+    /// Runs the engine.
     fn run<W: Workload + ?Sized, T: Transport + ?Sized>(
         &self,
         workload: &mut W,
@@ -183,32 +185,33 @@ impl Network {
         simulation.run_with(self.faults.as_deref(), observer, watch)
     }
 
-    /// What happens to links while a run goes, if anything does.
+    /// Returns the faults if any links fail or change during a run.
     pub fn events(&self) -> Option<&Faults> {
         self.faults.as_deref().filter(|faults| faults.has_events())
     }
 
-    /// The fabric as it was built, with what fails.
+    /// Returns the fabric as it was built, including links and switches that fail.
     pub fn whole(&self) -> &Arc<Fabric> {
         self.faults.as_ref().map_or(&self.fabric, |faults| faults.whole())
     }
 
-    /// The fabric with all that it has at any time: what bounds are worked out of.
+    /// Returns the fabric with everything that it has at any time, which bounds are computed from.
     pub fn most(&self) -> &Fabric {
         self.faults.as_ref().map_or(&self.fabric, |faults| faults.most())
     }
 
-    /// Whether a run has to look for what fails, so that nothing of it can be known before.
+    /// Returns true if a run has to watch for faults, so that no result can be known before the run.
     pub fn faults_concern_runs(&self) -> bool {
         self.faults.as_ref().is_some_and(|faults| faults.concern_runs())
     }
 
-    /// What all links out of, and into, a node carry together.
+    /// Returns the capacity of all links out of a node and of all links into it.
     pub fn capacity_of(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
         self.most().capacity_of(node)
     }
 
-    /// What moves messages, for people: the sharing policy of flows, or the transport.
+    /// Returns the name of the mechanism that moves messages, for people: the sharing policy of flows, or the
+    /// transport.
     pub fn moved_by(&self) -> String {
         match self.transport.is_flow() {
             true => self.sharing.name().to_owned(),
@@ -217,7 +220,7 @@ impl Network {
     }
 }
 
-/// Routes that may be others later: nothing that holds for all of them is said.
+/// Routes that may change later: it hides all properties that hold for all routes.
 #[derive(Debug)]
 struct ForNow(Arc<dyn Router>);
 

@@ -1,4 +1,4 @@
-//! What messages and calls cost, in the terms in which the player thinks.
+//! Costs of messages and calls, in the form that the player uses.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,81 +6,83 @@ use std::sync::Arc;
 use crate::ids::RankId;
 use crate::units::{Bytes, PerByte, Time};
 
-/// What the calls of a model cost, and how long messages take.
+/// Costs of the calls of a model, and times of its messages.
 ///
 /// A message of k bytes, sent by a call at `ts` and received by a call at `tr`:
 /// ```text
-/// at once:     the sender is busy for send(k); the message is under way for latency + gap(k) and arrives at a;
+/// eager:       the sender is busy for send(k); the message is under way for latency + gap(k) and arrives at a;
 ///              the receive is done at max(a, tr) + recv(k)
-/// rendezvous:  the sender is busy for `handshake` with a request, under way for `latency`, arriving at q; the receiver answers
-///              at max(q, tr) after 2 `handshake`, under way for `latency`; the sender takes it in after `handshake`; then as above
+/// rendezvous:  the sender is busy for `handshake` with a request, which arrives at q after `latency`;
+///              the receiver answers at max(q, tr) after 2 `handshake`, under way for `latency`;
+///              the sender handles the answer for `handshake`; then as above
 /// ```
 #[derive(Clone, Debug)]
 pub struct Costs {
-    /// Time from one end to the other, of the first byte \[ps\].
+    /// Time of the first byte from one end to the other \[ps\].
     pub latency: Time,
-    /// What a control message costs at either end \[ps\].
+    /// Cost of a control message at either end \[ps\].
     pub handshake: Time,
-    /// Whether requests and answers travel as messages; otherwise they are known at once.
+    /// Set if requests and answers travel as messages; otherwise they are known at once.
     pub control_travels: bool,
     /// Least time between two sends of a rank, and between two receives \[ps\].
     pub interval: Time,
     /// Least cost of a wait for a send \[ps\].
     pub wait_send: Time,
-    /// Whether messages that flow to one rank at the same time share its bandwidth.
+    /// Set if messages that flow to one rank at the same time share its bandwidth.
     pub receiver_sharing: bool,
-    /// Room at each receiver for messages that nobody has asked for; a message that finds none goes by rendezvous.
-    /// `None` for any number.
+    /// Room at each receiver for unexpected messages; a message that does not fit is sent by rendezvous.
+    /// `None` for unlimited room.
     pub eager_buffer: Option<Bytes>,
     pub(super) by_length: Arc<dyn CostsByLength>,
 }
 
-/// How the costs of messages follow from their length: the equations of a model.
+/// Costs of messages by their length: the equations of a model.
 pub(super) trait CostsByLength: fmt::Debug + Send + Sync {
-    /// What a message of so many bytes costs.
+    /// Returns the costs of a message of this length.
     fn message(&self, bytes: u64) -> MessageCosts;
 
-    /// The same between two ranks, where that depends on who they are; by the protocol that the message takes, where
-    /// that has costs of its own.
+    /// Returns the costs of a message between two ranks under a protocol, for models whose costs depend on
+    /// them.
     fn between(&self, _src: RankId, _dst: RankId, bytes: u64, _rendezvous: bool) -> MessageCosts {
         self.message(bytes)
     }
 
-    /// The same where a fabric carries the bytes: without gaps.
+    /// Returns the same costs without gaps, for messages that a fabric carries.
     fn on_fabric(&self) -> Arc<dyn CostsByLength>;
 }
 
-/// What one message costs \[ps\].
+/// Costs of one message \[ps\].
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct MessageCosts {
-    /// The sender is busy before the first byte leaves.
+    /// Time that the sender is busy before the first byte leaves.
     pub send: Time,
-    /// From when the first byte arrives until the last has.
+    /// Time from the arrival of the first byte to that of the last.
     pub gap: Time,
-    /// The receiver is busy after the last byte has arrived.
+    /// Time that the receiver is busy after the last byte has arrived.
     pub recv: Time,
-    /// The call that starts a send.
+    /// Time of the call that starts a send.
     pub isend: Time,
-    /// The call that starts a receive.
+    /// Time of the call that starts a receive.
     pub irecv: Time,
     /// Least cost of a wait for a receive.
     pub wait_recv: Time,
-    /// Whether the sender waits for the receiver.
+    /// Set if the sender waits for the receiver.
     pub rendezvous: bool,
-    /// Of each [`Phase`], the part that takes the network's bandwidth: what messages to one rank share.
+    /// Part of each [`Phase`] that takes bandwidth of the network, which messages to one rank share.
     pub shared: [Time; 3],
 }
 
-/// What messages cost on hosts of which every message takes a processor and a network interface, at either end.
+/// Costs of messages on hosts where every message occupies a processor and a network interface at either end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HostCosts {
     /// Time from one end to the other \[ps\].
     pub latency: Time,
-    /// On the processor, for a message and for each byte but the first \[ps, ps/B\].
+    /// Time on the processor, per message, and in `processor_per_byte` for each byte but the first \[ps,
+    /// ps/B\].
     pub processor: Time,
     /// See `processor`.
     pub processor_per_byte: PerByte,
-    /// On the network interface, likewise \[ps, ps/B\].
+    /// Time on the network interface, likewise \[ps, ps/B\].
     pub interface: Time,
     /// See `interface`.
     pub interface_per_byte: PerByte,
@@ -88,12 +90,12 @@ pub struct HostCosts {
     pub eager_limit: Bytes,
 }
 
-/// A part of the way of a message.
+/// A phase of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Phase {
     /// The sender's overhead.
     Send,
-    /// Between the ends.
+    /// The way between the ends.
     #[default]
     Gap,
     /// The receiver's overhead.
@@ -101,7 +103,7 @@ pub enum Phase {
 }
 
 impl Costs {
-    /// Costs that follow from the length so; everything else costs nothing.
+    /// Creates costs that follow from the length alone; everything else costs nothing.
     pub(super) fn new(by_length: impl CostsByLength + 'static) -> Self {
         Self {
             latency: Time::ZERO,
@@ -115,21 +117,20 @@ impl Costs {
         }
     }
 
-    /// What a message between two ranks costs, where that depends on who they are; and on whether it goes by
-    /// rendezvous.
+    /// Returns the costs of a message between two ranks, by rendezvous or not.
     #[inline]
     pub fn between(&self, src: RankId, dst: RankId, bytes: u64, rendezvous: bool) -> MessageCosts {
         self.by_length.between(src, dst, bytes, rendezvous)
     }
 
-    /// What a message of so many bytes costs.
+    /// Returns the costs of a message of this length.
     #[inline]
     pub fn message(&self, bytes: u64) -> MessageCosts {
         self.by_length.message(bytes)
     }
 
-    /// The same between ranks that a fabric joins: its latencies and capacities stand for L and G, and messages share
-    /// it.
+    /// Returns the costs between ranks that a fabric connects. Latencies and capacities of the fabric replace
+    /// L and G, and messages share the fabric.
     #[must_use]
     pub fn on_fabric(self) -> Self {
         Self { latency: Time::ZERO, receiver_sharing: false, by_length: self.by_length.on_fabric(), ..self }
@@ -137,13 +138,13 @@ impl Costs {
 }
 
 impl Default for Costs {
-    /// Nothing costs anything.
+    /// Creates costs of zero.
     fn default() -> Self {
         Self::new(Nothing)
     }
 }
 
-/// Messages that cost nothing, whatever their length.
+/// Costs of zero for messages of any length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nothing;
 

@@ -1,10 +1,10 @@
-//! The ideal node: its ends cost nothing.
+//! The ideal node: sending and receiving cost nothing.
 
 use super::costs::{Costs, Nothing};
 use super::model::{NodeFacts, NodeModel, Playing};
 
-/// `[node.ideal]`: no options. Without a fabric messages arrive when they are sent, and a program takes what its
-/// computation and its dependences alone take: no network can be faster.
+/// `[node.ideal]`: no options. Without a fabric messages arrive when they are sent, and a program takes only
+/// the time of its computation and its dependences: no network can be faster.
 #[spec(Default)]
 pub struct IdealSpec {}
 

@@ -5,12 +5,12 @@ use super::model::{NodeFacts, NodeModel, Playing};
 use crate::diagnostic::Located;
 use crate::units::{Bytes, PerByte, Time};
 
-/// `[node.loggopsim]`. The defaults are those of the program it is compatible with.
+/// `[node.loggopsim]`. The defaults are those of LogGOPSim.
 ///
-/// A message of k bytes keeps the sender's processor for `o + (k-1) O` and its interface for `g + (k-1) G`; its first
-/// byte is at the receiver after `o + L`, whose processor it keeps for `o + max((k-1) O, (k-1) G)` and whose interface
-/// for `g + (k-1) G`, whether or not a receive has been called. Above S the sender's operation is done when the receive
-/// has been matched, at no other cost.
+/// A message of k bytes occupies the sender's processor for `o + (k-1) O` and its network interface for `g +
+/// (k-1) G`. Its first byte reaches the receiver after `o + L`. There the message occupies the processor for
+/// `o + max((k-1) O, (k-1) G)` and the interface for `g + (k-1) G`, whether or not a receive has been called.
+/// Above S the sender's operation ends when the receive has been matched, at no other cost.
 ///
 /// Source: the behaviour of LogGOPSim (Hoefler, Schneider, Lumsdaine, LSAP 2010).
 #[spec(partial)]
@@ -20,9 +20,9 @@ pub struct LogGopSimSpec {
     pub latency: Located<Time>,
     /// Overhead of a message on the processor, at either end (default 1500 ns).
     pub o: Located<Time>,
-    /// Time that a message keeps the network interface (default 1000 ns).
+    /// Time that a message occupies the network interface (default 1000 ns).
     pub g: Located<Time>,
-    /// The same for each byte but the first (default 6 ns/B).
+    /// Time on the network interface for each byte but the first (default 6 ns/B).
     #[serde(rename = "G")]
     pub gap: Located<PerByte>,
     /// Overhead on the processor for each byte but the first (default 0 ns/B).
@@ -47,7 +47,7 @@ impl Default for LogGopSimSpec {
 }
 
 impl LogGopSimSpec {
-    /// What messages cost.
+    /// Returns the costs of messages.
     pub fn host_costs(&self) -> HostCosts {
         HostCosts {
             latency: *self.latency,
@@ -69,7 +69,7 @@ impl NodeModel for LogGopSimSpec {
         Playing::OnHosts(self.host_costs())
     }
 
-    /// When a message comes early it does not say for which receive it is.
+    /// Returns the facts of the model. A message that arrives early does not tell which receive will take it.
     fn facts(&self) -> NodeFacts {
         NodeFacts { is_network: true, knows_receives: false, ..NodeFacts::default() }
     }

@@ -1,4 +1,4 @@
-//! LogGP: constant overheads, by bands of lengths, and if wanted by call.
+//! LogGP: constant overheads for bands of message lengths, optionally for each call.
 
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use crate::units::{Bytes, PerByte, Time};
 
 /// `[node.loggp]`.
 ///
-/// A message of k bytes takes `o + L + (k - 1) G + o`; o and G are those of the band that k is in. Two bands are
-/// LogGP-2; a band for each measured length, with overheads for each call, is LogGP-1. Nobody waits for the
-/// receiver, unless `S` says so: then a message above S leaves when its receive has been called, at no other cost.
+/// A message of k bytes takes `o + L + (k - 1) G + o`, with o and G of the band of length k. Two bands are
+/// LogGP-2. A band for each measured length, with overheads for each call, is LogGP-1. No sender waits for
+/// the receiver unless `S` is given: then a message above S leaves when its receive has been called, at no
+/// other cost.
 ///
-/// Source: Alexandrov, Ionescu, Schauser, Scheiman: LogGP, SPAA 1995; as used beside LogGPS by Ino, Fujimoto, Hagihara,
-/// section 4.5.
+/// Source: Alexandrov, Ionescu, Schauser, Scheiman: LogGP, SPAA 1995; as used beside LogGPS by Ino, Fujimoto,
+/// Hagihara, section 4.5.
 #[spec]
 pub struct LogGpSpec {
     /// Latency between two ranks.
@@ -23,17 +24,17 @@ pub struct LogGpSpec {
     /// Least time between two sends of a rank, and between two receives (default 0 s).
     #[serde(default)]
     pub g: Located<Time>,
-    /// Bands of lengths, ascending; only the last has no end.
+    /// Bands of message lengths, ascending; only the last has no upper end.
     pub bands: Located<Vec<BandSpec>>,
-    /// Longest message whose sender does not wait for the receive to be called (default: nobody waits).
+    /// Longest message whose sender does not wait for the receive to be called (default: no sender waits).
     #[serde(rename = "S", default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<Located<Bytes>>,
 }
 
-/// What messages of some lengths cost.
+/// Costs of the messages in a band of lengths.
 #[spec]
 pub struct BandSpec {
-    /// The longest of them (left out in the last band).
+    /// Longest message of the band (left out in the last band).
     pub to: Option<Located<Bytes>>,
     /// Overhead, at either end.
     pub o: Located<Time>,
@@ -125,7 +126,7 @@ impl NodeModel for LogGpSpec {
     }
 }
 
-/// Bands of lengths, ascending; the last has no end.
+/// Bands of message lengths, ascending; the last has no upper end.
 #[derive(Clone, Debug)]
 struct Bands {
     bands: Vec<Band>,

@@ -1,4 +1,4 @@
-//! LogGPS: overheads linear in the length, and senders of long messages that wait for the receiver.
+//! LogGPS: overheads linear in the length, and rendezvous for long messages.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,9 +24,13 @@ use crate::units::{Bytes, PerByte, Time};
 /// T1' = o + k Osl        T2' = s Gs + (k - s) Gl + L    T3' = o + k Orl
 /// T4  = max(o + L, tr - ts) + o                         T5  = o + L + o
 /// ```
-/// and inside the calls: Send T1, or T4 + T5 + T1' above S; Recv max(T1 + T2 - (tr - ts), 0) + T3, or above S
-/// max(o + L - (tr - ts), 0) + o + T5 + T1' + T2' + T3'; Isend and Irecv o; Wait max(Tblk - (tw - ti), o), where Tblk
-/// is the time of the blocking call made at ti.
+/// The calls take these times. Tblk is the time of the blocking call made at ti, and tw is the time of the
+/// Wait:
+///
+/// - Send: T1, or T4 + T5 + T1' above S.
+/// - Recv: max(T1 + T2 - (tr - ts), 0) + T3, or above S max(o + L - (tr - ts), 0) + o + T5 + T1' + T2' + T3'.
+/// - Isend and Irecv: o.
+/// - Wait: max(Tblk - (tw - ti), o).
 ///
 /// Source: Ino, Fujimoto, Hagihara: LogGPS, tables 3 and 4; its o' is our `o`.
 #[spec]
@@ -36,7 +40,7 @@ pub struct LogGpsSpec {
     pub latency: Located<Time>,
     /// Overhead of a message of 0 bytes, at either end.
     pub o: Located<Time>,
-    /// Least time between two sends of a rank, and between two receives (default 0 s: it is taken to be inside o).
+    /// Least time between two sends of a rank, and between two receives (default 0 s: part of o).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub g: Located<Time>,
     /// Overhead per byte at the sender, up to S (default 0 ns/B).
@@ -62,12 +66,12 @@ pub struct LogGpsSpec {
     /// Longest message that is sent without waiting for the receiver.
     #[serde(rename = "S")]
     pub sync: Located<Bytes>,
-    /// Whether, and how, messages that flow to one rank at the same time share its bandwidth: `true`, as in the paper
-    /// (the default), `"wire"`, or `false` (without a fabric).
+    /// Sharing of a receiver's bandwidth by messages that flow to it at the same time: `true`, as in the
+    /// paper (the default), `"wire"`, or `false` (without a fabric).
     #[serde(default, skip_serializing_if = "ReceiverSharing::is_default")]
     pub receiver_sharing: ReceiverSharing,
-    /// Room at each receiver for messages up to S that are under way or that nobody has asked for yet: one that finds
-    /// no room goes by rendezvous, like those above S (default: no limit).
+    /// Room at each receiver for messages up to S that are under way or that no receive has asked for yet. A
+    /// message that does not fit is sent by rendezvous, like those above S (default: no limit).
     pub eager_buffer: Option<Located<Bytes>>,
 }
 
@@ -75,18 +79,18 @@ fn is_zero(time: &Located<Time>) -> bool {
     **time == Time::ZERO
 }
 
-/// What messages that flow to one rank at the same time share.
+/// Bandwidth that messages to one rank at the same time share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ReceiverSharing {
-    /// Nothing.
+    /// None.
     Off,
-    /// As the paper has it: the whole of the part with the largest time per byte, among Oss, Gs and Ors for messages up
-    /// to s, among Osl, Gl and Orl for longer ones.
+    /// By message, as in the paper: the whole of the part with the largest time per byte, among Oss, Gs and
+    /// Ors for messages up to s, among Osl, Gl and Orl for longer ones.
     #[default]
     Message,
-    /// Byte by byte: of the first s bytes, of whatever message, the largest of Oss, Gs and Ors, of the others that of
-    /// Osl, Gl and Orl. The time is monotonic in the length, for the wire's part of the first s bytes is shared by
-    /// longer messages, too.
+    /// By byte: for the first s bytes of any message the largest of Oss, Gs and Ors, for the rest that of
+    /// Osl, Gl and Orl. The time is monotonic in the length, because longer messages also share the part of
+    /// their first s bytes.
     Wire,
 }
 
@@ -198,14 +202,14 @@ impl NodeModel for LogGpsSpec {
         Some(*self.sync)
     }
 
-    /// Where the packet's length was that of S by default, it stays what it was.
+    /// Sets S. If s was S by default, s keeps its value.
     fn set_eager_limit(&mut self, limit: Bytes) -> bool {
         self.s.get_or_insert(self.sync);
         self.sync = limit.into();
         true
     }
 
-    /// The longest message that is one packet is none above S, so s follows S down.
+    /// Returns `s` if S falls below it, since s must not exceed S.
     fn follows(&self, parameter: &str, value: f64) -> Option<&'static str> {
         let short = self.s.as_ref()?.0 as f64;
         (parameter == "S" && value < short).then_some("s")
@@ -224,12 +228,12 @@ struct Linear {
     gl: f64,
     short: u64,
     sync: u64,
-    /// Whether the bandwidth is held byte by byte, and not by the whole message as its length has it.
+    /// Set if bandwidth is shared byte by byte; otherwise it is shared message by message.
     by_byte: bool,
 }
 
 impl Linear {
-    /// Overheads are those of the protocol, the gap is that of the length.
+    /// Returns the costs of a message, with the overheads of its protocol and the gap of its length.
     #[inline]
     fn by_protocol(&self, bytes: u64, rendezvous: bool) -> MessageCosts {
         let k = bytes as f64;
@@ -239,7 +243,7 @@ impl Linear {
             self.short as f64 * self.gs + (bytes - self.short) as f64 * self.gl
         };
         let (os, or) = if rendezvous { (self.osl, self.orl) } else { (self.oss, self.ors) };
-        // The largest of the three holds the bandwidth; of equal ones the gap does.
+        // The largest of the three is the shared one; if they are equal, it is the gap.
         let holder = |s: f64, g: f64, r: f64| {
             if g >= s && g >= r {
                 (Phase::Gap, g)
@@ -257,7 +261,7 @@ impl Linear {
             for ((phase, per_byte), bytes) in [(first, near), (rest, bytes - near)] {
                 shared[phase as usize] += per_byte * bytes as f64;
             }
-            // No more of a phase can be shared than it has.
+            // The shared part of a phase is at most the whole phase.
             shared.iter_mut().zip(of_phase).for_each(|(shared, all)| *shared = shared.min(all));
         } else {
             let (phase, _) = if bytes <= self.short { first } else { rest };

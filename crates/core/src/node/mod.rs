@@ -1,11 +1,12 @@
-//! Node models: what a message costs at its two ends, one file each.
+//! Node models: the costs of a message at its two ends, one file each.
 //!
-//! A model is a `...Spec` (what the scenario says: `[node.loggps]`) that answers as a [`NodeModel`]: how programs are
-//! played on it, for most at [`Costs`], and what others need to know of it. Nobody outside asks which model it is.
-//! Parameter letters (L, o, g, G, O, s, S) are used here alone. To add a model: a file here, and a line below.
+//! A model is a `...Spec` (the table of the scenario: `[node.loggps]`) that implements [`NodeModel`]: how
+//! programs are played on it, for most models with [`Costs`], and its [`NodeFacts`]. No code outside this
+//! room asks for the concrete model. Parameter letters (L, o, g, G, O, s, S) are used only here. To add a
+//! model, add a file here and a line below.
 //!
-//! Where ranks are placed on a simulated fabric, the network's share (L and the gaps G) comes from the fabric, and only
-//! what the ends cost is taken from here; without a fabric the model's own L and G are the network.
+//! If ranks are placed on a simulated fabric, the fabric replaces the network's share (L and the gaps G), and
+//! the model gives only the costs at the ends. Without a fabric the model's own L and G are the network.
 
 pub mod calibrate;
 mod costs;
@@ -30,10 +31,10 @@ pub use pairs::Pairs;
 pub use receive_table::ReceiveTable;
 pub use receive_times::{ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
 
-/// The variants of [`NodeSpec`], each with its model.
+/// Declares the variants of [`NodeSpec`], each with its model.
 macro_rules! node_models {
     ($($(#[$about:meta])* $variant:ident($spec:ty),)*) => {
-        /// The node model of a scenario: `[node.loggps]` and so on. It answers as its model does.
+        /// Node model of a scenario: `[node.loggps]` and so on. It dereferences to its model.
         #[spec]
         pub enum NodeSpec {
             $($(#[$about])* $variant($spec),)*
@@ -60,13 +61,13 @@ macro_rules! node_models {
 }
 
 node_models! {
-    /// The ends cost nothing.
+    /// No costs at the ends.
     Ideal(IdealSpec),
-    /// A constant overhead by band of lengths (LogGP-2), or by length and call (LogGP-1).
+    /// Constant overheads for bands of lengths (LogGP-2), or for each length and call (LogGP-1).
     Loggp(LogGpSpec),
-    /// Overheads linear in the length, and waiting for the receiver above a length S.
+    /// Overheads linear in the length, and rendezvous above a length S.
     Loggps(LogGpsSpec),
-    /// What the simulator LogGOPSim computes, to the nanosecond.
+    /// The model of the simulator LogGOPSim, with the same results to the nanosecond.
     Loggopsim(LogGopSimSpec),
     /// A measured receive time for each size, and nothing else: the rules of MPIETE.
     ReceiveTimes(ReceiveTimesSpec),
@@ -104,7 +105,7 @@ mod tests {
         let with = |text: &str| crate::reading::from_toml::<NodeSpec>(text).unwrap();
         let mut spec = with("[loggps]\nL = \"1 us\"\no = \"1 us\"\nGs = \"1 ns/B\"\nGl = \"3 ns/B\"\nS = \"100 B\"");
         assert!(spec.costs().unwrap().message(101).rendezvous);
-        // What was one packet by default stays one, and no more: the gap of byte 101 is still Gl.
+        // s keeps its default of 100 B, so the gap of byte 101 is still Gl.
         assert!(spec.set_eager_limit(Bytes(500)));
         let message = spec.costs().unwrap().message(101);
         assert_eq!((message.rendezvous, message.gap.ps()), (false, 103e3));

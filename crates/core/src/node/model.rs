@@ -1,45 +1,45 @@
-//! What a node model answers.
+//! The interface of node models.
 
 use super::costs::{Costs, HostCosts};
 use super::receive_table::ReceiveTable;
 use crate::diagnostic::Diagnostic;
 use crate::units::Bytes;
 
-/// A node model: what others ask of it, whichever it is. What most models answer is the default.
+/// A node model. The defaults are the answers of most models.
 pub trait NodeModel {
-    /// Its name, as it is written in files and on the command line.
+    /// Returns the name of the model in files and on the command line.
     fn name(&self) -> &'static str;
 
-    /// How programs are played on it.
+    /// Returns the rules and costs by which programs are played on the model.
     fn playing(&self) -> Playing;
 
-    /// What is wrong with its parameters.
+    /// Returns the mistakes in the parameters.
     fn check(&self) -> Vec<Diagnostic> {
         Vec::new()
     }
 
-    /// What others need to know of it before anything is played.
+    /// Returns the facts that other rooms need before a run.
     fn facts(&self) -> NodeFacts {
         NodeFacts::default()
     }
 
-    /// The longest message that is sent without waiting for its receiver (S), where there is such a limit.
+    /// Returns the longest message that is sent eagerly (S), if the model has such a limit.
     fn eager_limit(&self) -> Option<Bytes> {
         None
     }
 
-    /// Moves that limit and nothing else; `false` where the model knows none.
+    /// Sets that limit and nothing else; returns `false` if the model has no limit.
     fn set_eager_limit(&mut self, _limit: Bytes) -> bool {
         false
     }
 
-    /// The parameter that has to take the same value where `parameter` takes this one (a quantity, in its own unit),
-    /// for otherwise the two would not go together.
+    /// Returns the parameter that must be set to the same value when `parameter` is set to `value` (in its
+    /// own unit), because the two would contradict each other otherwise.
     fn follows(&self, _parameter: &str, _value: f64) -> Option<&'static str> {
         None
     }
 
-    /// What messages cost; `None` for a model that is more than costs.
+    /// Returns the costs of messages; `None` for a model that is more than costs.
     fn costs(&self) -> Option<Costs> {
         match self.playing() {
             Playing::AtCosts(costs) | Playing::FromTable(_, costs) => Some(costs),
@@ -48,33 +48,33 @@ pub trait NodeModel {
     }
 }
 
-/// How programs are played on a node model.
+/// Rules by which programs are played on a node model.
 #[derive(Clone, Debug)]
 pub enum Playing {
     /// Call by call: messages and calls have costs.
     AtCosts(Costs),
-    /// By the rules of MPIETE where these tell which message every receive takes, from this table; otherwise call by
-    /// call.
+    /// By the rules of MPIETE with this table, if they determine the message that every receive takes;
+    /// otherwise call by call.
     FromTable(ReceiveTable, Costs),
-    /// As LogGOPSim does: hosts have processors and network interfaces.
+    /// As in LogGOPSim: hosts have processors and network interfaces.
     OnHosts(HostCosts),
 }
 
-/// What others need to know of a node model.
+/// Properties of a node model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NodeFacts {
-    /// Neither the ends of a message nor the way between them cost anything.
+    /// Set if neither the ends of a message nor the way between them cost anything.
     pub is_ideal: bool,
-    /// It is a network of its own, which no fabric can stand for.
+    /// Set if the model contains a network that no fabric can replace.
     pub is_network: bool,
-    /// What carries messages where no fabric does, for people.
+    /// Description, for people, of the network that carries messages without a fabric.
     pub network: &'static str,
-    /// Messages take what was measured for them from call to call, and nothing is simulated at their ends.
+    /// Set if messages take their measured time from call to call, and nothing is simulated at their ends.
     pub is_table: bool,
-    /// It is known which receive takes a message, and so for whom a rank waits.
+    /// Set if the receive that takes a message is known, and so the rank that another one waits for.
     pub knows_receives: bool,
-    /// Without a fabric nothing but messages connects ranks of sequences: what the critical path says of a change is a
-    /// bound.
+    /// Set if, without a fabric, ranks that run sequences affect each other only by messages. The critical
+    /// path then gives a bound for the effect of a change.
     pub path_bounds: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Pairs of ranks, by a short text: who sends to whom.
+//! Pairs of sending and receiving ranks, as a short text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::RankId;
 
-/// Pairs of a rank that sends and one that receives.
+/// Pairs of a sending and a receiving rank.
 ///
 /// ```text
 /// 0-7:8-15      between the ranks of two sets, in both directions
-/// 0-7>8-15      from ranks of the first to ranks of the second alone
+/// 0-7>8-15      from ranks of the first set to ranks of the second only
 /// 0-7           among the ranks of a set
 /// node:8        among the first 8 ranks, among the next 8, and so on: ranks that share a node
 /// ```
@@ -37,9 +37,9 @@ pub struct Pairs {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Which {
-    /// From one set to the other; whether also back.
+    /// From one set to the other, and optionally back.
     Sets { from: Set, to: Set, both_ways: bool },
-    /// Among each so many.
+    /// Among consecutive ranks of each node, with this number of ranks per node.
     Nodes(u32),
 }
 
@@ -55,7 +55,7 @@ impl Set {
     fn read(text: &str) -> Option<Self> {
         let range = |part: &str| {
             let (from, to) = part.split_once('-').unwrap_or((part, part));
-            // A sign is no part of a rank's number.
+            // The number of a rank has no sign, which `parse` would accept.
             let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()));
             Some((number(from)?, number(to)?)).filter(|(from, to)| from <= to)
         };
@@ -64,7 +64,7 @@ impl Set {
 }
 
 impl Pairs {
-    /// Whether a message from one rank to another is meant.
+    /// Returns true if messages from `src` to `dst` are included.
     #[inline]
     pub fn hold(&self, src: RankId, dst: RankId) -> bool {
         match &self.which {
@@ -75,7 +75,7 @@ impl Pairs {
         }
     }
 
-    /// The largest rank that is named.
+    /// Returns the largest rank that the text names.
     pub fn largest(&self) -> Option<u32> {
         match &self.which {
             Which::Sets { from, to, .. } => from.0.iter().chain(&to.0).map(|&(_, last)| last).max(),

@@ -1,4 +1,4 @@
-//! Times by the size of a message, from measured rows.
+//! Times by message size, from measured rows.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use super::pairs::Pairs;
 use crate::ids::RankId;
 use crate::units::Time;
 
-/// How long messages take by their size, for all pairs of ranks and for some \[B, ps\].
+/// Times of messages by size, for all pairs of ranks and for some \[B, ps\].
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReceiveTable {
     all: Line,
-    /// Of pairs that have their own; the last that names a pair holds.
+    /// Times of pairs that have their own; the last entry that includes a pair counts.
     between: Vec<(Pairs, Line)>,
 }
 
-/// T(k) \[B, ps\].
+/// Piecewise linear T(k) \[B, ps\].
 #[derive(Clone, PartialEq, Debug)]
 struct Line {
     rows: Vec<(u64, f64)>,
@@ -27,7 +27,7 @@ impl Line {
     fn of(rows: Vec<(u64, f64)>) -> Self {
         let beyond = rows.last().and_then(|&(size, time)| {
             let from = rows.iter().find(|row| row.0 >= size / 2 && row.0 < size).or(rows.iter().rev().nth(1));
-            // No message is faster for being longer.
+            // A longer message is never faster.
             from.map(|&(before, at)| ((time - at) / (size - before) as f64).max(0.0))
         });
         Self { rows, beyond: beyond.unwrap_or_default() }
@@ -47,13 +47,13 @@ impl Line {
 }
 
 impl ReceiveTable {
-    /// Rows of size and time, by ascending size; those of some pairs of ranks, of which the last that names a pair
-    /// holds.
+    /// Creates a table from rows of size and time, by ascending size, for all pairs and for some pairs. The
+    /// last entry that includes a pair counts.
     pub(super) fn new(all: Vec<(u64, f64)>, between: impl Iterator<Item = (Pairs, Vec<(u64, f64)>)>) -> Self {
         Self { all: Line::of(all), between: between.map(|(pairs, rows)| (pairs, Line::of(rows))).collect() }
     }
 
-    /// T(k) of pairs that have no times of their own.
+    /// Returns T(k) of pairs that have no times of their own.
     ///
     /// Cost: O(log n) for n rows.
     #[inline]
@@ -61,7 +61,7 @@ impl ReceiveTable {
         self.all.time(bytes)
     }
 
-    /// T(from, to, k).
+    /// Returns T(from, to, k).
     ///
     /// Cost: O(log n + m) for n rows and m kinds of pairs with times of their own.
     #[inline]
@@ -71,7 +71,7 @@ impl ReceiveTable {
     }
 }
 
-/// The whole time as a gap.
+/// Costs of messages with the whole time as a gap.
 impl CostsByLength for ReceiveTable {
     fn message(&self, bytes: u64) -> MessageCosts {
         MessageCosts { gap: self.time(bytes), ..MessageCosts::default() }

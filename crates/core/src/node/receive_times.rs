@@ -1,5 +1,5 @@
-//! A table of receive times: what a message takes is what was measured for its size, and nothing waits for anything
-//! else.
+//! A table of receive times: a message takes the time measured for its size, and messages do not delay each
+//! other.
 
 use super::costs::Costs;
 use super::model::{NodeFacts, NodeModel, Playing};
@@ -10,35 +10,35 @@ use crate::units::{Bytes, Time};
 
 /// `[node.receive-times]`.
 ///
-/// A message of k bytes that is sent at t can be received from t + T(k) on; sends take no time, and neither do the
-/// calls. T is piecewise linear between the rows, as the first below them, and beyond the last along the line from the
-/// row with half its size (or the nearest above).
+/// A message of k bytes sent at t can be received from t + T(k) on. Sends and calls take no time. T is
+/// piecewise linear between the rows, and constant below the first row. Beyond the last row it follows the
+/// line from the row with half the last size (or the nearest above).
 ///
 /// Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.5 (equations 1 to 7, `T_comm`).
 #[spec]
 pub struct ReceiveTimesSpec {
     /// Rows, by ascending size.
     pub times: Located<Vec<ReceiveTime>>,
-    /// Other rows for some pairs of ranks; where several name a pair, the last.
+    /// Other rows for some pairs of ranks; the last entry that includes a pair counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub between: Vec<ReceiveTimesBetween>,
 }
 
-/// How long messages take between some ranks.
+/// Times of messages between some ranks.
 #[spec]
 pub struct ReceiveTimesBetween {
-    /// Which: `0-7:8-15`, `0-7>8-15`, `0-7`, `node:8`.
+    /// Pairs of ranks: `0-7:8-15`, `0-7>8-15`, `0-7`, `node:8`.
     pub pairs: Pairs,
     /// Rows, by ascending size.
     pub times: Located<Vec<ReceiveTime>>,
 }
 
-/// How long messages of a size take.
+/// Time of messages of one size.
 #[spec]
 pub struct ReceiveTime {
     /// Size of the message.
     pub size: Bytes,
-    /// From the call of the send to the end of the receive.
+    /// Time from the call of the send to the end of the receive.
     pub receive: Time,
 }
 
@@ -73,7 +73,7 @@ impl NodeModel for ReceiveTimesSpec {
 }
 
 impl ReceiveTimesSpec {
-    /// The table.
+    /// Returns the table.
     pub fn table(&self) -> ReceiveTable {
         let rows = |times: &[ReceiveTime]| times.iter().map(|row| (row.size.0, row.receive.ps())).collect();
         let between = self.between.iter().map(|other| (other.pairs.clone(), rows(&other.times)));
@@ -109,11 +109,12 @@ mod tests {
             let spec = ReceiveTimesSpec { times: rows.iter().map(row).collect::<Vec<_>>().into(), between: Vec::new() };
             spec.table().time(bytes).ps() / 1e6
         };
-        // From the row of 1000 B, half the last, and not from the one right before it, which may be off: 1 us a byte.
+        // The line starts at the row of 1000 B, half the last size, and not at the row before the last, which may be
+        // off: 1 us per byte.
         assert_eq!(time(&[(1, 1e6), (1000, 1000.0), (1990, 1.0), (2000, 2000.0)], 2500), 2500.0);
         assert_eq!(time(&[(10, 100.0), (20, 50.0)], 1 << 40), 50.0, "never below the last");
         assert_eq!((time(&[(8, 70.0)], 1 << 20), time(&[(8, 70.0)], 0)), (70.0, 70.0));
-        // Times may jump from one byte to the next.
+        // Times may jump from one size to the next.
         let jump = [(0, 100.0), (1000, 300.0), (1001, 2000.0), (2002, 4000.0)];
         assert_eq!([0, 500, 1000, 1001].map(|bytes| time(&jump, bytes)), [100.0, 200.0, 300.0, 2000.0]);
     }

@@ -1,11 +1,11 @@
-//! What slows the processors of ranks: noise, which stops them now and then, and stragglers, which are slower.
+//! Slow processors: noise, which stops processors now and then, and stragglers, which compute more slowly.
 //!
-//! A table says it ([`NoiseSpec`], [`StragglerSpec`]), [`Slow`] is what that comes to for so many ranks, and
-//! [`Processors`] answers the only question that is asked while a run goes on: when does this rank end, if it begins so
-//! much work now? Whoever plays ranks asks it, or adds the work to the time where nothing is slow.
+//! Tables describe both ([`NoiseSpec`], [`StragglerSpec`]). [`Slow`] is their effect on a number of ranks.
+//! [`Processors`] answers the only question asked during a run: when does a rank end work that it begins now?
+//! Players of ranks ask it, or add the time of the work if no processor is slow.
 //!
-//! What is drawn for a stop depends on the seed, the rank and the number of the stop alone, so not on what else
-//! happens. The end of work never comes earlier for a later beginning or for more work.
+//! The random numbers of a stop depend only on the seed, the rank and the number of the stop, so not on other
+//! events. Work never ends earlier for a later beginning or for more work.
 
 mod numbers;
 mod processors;

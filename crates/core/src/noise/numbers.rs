@@ -1,19 +1,20 @@
-//! Numbers of ranks or nodes as they are written: `3`, `[3, 17]`, `"0-7,12"`.
+//! Numbers of ranks or nodes as users write them: `3`, `[3, 17]`, `"0-7,12"`.
 
 use std::fmt;
 
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Some numbers, as ranges that include their ends, in the order in which they were written.
+/// Numbers as ranges that include both ends, in the order in which they were written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Numbers(Vec<(u32, u32)>);
 
 impl Numbers {
-    /// `3`, `0-7`, `0-7,12`.
+    /// Reads `3`, `0-7` or `0-7,12`.
     ///
     /// # Errors
-    /// A text that is none of these: what it is, and after a semicolon what to write instead.
+    /// The text is none of these. The message says what is wrong and, after a semicolon, what to write
+    /// instead.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong =
             |part: &str| format!("`{part}` is no number or range of numbers; write \"3\", \"0-7\" or \"0-7,12\"");
@@ -33,24 +34,24 @@ impl Numbers {
         text.split(',').map(range).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The ranges, their ends included.
+    /// Returns the ranges, which include both ends.
     pub fn ranges(&self) -> &[(u32, u32)] {
         &self.0
     }
 
-    /// The largest of them.
+    /// Returns the largest number.
     pub fn largest(&self) -> Option<u32> {
         self.0.iter().map(|(_, last)| *last).max()
     }
 
-    /// A number that is there twice.
+    /// Returns a number that occurs twice.
     pub fn repeated(&self) -> Option<u32> {
         let mut ranges = self.0.clone();
         ranges.sort_unstable();
         ranges.windows(2).find(|pair| pair[1].0 <= pair[0].1).map(|pair| pair[1].0)
     }
 
-    /// All of them. Ask for the [largest](Numbers::largest) first: a range may be long.
+    /// Returns all numbers. Check the [largest](Numbers::largest) first: a range may be long.
     pub fn all(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().flat_map(|&(first, last)| first..=last)
     }

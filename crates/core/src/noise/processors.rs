@@ -1,4 +1,4 @@
-//! When the work of ranks ends.
+//! The ends of work on slow processors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,10 +8,10 @@ use super::spec::Distribution;
 use crate::ids::RankId;
 use crate::units::Time;
 
-/// Whole periods are gone through at once from so many on.
+/// Number of periods above which whole periods are skipped at once.
 const MANY: f64 = 4.0;
 
-/// What a processor does.
+/// Kind of work of a processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Work {
     /// A calculation of the program.
@@ -20,23 +20,23 @@ pub enum Work {
     Overhead,
 }
 
-/// By rank: how much longer its work took than on a processor of speed 1 without stops \[ps\].
+/// Additional time of each rank's work, compared with a processor of speed 1 without stops \[ps\].
 #[derive(Debug)]
 pub struct Added(Vec<AtomicU64>);
 
 impl Added {
-    /// Nothing yet, for so many ranks.
+    /// Creates times of 0 for this number of ranks.
     pub fn new(ranks: u32) -> Self {
         Self((0..ranks).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// By rank.
+    /// Returns the times, by rank.
     pub fn times(&self) -> Vec<Time> {
         let time = |added: &AtomicU64| Time::from_ps(f64::from_bits(added.load(Ordering::Relaxed)));
         self.0.iter().map(time).collect()
     }
 
-    /// A rank adds to its own alone, and is played by one thread.
+    /// Adds to the time of a rank. Each rank adds only to its own time and is played by one thread.
     fn add(&self, rank: u32, ps: f64) {
         if let Some(added) = self.0.get(rank as usize) {
             let sum = f64::from_bits(added.load(Ordering::Relaxed)) + ps;
@@ -45,23 +45,24 @@ impl Added {
     }
 }
 
-/// The processors of ranks of which some are slow, in a run under way.
+/// The processors of ranks, some of them slow, during a run.
 ///
 /// ```text
 /// end(rank, begin, work) = the earliest t with: integral from begin to t of speed(rank, x) * runs(rank, x) dx = work
 /// ```
-/// where `runs` is 0 while the rank is stopped and 1 otherwise. Stop k of a rank begins at `phase + k * period`, or
-/// when the one before it is over, from k = -1 on. Work that takes no time ends when it begins. Where there is no
-/// period, each calculation has one stop, at its end. Cost: one draw for each stop in between; of a fixed length and a
-/// constant speed, none.
+/// where `runs` is 0 while the rank is stopped and 1 otherwise. Stop k of a rank, from k = -1 on, begins at
+/// `phase + k * period`, or at the end of the previous stop if that is later. Work that takes no time ends
+/// when it begins. Without a period each calculation has one stop, at its end.
+///
+/// Cost: one draw for each stop during the work; none for stops of fixed length at a constant speed.
 #[derive(Clone, Debug)]
 pub struct Processors {
     slow: Arc<Slow>,
-    /// The number of rank 0 here among all ranks.
+    /// Number, among all ranks, of the first rank here.
     first: u32,
-    /// When time began here \[ps\].
+    /// Time at which the clock of these ranks started \[ps\].
     begun: f64,
-    /// By rank: the first stop that is not over.
+    /// First stop of each rank that is not over.
     cursors: Vec<Cursor>,
     added: Option<Arc<Added>>,
 }
@@ -69,15 +70,15 @@ pub struct Processors {
 /// A stop of a rank.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Cursor {
-    /// Its number; of calculations, how many there have been.
+    /// Number of the stop; without a period, number of calculations so far.
     number: i64,
     begin: f64,
     end: f64,
 }
 
 impl Processors {
-    /// Those of so many ranks from `first` on, at the beginning of a run; of ranks that count time from a beginning of
-    /// their own, `begun` is when that was.
+    /// Creates the processors of `ranks` ranks from `first` on, at the start of a run. `begun` is the time at
+    /// which the clock of these ranks starts.
     pub fn new(slow: Arc<Slow>, first: u32, ranks: u32, begun: Time, added: Option<Arc<Added>>) -> Self {
         let none = Cursor { number: 0, begin: 0.0, end: 0.0 };
         let mut processors = Self { cursors: vec![none; ranks as usize], slow, first, begun: begun.ps(), added };
@@ -90,8 +91,8 @@ impl Processors {
         processors
     }
 
-    /// When a rank is done that begins work at `begin` which takes `time` on a processor of speed 1 without stops. It
-    /// is `now`, and nothing will be asked that begins before.
+    /// Returns the end of work that a rank begins at `begin` and that takes `time` on a processor of speed 1
+    /// without stops. `now` is the current time; later calls must not begin before it.
     pub fn end(&mut self, rank: RankId, now: Time, begin: Time, time: Time, work: Work) -> Time {
         if time <= Time::ZERO {
             return begin + time;
@@ -110,7 +111,7 @@ impl Processors {
                     match work {
                         Work::Overhead => end,
                         Work::Calculation => {
-                            // Repetitions of a job begin at times of their own, and draw anew.
+                            // Each repetition of a job begins at another time and draws other numbers.
                             let drawn = number(cursor.number) ^ self.begun.to_bits();
                             cursor.number += 1;
                             end + stops.length(all, drawn)
@@ -121,25 +122,25 @@ impl Processors {
             _ => self.slow.unstopped(all, from, asked),
         };
         if let Some(added) = &self.added {
-            // (The sum in the order in which work without delay ends: that is 0 and no rounding.)
+            // (Summed in this order, work without delay adds exactly 0, without rounding.)
             added.add(all, end - (from + asked));
         }
         Time::from_ps(end - self.begun)
     }
 }
 
-/// The number of a stop as it is drawn by; the one before the run has one, too.
+/// Returns the number by which a stop is drawn; stop -1, before the run, has one too.
 fn number(stop: i64) -> u64 {
     stop as u64
 }
 
 impl Cursor {
-    /// The stop after this one.
+    /// Returns the next stop.
     fn next(self, stops: &Stops, rank: u32, period: f64) -> Self {
         self.ahead(1, stops, rank, period)
     }
 
-    /// The n-th stop after this one; of several at once, where all are equally long.
+    /// Returns the n-th stop after this one. For n > 1 all stops must be equally long.
     fn ahead(self, n: i64, stops: &Stops, rank: u32, period: f64) -> Self {
         let next = self.number + n;
         let planned = stops.phase(rank) + next as f64 * period;
@@ -148,7 +149,7 @@ impl Cursor {
     }
 }
 
-/// Goes to the first stop that is not over at this time.
+/// Advances to the first stop that is not over at this time.
 fn pass(cursor: &mut Cursor, stops: &Stops, rank: u32, period: f64, time: f64) {
     let periods = (time - cursor.end) / period;
     if stops.distribution == Distribution::Fixed && periods > MANY {
@@ -159,11 +160,11 @@ fn pass(cursor: &mut Cursor, stops: &Stops, rank: u32, period: f64, time: f64) {
     }
 }
 
-/// When so much work that begins at a time is done, with the stops in between \[ps\].
+/// Returns the end of work that begins at a time, including the stops during the work \[ps\].
 fn through(mut stop: Cursor, slow: &Slow, stops: &Stops, rank: u32, period: f64, (begin, work): (f64, f64)) -> f64 {
     let (mut now, mut left) = (begin, work);
     pass(&mut stop, stops, rank, period, now);
-    // Of stops of one length at one speed, each period does the same.
+    // With stops of one length at one speed, the same work is done in each period.
     let each = match stops.distribution {
         Distribution::Fixed => slow.constant_speed(rank).map(|speed| (period - stops.length) * speed),
         _ => None,

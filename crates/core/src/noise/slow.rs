@@ -1,40 +1,40 @@
-//! What tables of noise and stragglers come to for so many ranks.
+//! The effect of the tables of noise and stragglers on ranks.
 
 use super::spec::{Distribution, NoiseSpec, Phase, StragglerSpec};
 use crate::base::portable::ln;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::rng::{Mix, Stream};
 
-/// What tables of noise and stragglers are about.
+/// Ranks, nodes and jobs to which tables of noise and stragglers apply.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ground<'a> {
     /// Number of ranks.
     pub ranks: u32,
-    /// The number of nodes, and by rank the node it is on; nothing where there are none.
+    /// Number of nodes, and the node of each rank; `None` if there are no nodes.
     pub nodes: Option<(u32, &'a [u32])>,
-    /// Of several jobs, in the order of their ranks: name and number of ranks.
+    /// Name and number of ranks of each job, in the order of their ranks, if there are several jobs.
     pub jobs: &'a [(&'a str, u32)],
-    /// The seed of what is drawn.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
-/// A rank's speed for a while.
+/// Speed of a rank for a while.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Window {
-    /// \[ps\]
+    /// Start \[ps\].
     pub from: f64,
-    /// \[ps\]
+    /// End \[ps\].
     pub until: f64,
     pub speed: f64,
 }
 
-/// Which ranks are slow, and how.
+/// Speeds and stops of slow ranks.
 #[derive(Clone, Debug)]
 pub struct Slow {
     ranks: u32,
-    /// By rank, in order of time; a rank has the speed 1 between them. Empty where there are no stragglers.
+    /// Windows of each rank in order of time; between them a rank has the speed 1. Empty without stragglers.
     speeds: Vec<Vec<Window>>,
-    /// Ranks with a speed of their own at any time, ascending.
+    /// Ranks that ever have another speed than 1, ascending.
     stragglers: Vec<u32>,
     pub(super) noise: Option<Stops>,
 }
@@ -42,24 +42,24 @@ pub struct Slow {
 /// The stops of all ranks.
 #[derive(Clone, Debug)]
 pub(super) struct Stops {
-    /// The mean length \[ps\].
+    /// Mean length of a stop \[ps\].
     pub length: f64,
-    /// From one beginning to the next \[ps\]; nothing where each calculation has one.
+    /// Time between the beginnings of two stops \[ps\]; `None` for one stop per calculation.
     pub period: Option<f64>,
     pub distribution: Distribution,
     lengths: Mix,
     phases: Option<Mix>,
-    /// By rank, whether it has them; empty where all have.
+    /// Set for each rank that has stops; empty if all ranks have.
     has: Vec<bool>,
 }
 
 impl Stops {
-    /// Whether a rank has them.
+    /// Returns true if a rank has stops.
     pub fn has(&self, rank: u32) -> bool {
         self.has.is_empty() || self.has[rank as usize]
     }
 
-    /// How long the stop of this number is \[ps\].
+    /// Returns the length of the stop with this number \[ps\].
     pub fn length(&self, rank: u32, number: u64) -> f64 {
         let unit = || self.lengths.two_unit(u64::from(rank), number);
         match self.distribution {
@@ -69,7 +69,7 @@ impl Stops {
         }
     }
 
-    /// When stop 0 of a rank is to begin, within the period \[ps\].
+    /// Returns the beginning of stop 0 of a rank within the period \[ps\].
     pub fn phase(&self, rank: u32) -> f64 {
         let unit = self.phases.map_or(0.0, |mix| mix.one_unit(u64::from(rank)));
         unit * self.period.unwrap_or(0.0)
@@ -77,11 +77,11 @@ impl Stops {
 }
 
 impl Slow {
-    /// What these tables come to; `None` where they slow nobody.
+    /// Returns the effect of these tables; `None` if they slow no rank.
     ///
     /// # Errors
-    /// Everything that is wrong with them: noise that stops a rank for ever, ranks that there are not, ranks that are
-    /// slow twice at a time.
+    /// All mistakes in the tables: noise that stops a rank for ever, ranks that do not exist, ranks that are
+    /// slow twice at the same time.
     pub fn new(
         noise: Option<&NoiseSpec>,
         stragglers: &[Located<StragglerSpec>],
@@ -96,7 +96,7 @@ impl Slow {
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
-        // A window of speed 1 would only round.
+        // A window of speed 1 would only add rounding errors.
         speeds.iter_mut().for_each(|windows| windows.retain(|window| window.speed != 1.0));
         let slow: Vec<u32> =
             (0..).zip(&speeds).filter(|(_, windows)| !windows.is_empty()).map(|(rank, _)| rank).collect();
@@ -111,17 +111,17 @@ impl Slow {
         self.ranks
     }
 
-    /// Ranks with a speed of their own, at any time.
+    /// Returns the ranks that ever have another speed than 1.
     pub fn stragglers(&self) -> &[u32] {
         &self.stragglers
     }
 
-    /// Whether there is noise.
+    /// Returns true if there is noise.
     pub fn has_noise(&self) -> bool {
         self.noise.is_some()
     }
 
-    /// The speed of a rank, if it has the same all the time.
+    /// Returns the speed of a rank if it is constant.
     pub fn constant_speed(&self, rank: u32) -> Option<f64> {
         match self.windows(rank) {
             [] => Some(1.0),
@@ -130,7 +130,7 @@ impl Slow {
         }
     }
 
-    /// The highest speed that a rank ever has.
+    /// Returns the highest speed that a rank ever has.
     pub fn highest_speed(&self, rank: u32) -> f64 {
         let highest = self.windows(rank).iter().map(|window| window.speed).fold(0.0, f64::max);
         self.constant_speed(rank).unwrap_or(highest.max(1.0))
@@ -140,7 +140,7 @@ impl Slow {
         self.speeds.get(rank as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// When work \[ps\] that begins at this time ends, stops apart \[ps\].
+    /// Returns the end of work that begins at this time, without stops \[ps\].
     pub(super) fn unstopped(&self, rank: u32, begin: f64, work: f64) -> f64 {
         let (mut now, mut left) = (begin, work);
         for window in self.windows(rank).iter().filter(|window| window.until > begin) {
@@ -162,7 +162,7 @@ impl Slow {
         now + left
     }
 
-    /// How much work gets done between two times, stops apart \[ps\].
+    /// Returns the work done between two times, without stops \[ps\].
     pub(super) fn done(&self, rank: u32, begin: f64, end: f64) -> f64 {
         let more = |window: &Window| {
             let within = window.until.min(end) - window.from.max(begin);
@@ -172,7 +172,7 @@ impl Slow {
     }
 }
 
-/// The stops that a table says; nothing where they take no time.
+/// Returns the stops of a table; `None` if they take no time.
 fn stops(spec: &NoiseSpec, ground: &Ground<'_>, mistakes: &mut Vec<Diagnostic>) -> Option<Stops> {
     mistakes.extend(spec.check());
     let mut has = Vec::new();
@@ -209,7 +209,7 @@ fn unknown(what: &str, number: u32, of: u32) -> Diagnostic {
         .label(format!("{what}s are 0 to {last}"))
 }
 
-/// Adds what a straggler says to the speeds of ranks.
+/// Adds the window of a straggler to the speeds of its ranks.
 fn add(
     spec: &Located<StragglerSpec>,
     number: usize,
@@ -243,7 +243,7 @@ fn add(
     }
 }
 
-/// The ranks that a straggler is about.
+/// Returns the ranks of a straggler.
 fn ranks_of(
     spec: &Located<StragglerSpec>,
     number: usize,

@@ -1,4 +1,4 @@
-//! `[noise]` and `[[straggler]]`: what is written.
+//! The tables `[noise]` and `[[straggler]]`.
 
 use std::fmt;
 
@@ -9,95 +9,95 @@ use super::numbers::Numbers;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Time;
 
-/// The shortest period: what happens more often than this makes a processor slower, and that is a straggler's `speed`.
+/// Shortest period. More frequent stops make a processor slower; use a straggler's `speed` for that.
 const SHORTEST: Time = Time::from_ps(100e3);
 
-/// `[noise]`: stops of the ranks' processors, by the operating system or by something else. A stop holds up the
-/// calculation or the overhead that a rank is at; a rank that waits loses nothing by one.
+/// `[noise]`: stops of the ranks' processors, caused by the operating system, for example. A stop delays the
+/// calculation or overhead of a rank; a rank that waits loses nothing.
 #[spec]
 pub struct NoiseSpec {
-    /// How long a stop is, on average; "25 us".
+    /// Mean length of a stop; "25 us".
     pub length: Located<Time>,
-    /// Time from the beginning of one stop of a rank to that of the next (default: one stop in each calculation of a
-    /// rank, however long that is); "1 ms".
+    /// Time from the beginning of one stop of a rank to that of the next (default: one stop in each
+    /// calculation of a rank, however long that is); "1 ms".
     pub period: Option<Located<Time>>,
-    /// How lengths are distributed (default `fixed`).
+    /// Distribution of the lengths of stops (default `fixed`).
     #[serde(default)]
     pub distribution: Distribution,
-    /// When the stops of a rank begin within the period (default `random`).
+    /// Beginning of a rank's stops within the period (default `random`).
     pub phase: Option<Located<Phase>>,
-    /// Ranks that have it (default: all): a number, a list, or a text like "0-7"; of several jobs all ranks are
-    /// numbered, job by job.
+    /// Ranks that have noise (default: all): a number, a list, or a text like "0-7". With several jobs all
+    /// ranks are numbered, job by job.
     pub ranks: Option<Located<Numbers>>,
-    /// Seed of the draws (default: the scenario's).
+    /// Seed of the random numbers (default: that of the scenario).
     pub seed: Option<u64>,
 }
 
-/// The tables of a scenario that are about slow processors.
+/// The tables of a scenario about slow processors.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NoiseTables {
     /// `[noise]`.
     pub noise: Option<NoiseSpec>,
-    /// Each `[[straggler]]`.
+    /// All `[[straggler]]` tables.
     pub stragglers: Vec<Located<StragglerSpec>>,
 }
 
 impl NoiseTables {
-    /// Whether there are none.
+    /// Returns true if there are no such tables.
     pub fn is_empty(&self) -> bool {
         self.noise.is_none() && self.stragglers.is_empty()
     }
 
-    /// Whether another seed slows others, or at other times.
+    /// Returns true if another seed slows other ranks, or at other times.
     pub fn depends_on_seed(&self) -> bool {
         self.noise.as_ref().is_some_and(NoiseSpec::depends_on_seed)
             || self.stragglers.iter().any(|straggler| straggler.count.is_some())
     }
 }
 
-/// How the lengths of stops are distributed.
+/// Distribution of the lengths of stops.
 #[spec(Copy, Eq, Default)]
 pub enum Distribution {
     /// All the same.
     #[default]
     Fixed,
-    /// Evenly from 0 to twice the mean.
+    /// Uniform from 0 to twice the mean.
     Uniform,
-    /// Exponentially with this mean.
+    /// Exponential with this mean.
     Exponential,
 }
 
-/// When the stops of a rank begin within the period.
+/// Beginning of a rank's stops within the period.
 #[spec(Copy, Eq, Default)]
 pub enum Phase {
-    /// At a random time of the period, drawn for each rank.
+    /// A random time within the period, drawn for each rank.
     #[default]
     Random,
-    /// At the same time on all ranks: at 0 and every period after.
+    /// The same time on all ranks: 0 and every period after.
     Synchronised,
 }
 
-/// `[[straggler]]`: ranks that compute slower than the others, always or for a while.
+/// `[[straggler]]`: ranks that compute more slowly than the rest, always or for a while.
 #[spec]
 pub struct StragglerSpec {
-    /// Which ranks: a number, a list, or a text like "0-7,12".
+    /// Ranks: a number, a list, or a text like "0-7,12".
     pub ranks: Option<Located<Numbers>>,
-    /// Which nodes, instead: the ranks on them.
+    /// Nodes, instead of `ranks`: all ranks on them.
     pub nodes: Option<Located<Numbers>>,
-    /// How many ranks, instead, drawn by the seed.
+    /// Number of ranks, instead of `ranks`, drawn by the seed.
     pub count: Option<Located<u32>>,
-    /// The job that `ranks` and `count` are about, where there are several (default: all ranks are numbered, job by
-    /// job).
+    /// Job to which `ranks` and `count` refer, if there are several jobs (default: all ranks are numbered,
+    /// job by job).
     pub job: Option<Located<String>>,
-    /// Speed of its processors: a part of the speed of the others ("50 %", 0.5), or a factor ("x2").
+    /// Speed of the processors: a fraction of the normal speed ("50 %", 0.5), or a factor ("x2").
     pub speed: Located<Speed>,
-    /// From when on (default 0 s); "1 ms".
+    /// Start of the slow time (default 0 s); "1 ms".
     pub start: Option<Located<Time>>,
-    /// Until when (default: to the end); "2 ms".
+    /// End of the slow time (default: the end of the run); "2 ms".
     pub until: Option<Located<Time>>,
 }
 
-/// A speed, relative to the others: above 0.
+/// A speed above 0, relative to the normal speed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Speed(pub f64);
 
@@ -105,8 +105,8 @@ impl Speed {
     /// Reads `50 %`, `0.5` or `x2`.
     ///
     /// # Errors
-    /// A text that is none of these, a speed that is not above 0, or a number above 1 of which nothing says whether it
-    /// is per cent or a factor: what it is, and after a semicolon what to write instead.
+    /// The text is none of these, the speed is not above 0, or a number above 1 may mean per cent or a
+    /// factor. The message says what is wrong and, after a semicolon, what to write instead.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (number, unit) = match (text.strip_suffix('%'), text.strip_prefix('x')) {
@@ -184,7 +184,7 @@ impl schemars::JsonSchema for Speed {
 }
 
 impl NoiseSpec {
-    /// What is wrong with it, whatever the ranks.
+    /// Returns the mistakes in the table that do not depend on the ranks.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         match &self.period {
@@ -211,7 +211,7 @@ impl NoiseSpec {
         mistakes
     }
 
-    /// Whether another seed gives other stops.
+    /// Returns true if another seed gives other stops.
     pub fn depends_on_seed(&self) -> bool {
         let random_phase = self.period.is_some() && self.phase.as_deref().copied().unwrap_or_default() == Phase::Random;
         self.seed.is_none() && *self.length > Time::ZERO && (self.distribution != Distribution::Fixed || random_phase)

@@ -1,4 +1,4 @@
-//! When work ends on slow processors, against closed forms and against going through time stop by stop.
+//! Ends of work on slow processors, compared with closed forms and with a walk through all stops.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ fn end(processors: &mut Processors, rank: u32, begin: f64, work: f64) -> f64 {
 fn half_the_speed_takes_twice_as_long_and_only_while_it_lasts() {
     let mut one = all(&slow(None, &[straggler("1", 0.5)], 3, 1));
     assert_eq!([end(&mut one, 0, 10.0, 8.0), end(&mut one, 1, 10.0, 8.0)], [18.0, 26.0]);
-    // From 20 to 40 at a quarter: 10 before, 5 within, and the rest behind.
+    // A quarter of the speed from 20 to 40: 10 before, 5 within, and the rest after.
     let mut some = all(&slow(None, &[during("0-1", 0.25, 20.0, 40.0), during("0", 2.0, 50.0, 60.0)], 2, 1));
     assert_eq!(end(&mut some, 1, 10.0, 10.0), 20.0);
     assert_eq!(end(&mut some, 1, 10.0, 12.0), 28.0);
@@ -72,14 +72,14 @@ fn synchronised_stops_of_one_length_divide_time_evenly() {
         let mut processors = processors.clone();
         assert_eq!(end(&mut processors, 0, 0.0, work), expected, "{work}");
     }
-    // What begins within a stop waits for its end; what ends where one begins is not held up.
+    // Work that begins within a stop waits for its end; work that ends where a stop begins is not delayed.
     assert_eq!(end(&mut processors.clone(), 0, 1e6 + 5e4, 3e5), 1.5e6);
     assert_eq!(end(&mut processors.clone(), 0, 1.2e6, 8e5), 2e6);
-    // No work is not held up either.
+    // Work of no length is not delayed either.
     assert_eq!(end(&mut processors, 0, 1e6 + 5e4, 0.0), 1e6 + 5e4);
 }
 
-/// The same by going through all stops from the first on, one by one.
+/// Returns the same end by walking through all stops from the first on.
 fn by_hand(slow: &Slow, rank: u32, begin: f64, work: f64, speed: f64) -> f64 {
     let stops = slow.noise.as_ref().unwrap();
     let period = stops.period.unwrap();
@@ -114,7 +114,7 @@ fn work_ends_where_going_through_all_stops_says_so() {
         for _ in 0..40 {
             let rank = draws.below(3) as u32;
             let work = period * draws.unit() * [0.1, 3.0, 60.0][draws.below(3) as usize];
-            // Something of it may begin later than now.
+            // Work may begin later than now.
             let begin = now + period * draws.unit();
             let at = |ps| Time::from_ps(ps);
             let found = processors.end(RankId(rank), at(now), at(begin), at(work), Work::Overhead).ps();
@@ -136,9 +136,9 @@ fn stops_have_the_mean_that_is_asked_for_and_are_those_of_their_rank_and_number(
         let n = 20_000;
         let stops: Vec<f64> = (0..n).map(|_| end(&mut processors, 1, 0.0, 10.0) - 10.0).collect();
         let mean = stops.iter().sum::<f64>() / f64::from(n);
-        // Of an exponential distribution the standard deviation is the mean: four of those of the mean of n.
+        // The standard deviation of an exponential distribution is its mean: allows four of those of the mean of n.
         assert!((mean / 1e3 - 1.0).abs() < 4.0 / f64::from(n).sqrt(), "{distribution:?} {mean}");
-        // What the other rank does is nothing to this one.
+        // The other rank has no influence on this one.
         let mut other = all(&slow(Some(&spec), &[], 2, 3));
         for _ in 0..7 {
             end(&mut other, 0, 0.0, 10.0);
@@ -169,11 +169,11 @@ fn what_ranks_lose_is_added_up() {
 
 #[test]
 fn rounding_is_no_delay() {
-    // Rank 0 is slow, rank 1 as fast as ever in a window of its own.
+    // Rank 0 is slow; rank 1 has a window of normal speed.
     let stragglers = [straggler("0", 0.5), during("1", 1.0, 1e5, 1e9)];
     let slow = slow(None, &stragglers, 3, 1);
     let added = Arc::new(Added::new(3));
-    // (A job of its own that starts at a third: sums with it are rounded.)
+    // (A job that starts at a third, so that sums are rounded.)
     let mut processors = Processors::new(slow, 0, 3, Time::from_ps(1e6 / 3.0), Some(Arc::clone(&added)));
     let mut draws = crate::rng::Stream::new(7, "times");
     for rank in 0..3 {
@@ -227,7 +227,7 @@ fn a_rank_is_slow_once_at_a_time_and_noise_leaves_it_some_time() {
     assert_eq!(code(&fixed(0.99e6, Some(1e6))), None);
     assert_eq!(code(&fixed(1.0, Some(99e3))), Some("wrong-value"));
     assert_eq!(code(&noise(1.0, None, Distribution::Fixed, Some(Phase::Random))), Some("unused-option"));
-    // A stop of no length is none.
+    // A stop of no length has no effect.
     let none = Slow::new(Some(&fixed(0.0, Some(1e6))), &[], &Ground { ranks: 4, ..Ground::default() });
     assert!(none.unwrap().is_none());
 }

@@ -7,20 +7,21 @@ use crate::pattern::{Injection, Needs, Pattern};
 use crate::units::{Bandwidth, Time};
 use crate::workload::Lockstep;
 
-/// Messages between two looks at the watch.
+/// Number of messages between two calls of the watch.
 const MESSAGES_PER_TICK: u32 = 1 << 16;
 
-/// Whether each rank sends its messages one after another and waits for nothing else, so that its chain is the sum of
-/// what they take alone.
+/// Returns true if each rank sends its messages one after another and waits for nothing else, so that its
+/// chain is the sum of the times that its messages take alone.
 pub fn is_in_rows(pattern: &dyn Pattern, injection: Injection) -> bool {
     injection == Injection::Queue && pattern.needs() == Needs::NOTHING && !pattern.waits_for_sends()
 }
 
-/// When the last message of work in lockstep would arrive under `sendrecv` or `barrier`, its ranks being ready at these
-/// times; `None` under other rules, where messages are not all of one size, and where the watch ends it.
+/// Returns the arrival of the last message of work in lockstep under `sendrecv` or `barrier`, if each message
+/// has the network to itself and the ranks are ready at the given times. Returns `None` under other rules, if
+/// messages have different sizes, and if the watch stops it.
 ///
-/// With a(r, s) the time that rank r's message of step s takes alone, and `r -> d` its destination, rank r is ready for
-/// step s + 1 at
+/// Let a(r, s) be the time that the message of rank r in step s takes alone, and let `r -> d` stand for its
+/// destination. Rank r is ready for step s + 1 at
 /// ```text
 /// t(r, s + 1) = max(t(r, s) + a(r, s), max over q -> r of t(q, s) + a(q, s))      sendrecv
 /// t(r, s + 1) = max over all q of t(q, s) + a(q, s)                               barrier
@@ -52,7 +53,7 @@ pub fn of_steps(
     let steps_per_tick = (MESSAGES_PER_TICK / work.ranks.max(1)).max(1);
     let (mut destinations, mut next) = (Vec::new(), ready.clone());
     for step in 0..work.steps {
-        // All messages have been delivered: that is what a watch is told that looks on.
+        // The watch sees all messages as delivered.
         let progress = Progress { now: Time::ZERO, delivered: total, total };
         if step % steps_per_tick == 0 && watch.is_some_and(|watch| !watch.tick(progress)) {
             return None;

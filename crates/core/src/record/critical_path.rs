@@ -1,41 +1,41 @@
-//! The critical path of a replay: the chain of activities and messages that made it last as long as it did.
+//! The critical path of a replay: the chain of activities and messages that determines its makespan.
 //!
-//! It is walked from the end. At rank r and time t, the activity of r that ends at t is looked at:
+//! The path is followed from the end. At rank r and time t, the activity of r that ends at t is examined:
 //!
 //! ```text
-//! computation, overhead, synchronisation   on the path; go on with what r did before
-//! wait for a message                       the message was under way: on the path from when it left; go on with its sender
-//! wait for a receiver                      not on the path: the receiver was late; go on with what it did until t
-//! wait for a message of its own (patterns) on the path from when it was sent; go on with what r did before
+//! computation, overhead, synchronisation   on the path; continue with the previous activity of r
+//! wait for a message                       on the path from the departure of the message; continue with its sender
+//! wait for a receiver                      not on the path: the receiver was late; continue with its activity until t
+//! wait for a message of its own (patterns) on the path from the send; continue with the previous activity of r
 //! ```
-//! So the steps follow each other without a gap from 0 to the end, and their times add up to the makespan. A wait stays
-//! on the path where nobody is known to have caused it.
+//! So the steps follow each other without a gap from 0 to the end, and their times add up to the makespan. A
+//! wait stays on the path if its cause is unknown.
 //!
-//! Of a rank of several processors one activity is looked at, the one that began last.
+//! For a rank of several processors one activity is examined, the one that began last.
 
 use super::History;
 use crate::ids::RankId;
 use crate::player::{Activity, ActivityKind, Transfer};
 use crate::units::Time;
 
-/// What a step of the path is.
+/// Kind of a step of the path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PathKind {
-    /// What a rank did.
+    /// An activity of a rank.
     Rank(ActivityKind),
-    /// A message was between sender and receiver.
+    /// A message between sender and receiver.
     Network,
-    /// A rank did nothing that is known.
+    /// A rank without a known activity.
     Idle,
 }
 
 impl PathKind {
-    /// All of them, in the order in which they are shown.
+    /// Returns all kinds, in the order in which they are shown.
     pub fn all() -> impl Iterator<Item = Self> {
         ActivityKind::ALL.into_iter().map(Self::Rank).chain([Self::Network, Self::Idle])
     }
 
-    /// Its name.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rank(kind) => kind.name(),
@@ -48,24 +48,24 @@ impl PathKind {
 /// A step of the path.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PathStep {
-    /// Whose; of `network`, the receiver.
+    /// Rank of the step; for `network`, the receiver.
     pub rank: RankId,
-    /// What.
+    /// Kind of the step.
     pub kind: PathKind,
-    /// From when.
+    /// Begin of the step.
     pub begin: Time,
-    /// Until when.
+    /// End of the step.
     pub end: Time,
-    /// The operation of that rank; `None` inside a collective where it went on in the background, and where nothing was
-    /// done.
+    /// Operation of that rank; `None` inside a collective that ran in the background, and if the rank was
+    /// idle.
     pub op: Option<u32>,
-    /// The message it is for.
+    /// Message of the step.
     pub message: Option<u32>,
-    /// The other end of that message.
+    /// Rank at the other end of that message.
     pub peer: Option<RankId>,
 }
 
-/// The steps from 0 to when this rank ended, in order of time.
+/// Returns the steps from 0 to the end of this rank, in order of time.
 ///
 /// Cost: O(s log a) for s steps and a activities a rank.
 pub fn critical_path(history: &History, last: RankId, end: Time) -> Vec<PathStep> {
@@ -82,12 +82,12 @@ struct Walk<'a> {
     steps: Vec<PathStep>,
     rank: RankId,
     time: Time,
-    /// Changes of the rank since time last went back; what causes each other at one instant is no circle, but it need
-    /// not be trusted.
+    /// Number of changes of the rank since time last decreased. Causes at one instant do not form a cycle,
+    /// but the walk does not rely on that.
     hops: u32,
 }
 
-/// Changes of the rank at one instant, at most.
+/// Largest number of changes of the rank at one instant.
 const MOST_HOPS: u32 = 1000;
 
 impl Walk<'_> {
@@ -106,7 +106,7 @@ impl Walk<'_> {
         match (activity.kind, message) {
             (ActivityKind::RecvWait, Some(transfer)) if self.hops < MOST_HOPS => self.received(&activity, transfer),
             (ActivityKind::SendWait, Some(transfer)) if self.history.is_of_pattern() => self.sent(&activity, transfer),
-            // It waited at a barrier for a rank that had nothing to send.
+            // The rank waited at a barrier for a rank that had nothing to send.
             (ActivityKind::RecvWait, None) if self.history.is_of_pattern() && self.hops < MOST_HOPS => {
                 match activity.peer {
                     Some(peer) => self.go(peer, self.time),
@@ -120,7 +120,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A message has been waited for until now.
+    /// Steps back over a wait for a message that has just arrived.
     fn received(&mut self, activity: &Activity, transfer: &Transfer) {
         let now = self.time;
         let sender = transfer.src;
@@ -143,19 +143,19 @@ impl Walk<'_> {
             self.go(sender, leave);
             return;
         }
-        // The sender did something else meanwhile.
+        // The sender was busy with another activity meanwhile.
         let since = if transfer.waited { transfer.begin } else { transfer.called };
         let kind = PathKind::Rank(ActivityKind::SendOverhead);
         let (message, peer) = (Some(transfer.message), Some(self.rank));
         if since < leave {
             self.steps.push(PathStep { rank: sender, kind, begin: since, end: leave, op: transfer.op, message, peer });
         }
-        // What waited for the receiver began when both had come to it.
+        // A message that waited for the receiver began when both ranks were ready.
         let to = if transfer.waited { self.rank } else { sender };
         self.go(to, since);
     }
 
-    /// A message of its own was under way until now.
+    /// Steps back over a wait for a message of the rank's own that was under way until now.
     fn sent(&mut self, activity: &Activity, transfer: &Transfer) {
         let activity = Activity { op: transfer.op.unwrap_or(activity.op), ..*activity };
         self.step(PathKind::Rank(ActivityKind::SendWait), self.rank, transfer.called, &activity);
@@ -168,7 +168,7 @@ impl Walk<'_> {
         self.hops = 0;
     }
 
-    /// Nothing was done since `begin`.
+    /// Steps back over the time since `begin`, in which the rank was idle.
     fn idle(&mut self, begin: Time) {
         let (rank, end) = (self.rank, self.time);
         self.steps.push(PathStep { rank, kind: PathKind::Idle, begin, end, op: None, message: None, peer: None });

@@ -1,4 +1,4 @@
-//! A number that differs where any message arrived at another time.
+//! A number that changes if any message arrives at another time.
 
 use std::fmt;
 
@@ -6,35 +6,35 @@ use crate::ids::{Id, RankId};
 use crate::units::Time;
 use crate::workload::SendRequest;
 
-/// Condenses who received what when.
+/// Hash of all deliveries: sender, receiver, size and time.
 ///
-/// For each sender the messages are mixed into a number of 64 bits in order of delivery; the numbers of all
-/// senders together are hashed with BLAKE3. Two runs with the same fingerprint delivered the same messages at the same
-/// times to the last bit.
+/// For each sender the messages are mixed into a number of 64 bits in order of delivery. The numbers of all
+/// senders together are hashed with BLAKE3. Two runs with the same fingerprint delivered the same messages at
+/// the same times to the last bit.
 #[derive(Clone, Debug)]
 pub struct Fingerprint {
     senders: Vec<u64>,
 }
 
 impl Fingerprint {
-    /// Of nothing yet, for so many ranks.
+    /// Creates the fingerprint of no messages, for this number of ranks.
     pub fn new(ranks: u32) -> Self {
         Self { senders: vec![0; ranks as usize] }
     }
 
-    /// A message has been delivered.
+    /// Adds a delivered message.
     #[inline]
     pub fn add(&mut self, now: Time, send: &SendRequest) {
         mix(&mut self.senders[RankId::index(send.id.src)], now, send.id.index, send.dst, send.bytes);
     }
 
-    /// By sender: what stands for its messages so far, to be brought on with [`mix`].
+    /// Returns the number of each sender for its messages so far, to be updated with [`mix`].
     pub(super) fn senders(&mut self) -> &mut [u64] {
         &mut self.senders
     }
 }
 
-/// Brings the number of a sender on by one message.
+/// Updates the number of a sender by one message.
 #[inline]
 pub(super) fn mix(sender: &mut u64, now: Time, index: u32, dst: RankId, bytes: u64) {
     // One round of a multiplicative hash for each word; a rotation lets high bits reach low ones.
@@ -43,10 +43,10 @@ pub(super) fn mix(sender: &mut u64, now: Time, index: u32, dst: RankId, bytes: u
     }
 }
 
-/// Numbers of senders that are hashed at once.
+/// Number of senders that are hashed at once.
 const SENDERS_AT_ONCE: usize = 1 << 10;
 
-/// 16 hexadecimal digits.
+/// Writes 16 hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut hasher = blake3::Hasher::new();

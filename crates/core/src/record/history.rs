@@ -1,4 +1,4 @@
-//! What ranks have done, and the messages between them: kept for pictures and for the way back through a run.
+//! Activities of ranks and messages between them, kept for pictures and for the walk back through a run.
 
 use crate::ids::RankId;
 use crate::player::{Activity, Transfer};
@@ -20,32 +20,36 @@ pub struct History {
 }
 
 impl History {
-    /// An empty one, that keeps at most so many activities and messages; of a longer run it keeps nothing.
+    /// Creates an empty history that keeps at most `most` activities and messages together. If there are
+    /// more, it keeps none.
     pub fn new(ranks: u32, most: usize) -> Self {
         Self { activities: vec![Vec::new(); ranks as usize], most, ..Self::default() }
     }
 
-    /// The same of a pattern: a rank that waits for a message of its own waits until it has arrived.
+    /// Creates an empty history of a pattern, where a rank that waits for a message of its own waits for its
+    /// arrival.
     pub fn of_pattern(ranks: u32, most: usize) -> Self {
         Self { of_pattern: true, ..Self::new(ranks, most) }
     }
 
-    /// Whether it is of a pattern.
+    /// Returns true if this is the history of a pattern.
     pub fn is_of_pattern(&self) -> bool {
         self.of_pattern
     }
 
-    /// All ranks were let go on together at these times, ascending.
+    /// Sets the times, ascending, at which all ranks were released together.
     pub fn let_go_together(&mut self, times: Vec<Time>) {
         self.common = times;
     }
 
-    /// By rank, ascending: when it had done what all ranks do together. The k-th time of each is of the same.
+    /// Sets, for each rank, the ascending times at which it finished operations of all ranks. The k-th times
+    /// of all ranks belong to the same operation.
     pub fn came_together(&mut self, times: Vec<Vec<Time>>) {
         self.aligned = times;
     }
 
-    /// When two ranks last came from something that all ranks do together, up to these times; 0 if they did not.
+    /// Returns the times at which two ranks finished their last common operation of all ranks, up to the
+    /// given times; 0 if there is none.
     pub fn together(&self, (a, until_a): (RankId, Time), (b, until_b): (RankId, Time)) -> (Time, Time) {
         let passed = self.common.partition_point(|&time| time <= until_a.min(until_b));
         if let Some(last) = passed.checked_sub(1) {
@@ -66,7 +70,7 @@ impl History {
         self.activities.len() as u32
     }
 
-    /// Whether there was more than it may keep.
+    /// Returns true if there was more than the history may keep.
     pub fn is_full(&self) -> bool {
         self.full
     }
@@ -107,24 +111,24 @@ impl History {
         !self.full
     }
 
-    /// Puts the activities of each rank into the order in which they begin.
+    /// Sorts the activities of each rank by their beginning.
     pub fn sort(&mut self) {
         for of_rank in &mut self.activities {
             of_rank.sort_by(|a, b| a.begin.cmp(&b.begin).then(a.end.cmp(&b.end)));
         }
     }
 
-    /// What a rank has done.
+    /// Returns the activities of a rank.
     pub fn of(&self, rank: RankId) -> &[Activity] {
         self.activities.get(rank.0 as usize).map_or(&[], |activities| activities)
     }
 
-    /// The messages that have been received, in order of sending.
+    /// Returns the received messages, in order of sending.
     pub fn transfers(&self) -> impl Iterator<Item = &Transfer> {
         self.transfers.iter().flatten()
     }
 
-    /// A message, if it has been received.
+    /// Returns a message, if it has been received.
     pub fn message(&self, number: u32) -> Option<&Transfer> {
         self.transfers.get(number as usize)?.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What several jobs on one fabric did, each by itself.
+//! Records of several jobs on one fabric, separately for each job.
 
 use super::Fingerprint;
 use super::recorder::{OnMessage, Sum};
@@ -9,54 +9,55 @@ use crate::ids::{IdVec, LinkId, RankId};
 use crate::placement::Placement;
 use crate::units::Time;
 
-/// Keeps for each job what it sent, and what each link carried of it.
+/// Recorder of the messages of each job and of the bytes that each link carried for it.
 pub struct JobsRecorder<'a> {
-    /// By job.
+    /// Record of each job.
     pub jobs: Vec<JobRecord>,
-    /// What each rank has sent to, and received from, other nodes \[B\].
+    /// Bytes that each rank sent to, and received from, other nodes \[B\].
     pub ranks: IdVec<RankId, (u64, u64)>,
-    /// Of the deliveries so far.
+    /// Fingerprint of the deliveries so far.
     pub fingerprint: Fingerprint,
-    /// By rank: its job.
+    /// Job of each rank.
     job_of: Vec<u32>,
     placement: &'a Placement,
-    /// Called with each message when it is delivered.
+    /// Hook that is called with each message when it is delivered.
     pub on_message: Option<OnMessage<'a>>,
 }
 
-/// What is kept of a job.
+/// Record of one job.
 #[derive(Clone, Debug)]
 pub struct JobRecord {
-    /// Messages delivered.
+    /// Number of messages delivered.
     pub messages: u64,
-    /// Their bytes \[B\].
+    /// Sum of their sizes \[B\].
     pub bytes: u64,
-    /// What each link has carried of it \[B\].
+    /// Bytes of the job that each link carried \[B\].
     pub links: IdVec<LinkId, u64>,
-    /// Of split messages, what is less than a byte and not yet in `links`.
+    /// Fractions of a byte from split messages that are not yet in `links`.
     fractions: Fractions,
     /// Sum over messages of the time under way \[ps\].
     under_way: Sum,
-    /// Sum over messages of the time each would have taken with the network to itself \[ps\].
+    /// Sum over messages of the time that each would have taken with the network to itself \[ps\].
     alone: Sum,
 }
 
 impl JobRecord {
-    /// Time that messages were under way over the time that each would have taken with the network to itself.
+    /// Returns the total time of messages under way, divided by the total time that they would have taken
+    /// with the network to themselves.
     pub fn contention(&self) -> f64 {
         let alone = self.alone.total();
         if alone > 0.0 { self.under_way.total() / alone } else { 1.0 }
     }
 
-    /// Time that messages were under way, and time that each would have taken with the network to itself, both summed
-    /// over messages.
+    /// Returns the total time of messages under way, and the total time that they would have taken with the
+    /// network to themselves.
     pub fn under_way(&self) -> (Time, Time) {
         (Time::from_ps(self.under_way.total()), Time::from_ps(self.alone.total()))
     }
 }
 
 impl<'a> JobsRecorder<'a> {
-    /// Nothing recorded yet of jobs with so many ranks, one after another.
+    /// Creates an empty recorder for jobs with these numbers of ranks, one job after another.
     pub fn new(fabric: &Fabric, placement: &'a Placement, ranks: &[u32]) -> Self {
         let links = IdVec::filled(fabric.links().len(), 0);
         let record = JobRecord {
@@ -84,12 +85,12 @@ impl<'a> JobsRecorder<'a> {
         ranks.map(|(node, _)| node.0).collect()
     }
 
-    /// The job of a rank.
+    /// Returns the job of a rank.
     pub fn job_of(&self, rank: RankId) -> u32 {
         self.job_of[rank.0 as usize]
     }
 
-    /// Makes whole bytes of what links have carried, that add up.
+    /// Rounds the bytes on links to whole bytes that add up.
     pub fn settle(&mut self, fabric: &Fabric) {
         self.jobs.iter_mut().for_each(|job| job.fractions.settle(&mut job.links, fabric));
     }

@@ -1,21 +1,22 @@
-//! Who is late, and whom that delays: waits traced back to the ranks that began them.
+//! Late ranks and the ranks that they delay: waits traced back to their origin.
 //!
-//! Rank r waits from a to b for rank p, which sends its message at s <= b. Both were last in step at a time of their
-//! own: when one last waited for the other, when all ranks last did something together, or at the start. What p has
-//! spent since then on computing (C), on messages (M) and on waiting (W), its message's time under way among M, is held
-//! against what r has spent by a:
+//! Rank r waits from a to b for rank p, which sends its message at s <= b. Each of them was last in step with
+//! the other at a time of its own: at the last wait of one for the other, at the last common operation of all
+//! ranks, or at the start. Since then p has spent time on computing (C), on messages (M) and on waiting (W),
+//! where M includes the time of its message under way. This is compared with the time that r has spent by a:
 //!
 //! ```text
 //! e_x = max(0, x_p - x_r)              for x in C, M, W
 //! part of the wait due to x = (b - a) * e_x / (e_C + e_M + e_W)
 //! ```
-//! Of e_M as much as the message was under way belongs to the network, the rest to p, which sent more than r. The part
-//! of W is not p's own: it is handed on to the waits of p in that time, in proportion to their lengths, and from there
-//! to their causes. So each wait is divided among the ranks that began it, and the network, without a rest.
+//! The part of e_M that is the message's time under way is due to the network. The rest is due to p, which
+//! spent more time on sending than r. The part of W is not due to p itself: it is handed on to the waits of p
+//! in that time, in proportion to their lengths, and from there to their causes. So each wait is divided
+//! without a remainder among the ranks that began it and the network.
 //!
-//! Source: the direct and indirect costs of delays in D. Böhme, M. Geimer, F. Wolf, L. Arnold: *Identifying the root
-//! causes of wait states in large-scale parallel applications*, ICPP 2010, with whole waits, the time of messages
-//! included.
+//! Source: the direct and indirect costs of delays in D. Böhme, M. Geimer, F. Wolf, L. Arnold: *Identifying
+//! the root causes of wait states in large-scale parallel applications*, ICPP 2010, with whole waits, the
+//! time of messages included.
 
 use rustc_hash::FxHashMap;
 
@@ -24,58 +25,58 @@ use crate::ids::RankId;
 use crate::player::{Activity, ActivityKind, Transfer};
 use crate::units::Time;
 
-/// Differences of times below this part of the time are rounding.
+/// Fraction of the time below which differences of times count as rounding.
 const ROUNDING: f64 = 1e-12;
 
 /// Waits traced back to their causes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Lateness {
-    /// By rank.
+    /// Lateness of each rank.
     pub ranks: Vec<Late>,
-    /// Of all waits, what messages alone caused by being under way.
+    /// Part of all waits that only messages under way caused.
     pub network: Time,
     waits: Vec<Wait>,
-    /// By rank: where its waits start, and one more entry.
+    /// Index of the first wait of each rank, and one more entry.
     starts: Vec<usize>,
     order: Vec<usize>,
 }
 
-/// How late a rank was.
+/// Waits that one rank caused.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Late {
-    /// How long others waited for it.
+    /// Time that other ranks waited for this one.
     pub waited_for: Time,
-    /// Of that: since it computed, or started late.
+    /// Part of `waited_for` because it computed, or started late.
     pub as_it_computed: Time,
-    /// Since it sent to others.
+    /// Part of `waited_for` because it sent to other ranks.
     pub as_it_sent: Time,
-    /// Since it waited itself.
+    /// Part of `waited_for` because it waited itself.
     pub as_it_waited: Time,
-    /// What others waited, for whomever, that goes back to its computing.
+    /// Time that other ranks waited, for any rank, because this one computed.
     pub by_computing: Time,
-    /// What goes back to its sending.
+    /// Time that other ranks waited, for any rank, because this one sent.
     pub by_sending: Time,
 }
 
 impl Late {
-    /// What others waited that goes back to it.
+    /// Returns the time that other ranks waited because of this one.
     pub fn caused(&self) -> Time {
         self.by_computing + self.by_sending
     }
 }
 
-/// A rank waits for another.
+/// A wait of one rank for another.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Wait {
     rank: u32,
     peer: u32,
     begin: Time,
-    /// When the other came to it.
+    /// Time at which the peer came to the send or receive.
     sent: Time,
     end: Time,
-    /// What of it is due to what the peer computed, sent, waited.
+    /// Fractions of the wait due to the peer's computing, sending and waiting.
     parts: [f64; 3],
-    /// Among all waits: those of the peer that it is handed on to.
+    /// First of the peer's waits to which this one is handed on, as an index among all waits.
     from: usize,
     to: usize,
 }
@@ -86,7 +87,8 @@ impl Wait {
     }
 }
 
-/// What an activity waits for: the other rank, and when that came to it; `None` where it waits for nobody.
+/// Returns the rank that an activity waits for, and the time at which that rank came to it; `None` if it
+/// waits for no rank.
 fn waited_for(history: &History, activity: &Activity) -> Option<(RankId, Time)> {
     let transfer: Option<&Transfer> = activity.message.and_then(|message| history.message(message));
     let peer = activity.peer.filter(|&peer| peer != activity.rank)?;
@@ -95,7 +97,7 @@ fn waited_for(history: &History, activity: &Activity) -> Option<(RankId, Time)> 
             let called = transfer.filter(|transfer| transfer.src == peer).map_or(activity.end, |found| found.called);
             Some((peer, called.max(activity.begin).min(activity.end)))
         }
-        // A receiver that was late; a message of a pattern is only under way.
+        // Waits for a late receiver; a message of a pattern is only under way.
         ActivityKind::SendWait => {
             transfer.filter(|found| found.waited && found.dst == peer).map(|_| (peer, activity.end))
         }
@@ -103,10 +105,10 @@ fn waited_for(history: &History, activity: &Activity) -> Option<(RankId, Time)> 
     }
 }
 
-/// What a rank has spent its time on, up to any time.
+/// Time that a rank has spent on computing and waiting, up to any time.
 #[derive(Default)]
 struct Spent {
-    /// When something changes, and what it had computed and waited by then \[ps\].
+    /// Times of changes, with the total times of computing and waiting by then \[ps\].
     points: Vec<(Time, f64, f64)>,
 }
 
@@ -117,7 +119,7 @@ impl Spent {
         spent.points.push((now, computed, waited));
         for activity in history.of(rank) {
             let (begin, end) = (activity.begin.max(now), activity.end.max(now));
-            // What nobody knows of is its own.
+            // Unknown time counts as computing.
             computed += (begin - now).ps();
             spent.points.push((begin, computed, waited));
             let time = (end - begin).ps();
@@ -132,7 +134,7 @@ impl Spent {
         spent
     }
 
-    /// Computed and waited by this time.
+    /// Returns the times of computing and waiting up to this time.
     fn by(&self, time: Time) -> [f64; 2] {
         let next = self.points.partition_point(|&(at, ..)| at <= time);
         let Some(&(at, computed, waited)) = next.checked_sub(1).and_then(|last| self.points.get(last)) else {
@@ -147,7 +149,7 @@ impl Spent {
         }
     }
 
-    /// Computed, on messages, and waited from one time to another.
+    /// Returns the times of computing, on messages, and of waiting between two times.
     fn between(&self, from: Time, to: Time) -> [f64; 3] {
         let ([computed_by, waited_by], [computed, waited]) = (self.by(from), self.by(to));
         let (computed, waited) = (computed - computed_by, waited - waited_by);
@@ -155,7 +157,7 @@ impl Spent {
     }
 }
 
-/// Traces the waits of a run back. Cost: O(a log a) for a activities.
+/// Traces the waits of a run back to their causes. Cost: O(a log a) for a activities.
 pub fn lateness(history: &History) -> Lateness {
     let ranks = history.ranks();
     let mut waits: Vec<Wait> = Vec::new();
@@ -167,7 +169,7 @@ pub fn lateness(history: &History) -> Lateness {
             let Activity { begin, end, .. } = *activity;
             Some(Wait { rank: rank.0, peer: peer.0, begin, sent, end, parts: [0.0; 3], from: 0, to: 0 })
         }));
-        // Of a rank of several processors they may overlap.
+        // Waits of a rank with several processors may overlap.
         waits[starts[rank.0 as usize]..].sort_by(|a, b| a.end.cmp(&b.end).then(a.begin.cmp(&b.begin)));
     }
     starts.push(waits.len());
@@ -179,23 +181,24 @@ pub fn lateness(history: &History) -> Lateness {
 }
 
 impl Lateness {
-    /// The waits of a rank.
+    /// Returns the waits of a rank.
     fn of(&self, rank: u32) -> std::ops::Range<usize> {
         self.starts[rank as usize]..self.starts[rank as usize + 1]
     }
 
-    /// How many of the waits of a rank have ended by a time, among all.
+    /// Returns the index, among all waits, of the first wait of a rank that ends after this time.
     fn ended_by(&self, rank: u32, time: Time) -> usize {
         let of = self.of(rank);
         of.start + self.waits[of].partition_point(|wait| wait.end <= time)
     }
 
-    /// Waits so that each comes after those of its rank, and of the one it waits for, that ended before.
+    /// Returns the waits in an order in which each comes after the waits of its rank and of its peer that
+    /// ended before.
     fn in_order(&self) -> Vec<usize> {
         let mut by_end: Vec<usize> = (0..self.waits.len()).collect();
         by_end.sort_by(|&a, &b| self.waits[a].end.cmp(&self.waits[b].end).then(a.cmp(&b)));
         let mut order = Vec::with_capacity(by_end.len());
-        // 0: not seen, 1: what comes before it is looked for, 2: in order.
+        // 0: not seen, 1: its predecessors are being searched, 2: in order.
         let mut seen = vec![0_u8; by_end.len()];
         let mut stack = Vec::new();
         for wait in by_end {
@@ -204,8 +207,7 @@ impl Lateness {
                 if seen[at] > 0 {
                     stack.pop();
                     if seen[at] == 1 {
-                        // Those of a rank stay in their order, also where waits that end at one instant go round in a
-                        // circle.
+                        // Waits of a rank stay in their order, even if waits that end at one instant form a cycle.
                         let of_rank = self.starts[self.waits[at].rank as usize];
                         let first = (of_rank..at).rev().take_while(|&before| seen[before] < 2).last().unwrap_or(at);
                         seen[first..=at].fill(2);
@@ -224,12 +226,12 @@ impl Lateness {
         order
     }
 
-    /// Says of each wait what it is due to.
+    /// Divides each wait among its causes.
     fn divide(&mut self, history: &History) {
         let spent: Vec<Spent> = (0..history.ranks()).map(|rank| Spent::of(history, RankId(rank))).collect();
-        // By pair, the smaller rank first: when both were last in step, and how much later its message made the other.
+        // For each pair, the smaller rank first: the times at which both were last in step.
         let mut in_step: FxHashMap<(u32, u32), (Time, Time)> = FxHashMap::default();
-        // By rank: how many of its waits.
+        // Number of divided waits of each rank.
         let mut divided = vec![0; spent.len()];
         for at in self.order.clone() {
             let Wait { rank, peer, begin, sent, end, .. } = self.waits[at];
@@ -242,7 +244,7 @@ impl Lateness {
             let (since, peer_since) = (since.min(begin), peer_since.min(sent));
             let [mine, others] =
                 [spent[rank as usize].between(since, begin), spent[peer as usize].between(peer_since, sent)];
-            // Times on messages are what is left, so that a message which made one of them later is in them.
+            // The time on messages is the remainder, so it includes a message that made one of the ranks later.
             let apart = (since - peer_since).ps();
             let least = ROUNDING * end.ps();
             let more = |x: f64| if x > least { x } else { 0.0 };
@@ -253,9 +255,9 @@ impl Lateness {
             let network = on_messages.min(under_way);
             let mut sending = on_messages - network;
             let from = self.ended_by(peer, peer_since);
-            // Waits that end each other at one instant are no causes of each other.
+            // Waits that end each other at one instant are not causes of each other.
             let to = self.ended_by(peer, sent).min(self.starts[peer as usize] + divided[peer as usize]);
-            // Nor are those that took no time.
+            // Nor are waits of no length.
             if !(from..to).any(|at| self.waits[at].end > self.waits[at].begin) {
                 sending += waited;
                 waited = 0.0;
@@ -268,13 +270,13 @@ impl Lateness {
         }
     }
 
-    /// Hands waits on to what they are due to, the last ones first.
+    /// Hands waits on to their causes, the last ones first.
     fn hand_on(&mut self) {
         let mut lengths = vec![0.0; self.waits.len() + 1];
         for (at, wait) in self.waits.iter().enumerate() {
             lengths[at + 1] = lengths[at] + wait.time();
         }
-        // By wait: how much is handed to it and to those before it for each of their time, and from which on no more.
+        // Rate handed, per time of waiting, to each wait and to those before it; and where it ends.
         let (mut more, mut less) = (vec![0.0; self.waits.len()], vec![0.0; self.waits.len()]);
         let mut rates: Vec<f64> = vec![0.0; self.ranks.len()];
         let mut network = 0.0;
@@ -305,16 +307,16 @@ impl Lateness {
         self.network = Time::from_ps(network);
     }
 
-    /// By rank: what it waited that goes back to this one.
+    /// Returns, for each rank, the time that it waited because of `culprit`.
     pub fn delayed_by(&self, culprit: RankId) -> Vec<Time> {
         let mut delayed = vec![Time::ZERO; self.ranks.len()];
-        // Of all waits, the length of those before each, and how much of that goes back to the culprit.
+        // Prefix sums over the waits: their lengths, and the time that goes back to the culprit.
         let mut lengths = vec![0.0; self.waits.len() + 1];
         let mut caused = vec![0.0; self.waits.len() + 1];
         for (at, wait) in self.waits.iter().enumerate() {
             lengths[at + 1] = lengths[at] + wait.time();
         }
-        // A rank's own sums start at its first wait.
+        // The sums of a rank start at its first wait.
         for &at in &self.order {
             let wait = self.waits[at];
             let [computed, sending, waited] = wait.parts;

@@ -1,10 +1,10 @@
-//! The communication matrix: what each rank sent to each other.
+//! The communication matrix: messages and bytes from each rank to each other.
 
 use std::collections::BTreeMap;
 
 use crate::player::Transfer;
 
-/// Messages and bytes by sender and receiver; pairs without messages take no room.
+/// Messages and bytes by sender and receiver; pairs without messages take no memory.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Matrix {
     pairs: BTreeMap<(u32, u32), (u64, u64)>,
@@ -18,7 +18,7 @@ impl Matrix {
         pair.1 += transfer.bytes;
     }
 
-    /// Sender, receiver, messages, bytes \[B\], by sender and receiver.
+    /// Returns sender, receiver, messages and bytes \[B\], ordered by sender and receiver.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32, u64, u64)> {
         self.pairs.iter().map(|(&(src, dst), &(messages, bytes))| (src, dst, messages, bytes))
     }

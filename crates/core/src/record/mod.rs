@@ -1,4 +1,4 @@
-//! Records: what observers keep of a run.
+//! Recorders: observers that keep data of a run.
 
 #[cfg(feature = "simulator")]
 #[doc(hidden)]

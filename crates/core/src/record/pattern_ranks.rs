@@ -1,13 +1,14 @@
-//! What the ranks of a pattern do, seen from what its player is told and what it asks for.
+//! Activities of the ranks of a pattern, derived from the events and requests of its player.
 //!
 //! ```text
 //! before its start, and in the delay before a message    it computes
-//! it may not send more before one of its own has come    it waits for its own message (send wait)
-//! what a message needs has not come, a barrier is shut   it waits for another rank (receive wait)
-//! it has sent everything, and messages for it are due    the same
+//! window full until one of its own messages arrives      it waits for its own message (send wait)
+//! needed message not here, barrier closed                it waits for another rank (receive wait)
+//! everything sent, messages for it still due             it waits for another rank (receive wait)
 //! ```
-//! A wait for others is for the message that ends it; at a barrier for the last message that it waits for. So the spans
-//! of a rank follow each other without a gap from 0 to its end, as those of a program do.
+//! A wait for other ranks is for the message that ends it; at a barrier it is for the last message before the
+//! barrier opens. So the spans of a rank follow each other without a gap from 0 to its end, as those of a
+//! program do.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::player::{Activity, ActivityKind, Observers, RankTimes, Transfer};
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
-/// A pattern being played, of which is told what its ranks do.
+/// A pattern that is played while the activities of its ranks are reported.
 ///
 /// Memory: some words for each rank and each message under way. Cost: a look-up for each message.
 pub struct PatternRanks<'a> {
@@ -28,45 +29,47 @@ pub struct PatternRanks<'a> {
     observers: Observers<'a>,
     window: u32,
     waits_for_sends: bool,
-    /// Ranks start at a time of their own.
+    /// Set if each rank starts at a time of its own.
     starts: bool,
-    /// The step that the barrier holds, where there is one.
+    /// Step up to which the barrier is open, if there is a barrier.
     barrier: Option<u32>,
     openings: Vec<Time>,
     ranks: IdVec<RankId, Rank>,
-    /// Messages under way: number, and when sent.
+    /// Number and time of sending of each message under way.
     under_way: FxHashMap<MessageId, (u32, Time)>,
     sent: u32,
-    /// Calls so far.
+    /// Number of calls of the workload so far.
     calls: u64,
-    /// The first message of this call, and its sender.
+    /// First message of this call, and its sender.
     first: Cause,
 }
 
-/// A message, and the rank that is waited for.
+/// Message and rank that a wait is for.
 type Cause = (Option<u32>, Option<RankId>);
 
-/// What is known of a rank.
+/// State of a rank.
 #[derive(Clone, Copy, Default)]
 struct Rank {
-    /// Up to when it is known what it did.
+    /// Time up to which its activities are known.
     since: Time,
-    /// It computes.
+    /// Set while it computes.
     busy: bool,
     next: u32,
     count: u32,
     under_way: u32,
-    /// Messages that have left it and not arrived.
+    /// Number of messages that have left it and not arrived.
     departed: u32,
-    /// Messages that it has yet to receive.
+    /// Number of messages that it has yet to receive.
     due: u64,
-    /// The call in which it last received a message, and the first one of it.
+    /// Number of the call in which it last received a message, with the first message of that call and its
+    /// sender.
     came: (u64, u32, RankId),
     times: RankTimes,
 }
 
 impl<'a> PatternRanks<'a> {
-    /// The player of this pattern, by this rule and jitter, and who is told.
+    /// Creates the workload for this player of a pattern, its injection rule and its jitter. `observers` are
+    /// told the activities and transfers.
     pub fn new(
         player: PatternPlayer,
         pattern: Arc<dyn Pattern>,
@@ -98,7 +101,8 @@ impl<'a> PatternRanks<'a> {
         }
     }
 
-    /// Where the time of each rank went, and when a barrier let all of them go on.
+    /// Returns the times of each rank by kind of activity, and the times at which a barrier released all
+    /// ranks.
     pub fn finish(self) -> (Vec<RankTimes>, Vec<Time>) {
         let ended = |rank: &Rank| {
             let mut times = rank.times;
@@ -108,7 +112,7 @@ impl<'a> PatternRanks<'a> {
         (self.ranks.iter().map(ended).collect(), self.openings)
     }
 
-    /// A rank has spent its time on something until now.
+    /// Records that a rank has spent its time until now on an activity.
     fn spent(&mut self, id: RankId, kind: ActivityKind, now: Time, op: u32, (message, peer): Cause) {
         let rank = &mut self.ranks[id];
         let begin = rank.since;
@@ -122,7 +126,7 @@ impl<'a> PatternRanks<'a> {
         }
     }
 
-    /// Whether a rank waits for messages of its own.
+    /// Returns true if a rank waits for messages of its own.
     fn is_held(&self, id: RankId) -> bool {
         let rank = &self.ranks[id];
         match () {
@@ -132,7 +136,8 @@ impl<'a> PatternRanks<'a> {
         }
     }
 
-    /// After a message of its own has come or left: whether that was what it waited for.
+    /// Records the end of a send wait, after a message of the rank has arrived or left, if the rank was
+    /// waiting for it.
     fn let_go(&mut self, now: Time, message: &SendRequest, number: u32, was_held: bool) {
         let src = message.id.src;
         if was_held && !self.is_held(src) {
@@ -140,7 +145,7 @@ impl<'a> PatternRanks<'a> {
         }
     }
 
-    /// A rank goes on now: until now it has waited for others.
+    /// Records that a rank, which continues now, has waited for other ranks until now.
     fn waited(&mut self, now: Time, id: RankId, step: Option<u32>) {
         if self.ranks[id].since >= now {
             return;
@@ -155,7 +160,7 @@ impl<'a> PatternRanks<'a> {
         self.spent(id, ActivityKind::RecvWait, now, self.ranks[id].next, cause);
     }
 
-    /// What the player has asked for in this call: ranks that go on.
+    /// Handles the requests of the player in this call, from ranks that continue.
     fn asked(&mut self, now: Time, requests: &Requests, (sends, wakes): (usize, usize)) {
         let mut step = self.barrier;
         for &(_, wake) in &requests.wakes[wakes..] {
@@ -182,12 +187,12 @@ impl<'a> PatternRanks<'a> {
         }
     }
 
-    /// The step of a message, where a barrier asks for it.
+    /// Returns the step of a message, if there is a barrier.
     fn step_of(&self, rank: RankId, index: u32) -> Option<u32> {
         (self.barrier.is_some() && index < self.ranks[rank].count).then(|| self.pattern.message(rank, index).step)
     }
 
-    /// Whether a rank has received everything after it has sent everything.
+    /// Records the last wait of a rank once it has sent and received everything.
     fn settle(&mut self, now: Time, id: RankId) {
         let rank = &self.ranks[id];
         if rank.next >= rank.count && rank.due == 0 && rank.under_way + rank.departed == 0 && !rank.busy {
@@ -196,7 +201,7 @@ impl<'a> PatternRanks<'a> {
     }
 }
 
-/// How much was asked for before a call.
+/// Returns the numbers of requests before a call.
 fn before(requests: &Requests) -> (usize, usize) {
     (requests.sends.len(), requests.wakes.len())
 }
@@ -225,7 +230,7 @@ impl Workload for PatternRanks<'_> {
         self.asked(Time::ZERO, requests, before);
         self.openings.clear();
         if self.starts {
-            // What was asked for are the starts of ranks, whatever the steps of their messages.
+            // The wakes requested so far are starts of ranks, regardless of the steps of their messages.
             self.barrier = barrier;
         }
     }

@@ -10,39 +10,40 @@ use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::units::Time;
 
-/// Called with each message when it is delivered, and the time.
+/// A hook that is called with each delivered message and the time.
 pub type OnMessage<'a> = &'a mut dyn FnMut(Time, &Flight);
 
-/// Keeps what a report needs: a few sums for each message, and the bytes on each link. Times on links and the
-/// messages themselves only where they are asked for.
+/// Recorder of the data of a report: a few sums for each message, and the bytes on each link. Times on links
+/// and the messages themselves are kept only on request.
 pub struct Recorder<'a> {
-    /// What each link has carried \[B\].
+    /// Bytes that each link has carried \[B\].
     pub bytes: IdVec<LinkId, u64>,
-    /// Of split messages, what is less than a byte and not yet in `bytes`.
+    /// Fractions of a byte from split messages that are not yet in `bytes`.
     fractions: Fractions,
-    /// What each rank has sent to, and received from, other nodes \[B\].
+    /// Bytes that each rank sent to, and received from, other nodes \[B\].
     pub ranks: IdVec<RankId, (u64, u64)>,
-    /// What has crossed the bisection: from the first half to the second, and back \[B\].
+    /// Bytes that have crossed the bisection: from the first half to the second, and back \[B\].
     pub crossed: (u64, u64),
-    /// Busy time and number of flows of each link, where asked for.
+    /// Busy time and number of flows of each link, if requested.
     pub times: Option<LinkTimes>,
     /// Sum over messages of the time under way \[ps\].
     pub under_way: Sum,
-    /// Sum over messages of the time it would have taken alone \[ps\].
+    /// Sum over messages of the time that each would have taken alone \[ps\].
     pub alone: Sum,
-    /// Of the deliveries so far.
+    /// Fingerprint of the deliveries so far.
     pub fingerprint: Fingerprint,
-    /// By sender: when its last message so far would have arrived if it sent one after another from the time on that
-    /// was put here, each with the network to itself; where asked for, of messages that are played.
+    /// Arrival of each sender's last message so far if it sent one message after another from its initial
+    /// value here on, each with the network to itself. Kept only if requested, and only for messages that are
+    /// played.
     pub alone_in_a_row: Option<IdVec<RankId, Time>>,
-    /// By rank: where it is.
+    /// Home of each rank.
     homes: Vec<Home>,
-    /// Looks at messages, where asked for.
+    /// Hook for delivered messages, if requested.
     pub on_message: Option<OnMessage<'a>>,
 }
 
 impl<'a> Recorder<'a> {
-    /// Nothing recorded yet.
+    /// Creates an empty recorder.
     pub fn new(fabric: &Fabric, placement: &Placement, bisection: Option<&Bisection>, link_times: bool) -> Self {
         let links = fabric.links().len();
         let side = |node: NodeId| bisection.is_some_and(|cut| cut.first_half[node.0 as usize]);
@@ -61,7 +62,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Takes what each link has carried, in whole bytes that add up.
+    /// Takes the bytes that each link has carried, rounded to whole bytes that add up.
     pub fn take_bytes(&mut self, fabric: &Fabric) -> IdVec<LinkId, u64> {
         self.fractions.settle(&mut self.bytes, fabric);
         std::mem::take(&mut self.bytes)
@@ -80,8 +81,8 @@ impl<'a> Recorder<'a> {
         self.move_bytes(send.id.src, send.dst, send.bytes);
     }
 
-    /// Adds bytes to what these ranks have sent and received and to what has crossed the cut, unless they stay in their
-    /// node.
+    /// Adds bytes to those sent and received by these ranks and to those that crossed the bisection, unless
+    /// they stay within a node.
     #[inline]
     fn move_bytes(&mut self, src: RankId, dst: RankId, bytes: u64) {
         let (from, side) = self.homes[src.index()];
@@ -153,7 +154,7 @@ impl Observer for Recorder<'_> {
                 }
             }
         }
-        // Senders apart from each other; what is received is added up afterwards, in whole numbers.
+        // Senders are independent; received bytes are added up afterwards, in whole numbers.
         let share = ranks.div_ceil(threads::count()).max(FEWEST_RANKS);
         let homes = &self.homes;
         let parts = self.fingerprint.senders().chunks_mut(share).zip(self.ranks.as_mut_slice().chunks_mut(share));
@@ -183,28 +184,29 @@ impl Observer for Recorder<'_> {
     }
 }
 
-/// Messages of steps that are the same again which are mixed into the fingerprint one by one.
+/// Largest number of messages of repeated steps that are mixed into the fingerprint one by one.
 const MOST_MIXED: u64 = 1 << 30;
 
-/// Senders counted by one thread at a time: so many that handing them out does not matter.
+/// Least number of senders that one thread counts at a time, so that distributing the work costs little.
 const FEWEST_RANKS: usize = 1024;
 
-/// Where a rank is: its node, and on which side of the bisection.
+/// Node of a rank, and true if the node is in the first half of the bisection.
 type Home = (NodeId, bool);
 
-/// Senders that are gone through for all steps before the next ones: what they and their receivers add up to stays in
-/// the nearest cache meanwhile.
+/// Number of senders that are processed for all steps before the next ones. The sums of these senders and
+/// their receivers stay in the nearest cache meanwhile.
 const BLOCK: usize = 512;
 
-/// What the messages of some senders add to the sums of others.
+/// Contribution of the messages of some senders to sums of all ranks.
 struct Tally {
-    /// By rank \[B\].
+    /// Bytes received by each rank \[B\].
     received: Vec<u64>,
     crossed: (u64, u64),
 }
 
 impl Tally {
-    /// Of the senders from `first` on, whose part of the fingerprint and whose sums are brought on.
+    /// Counts the steps of the senders from `first` on, and updates their numbers of the fingerprint and
+    /// their sums.
     fn of(
         steps: &[CountedStep<'_>],
         first: usize,
@@ -221,7 +223,7 @@ impl Tally {
         tally
     }
 
-    /// Adds the messages of the senders from `first` on in one step, and in those that are the same again.
+    /// Adds the messages of the senders from `first` on in one step and its repetitions.
     fn add(
         &mut self,
         step: &CountedStep<'_>,
@@ -236,7 +238,7 @@ impl Tally {
                 mix(sender, *now, step.index, dst, step.bytes);
             }
         } else {
-            // Of so many equal steps the last stands for all: its number and time follow from theirs.
+            // In a long run of equal steps the last stands for all: its number and time follow from theirs.
             let is_long = step.ends.len() as u64 * homes.len() as u64 > MOST_MIXED;
             let skipped = if is_long { step.ends.len() - 1 } else { 0 };
             for (sender, &dst) in senders.iter_mut().zip(destinations) {
@@ -255,25 +257,26 @@ impl Tally {
             there += u64::from(side & !other_side);
             back += u64::from(!side & other_side);
         }
-        // (Who stays in their node stays on its side.)
+        // (Messages within a node stay on its side.)
         self.crossed.0 += there * bytes;
         self.crossed.1 += back * bytes;
     }
 }
 
-/// A sum of times of which many in a row are equal \[ps\].
+/// A sum of times, many of them equal in a row \[ps\].
 ///
-/// Equal ones are counted and multiplied, so that adding n at once or one by one gives the same to the last bit.
+/// Equal times are counted and multiplied, so that adding n at once or one by one gives the same to the last
+/// bit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum {
-    /// Of all but the last ones.
+    /// Sum of all times before the last equal ones.
     sum: f64,
     last: f64,
     count: u64,
 }
 
 impl Sum {
-    /// Adds a time so many times.
+    /// Adds a time `count` times.
     #[inline]
     pub fn add(&mut self, time: f64, count: u64) {
         if time == self.last {
@@ -283,39 +286,40 @@ impl Sum {
         }
     }
 
-    /// The sum so far.
+    /// Returns the sum so far.
     #[inline]
     pub fn total(&self) -> f64 {
         self.sum + self.last * self.count as f64
     }
 }
 
-/// How long links were busy, and with how many flows.
+/// Busy times of links, and their numbers of flows.
 ///
-/// A time span is its end minus its beginning, so nothing has to be brought up to date in between: what begins is taken
-/// off a sum and what ends is added to it, and what has not ended yet is added when the sum is asked for.
+/// A span is its end minus its beginning, so nothing needs to be updated in between. A beginning is
+/// subtracted from a sum and an end is added to it; spans that have not ended are completed when the sum is
+/// read.
 #[derive(Clone, Debug)]
 pub struct LinkTimes {
     links: IdVec<LinkId, Spans>,
 }
 
-/// Of one link.
+/// Busy time and flows of one link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkTime {
-    /// The most flows at once.
+    /// Largest number of flows at once.
     pub peak: u32,
-    /// How long there was at least one.
+    /// Time with at least one flow.
     pub busy: Time,
-    /// Flows summed over time \[ps\].
+    /// Number of flows integrated over time \[ps\].
     pub flow_time: f64,
 }
 
-/// Of one link: ends less beginnings.
+/// Sums of ends minus beginnings on one link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spans {
-    /// Of flows \[ps\].
+    /// Sum over flows \[ps\].
     of_flows: f64,
-    /// Of the time with at least one flow \[ps\].
+    /// Sum over times with at least one flow \[ps\].
     busy: f64,
     flows: u32,
     peak: u32,
@@ -347,7 +351,8 @@ impl LinkTimes {
         }
     }
 
-    /// So many messages enter each link at the start and leave it at the end: the same, to the last bit, as one by one.
+    /// Adds the given number of messages on each link, which enter at the start and leave at the end. The
+    /// result is the same to the last bit as one by one.
     fn step(&mut self, start: Time, end: Time, on_links: &IdVec<LinkId, u32>) {
         let (start, end) = (start.ps(), end.ps());
         let used = self.links.as_mut_slice().iter_mut().zip(on_links.as_slice()).filter(|(_, flows)| **flows > 0);
@@ -364,7 +369,7 @@ impl LinkTimes {
         }
     }
 
-    /// What a link has done by `now`.
+    /// Returns the busy time and flows of a link up to `now`.
     pub fn of(&self, link: LinkId, now: Time) -> LinkTime {
         let Spans { of_flows, busy, flows, peak } = self.links[link];
         let still_busy = if flows > 0 { now.ps() } else { 0.0 };
@@ -383,7 +388,7 @@ mod tests {
 
     #[test]
     fn the_parts_of_split_messages_add_up_to_whole_bytes() {
-        // Node 0 to node 1 over one of three switches or, as often, over two of them.
+        // From node 0 to node 1 over one of three switches or, equally often, over two of them.
         let mut builder = FabricBuilder::new("three ways", 2, 3);
         let speed = Bandwidth::from_bytes_per_second(1e9);
         let role = LinkRole::Network { tier: 0 };
@@ -421,7 +426,7 @@ mod tests {
         let mut random = crate::rng::Stream::new(1, "link times");
         let mut times = LinkTimes::new(links);
         let mut routes: Vec<Vec<LinkId>> = vec![Vec::new(); flows];
-        // By link: flows, the most of them, and over time.
+        // For each link: flows, their peak, and their integral over time.
         let mut plain = vec![(0u32, 0u32, 0.0f64, 0.0f64); links];
         let mut now = 0.0;
         for _ in 0..2_000 {
@@ -444,7 +449,7 @@ mod tests {
                 times.leave(Time::from_ps(now), route);
                 route.drain(..).for_each(|link| plain[link.0 as usize].0 -= 1);
             }
-            // Also while flows are on their way.
+            // Also while flows are under way.
             for (link, &(_, peak, busy, flow_time)) in plain.iter().enumerate() {
                 let of = times.of(LinkId(link as u32), Time::from_ps(now));
                 assert_eq!((of.peak, of.busy.ps(), of.flow_time), (peak, busy, flow_time));

@@ -1,44 +1,45 @@
-//! What happens within regions while a program is played.
+//! Times within regions while a program is played.
 
 use crate::ids::RankId;
 use crate::player::{Activity, ActivityKind, RankTimes};
 use crate::program::{Executions, Mark, Program};
 use crate::units::Time;
 
-/// Executions of regions, and what ranks spend their time on in them.
+/// Executions of regions, and the times of ranks within them by kind of activity.
 #[derive(Clone, Debug, Default)]
 pub struct Regions {
     executions: Executions,
-    /// By region and rank.
+    /// Times by region and rank.
     times: Vec<Vec<RankTimes>>,
 }
 
 /// A region of a run that was played.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlayedRegion {
-    /// From when to when each execution was: from the first rank's begin to the last one's end.
+    /// Begin and end of each execution: from the first rank's begin to the last rank's end.
     pub spans: Vec<(Time, Time)>,
-    /// How many ranks executed it.
+    /// Number of ranks that executed it.
     pub ranks: u32,
-    /// By rank: what its time went to within the region. `end` is the sum.
+    /// Times of each rank within the region by kind of activity. `end` is their sum.
     pub times: Vec<RankTimes>,
-    /// What the executions cover, in pieces that do not touch.
+    /// Union of all executions, as spans that do not touch.
     union: Vec<(Time, Time)>,
 }
 
 impl PlayedRegion {
-    /// The time of all executions, added up.
+    /// Returns the total time of all executions.
     pub fn time(&self) -> Time {
         self.spans.iter().map(|&(first, last)| last - first).sum()
     }
 
-    /// The mean over the ranks that executed it.
+    /// Returns the time of these kinds of activities, averaged over the ranks that executed the region.
     pub fn mean(&self, kinds: &[ActivityKind]) -> Time {
         let all: Time = self.times.iter().flat_map(|times| kinds.iter().map(|&kind| times.of(kind))).sum();
         Time::from_ps(all.ps() / f64::from(self.ranks.max(1)))
     }
 
-    /// The parts of a span of time that lie in an execution. Cost: logarithmic in executions, and the parts.
+    /// Returns the parts of a span of time that lie in an execution. Cost: logarithmic in the executions,
+    /// plus the parts.
     pub fn clipped(&self, begin: Time, end: Time) -> impl Iterator<Item = (Time, Time)> + '_ {
         let union = &self.union;
         let first = union.partition_point(|&(_, last)| last <= begin);
@@ -49,7 +50,7 @@ impl PlayedRegion {
     }
 }
 
-/// Spans of time that do not touch each other, in their order, which cover the same.
+/// Returns the union of spans of time, as spans that do not touch, in order.
 fn union(spans: &[(Time, Time)]) -> Vec<(Time, Time)> {
     let mut sorted = spans.to_vec();
     sorted.sort();
@@ -64,30 +65,30 @@ fn union(spans: &[(Time, Time)]) -> Vec<(Time, Time)> {
 }
 
 impl Regions {
-    /// Those of a program.
+    /// Creates the regions of a program.
     pub fn new(program: &Program) -> Self {
         let ranks = vec![RankTimes::default(); program.ranks() as usize];
         Self { executions: Executions::default(), times: vec![ranks; program.regions.len()] }
     }
 
-    /// A rank comes to a border.
+    /// Records that a rank reaches the border of a region.
     pub fn mark(&mut self, rank: RankId, mark: &Mark, time: Time) {
         self.executions.border(rank, mark.region, mark.begins, time);
     }
 
-    /// Whether a region is open on a rank.
+    /// Returns true if a region is open on a rank.
     pub fn is_open(&self, rank: RankId, region: u32) -> bool {
         self.executions.open(rank).contains(&region)
     }
 
-    /// A rank has spent time, within the regions that are open on it.
+    /// Adds an activity to the regions that are open on its rank.
     pub fn activity(&mut self, activity: &Activity) {
         for &region in self.executions.open(activity.rank) {
             self.times[region as usize][activity.rank.0 as usize].spend(activity.kind, activity.end - activity.begin);
         }
     }
 
-    /// All ranks have ended, or go no further.
+    /// Ends all regions when all ranks have ended or stopped, and returns them.
     pub fn finish(mut self, ranks: &[RankTimes], stopped: Time) -> Vec<PlayedRegion> {
         for (rank, times) in (0..).zip(ranks) {
             let end = if times.end > Time::ZERO { times.end } else { stopped };

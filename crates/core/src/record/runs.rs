@@ -1,4 +1,5 @@
-//! Runs for the observers of this room. They are compiled here, for speed, whoever asks for them.
+//! Runs for the observers of this room. They are compiled in this crate, for speed, even if another crate
+//! calls them.
 
 use super::Recorder;
 #[cfg(feature = "simulator")]
@@ -11,7 +12,7 @@ use crate::transport::Metered;
 use crate::units::Time;
 use crate::workload::Workload;
 
-/// A function that sees each message when it has arrived, as an observer.
+/// An observer that calls a function with each message when it has arrived.
 struct Delivered<'a>(&'a mut dyn FnMut(Time, &Flight));
 
 impl Observer for Delivered<'_> {
@@ -21,12 +22,12 @@ impl Observer for Delivered<'_> {
 }
 
 impl Network {
-    /// Runs a workload that nobody observes.
+    /// Runs a workload without an observer.
     pub fn play(&self, workload: &mut dyn Workload, watch: Option<&dyn Watch>) -> Outcome {
         self.simulate(workload, &mut (), watch)
     }
 
-    /// Runs a pattern of which a function sees each message when it has arrived.
+    /// Runs a pattern and calls a function with each message when it has arrived.
     pub fn play_pattern(
         &self,
         player: &mut PatternPlayer,
@@ -58,7 +59,7 @@ impl Network {
         self.simulate_metered(workload, metered, recorder, watch)
     }
 
-    /// Runs jobs and records each of them.
+    /// Runs several jobs and records each of them.
     #[cfg(feature = "simulator")]
     pub fn record_jobs(
         &self,
@@ -72,7 +73,7 @@ impl Network {
 }
 
 impl Steps<'_> {
-    /// Counts the steps and records them; `None` where that cannot be done.
+    /// Counts the steps and records them; returns `None` if they cannot be counted.
     pub fn record(&self, recorder: &mut Recorder<'_>, watch: Option<&dyn Watch>) -> Option<Outcome> {
         self.run(recorder, watch)
     }

@@ -1,35 +1,37 @@
-//! Bytes on links of messages that are split among several paths.
+//! Bytes on links from messages that are split among several paths.
 
 use crate::fabric::Fabric;
 use crate::ids::{Id, IdVec, LinkId};
 
-/// Largest distance of a sum of parts from a whole number of bytes by rounding \[B\].
+/// Largest rounding error of a sum of parts that is a whole number of bytes \[B\].
 const ROUNDING: f64 = 1e-6;
 
-/// Fractions of a byte that links have carried beside whole ones \[B\]; empty where no message was split.
+/// Fractions of a byte that links have carried in addition to whole bytes \[B\]; empty if no message was
+/// split.
 #[derive(Clone, Default, Debug)]
 pub struct Fractions(IdVec<LinkId, f64>);
 
 impl Fractions {
-    /// Adds a message of which each link carries a part.
+    /// Adds a message; each link carries a part of it.
     pub fn add(&mut self, bytes: &mut IdVec<LinkId, u64>, message: u64, links: &[LinkId], parts: &[f64]) {
         if self.0.is_empty() {
             self.0 = IdVec::filled(bytes.len(), 0.0);
         }
         for (&link, part) in links.iter().zip(parts) {
             let carried = self.0[link] + message as f64 * part;
-            // Parts that add up to whole bytes do so up to rounding.
+            // Sums of parts are whole bytes only up to rounding.
             let whole = (carried + ROUNDING).floor();
             bytes[link] += whole as u64;
             self.0[link] = carried - whole;
         }
     }
 
-    /// Makes whole bytes of what is left, so that what enters a switch leaves it; no link has a byte more or less than
-    /// it carried.
+    /// Rounds the fractions to whole bytes, so that the same number of bytes enters and leaves each switch.
+    /// Each link gets less than one byte more or less than it carried.
     ///
-    /// Sums at a vertex are whole. So a link with a fraction has another one at its end, and such links form circles:
-    /// more is moved around a circle, or less, until one of its links is whole. Links without ends are rounded.
+    /// Sums at a vertex are whole. So a link with a fraction has another such link at its end, and these
+    /// links form circles. Bytes are moved around a circle until one of its links is whole. Links without
+    /// ends are rounded.
     pub fn settle(&mut self, bytes: &mut IdVec<LinkId, u64>, fabric: &Fabric) {
         let fractions = std::mem::take(&mut self.0);
         let mut open = vec![Vec::new(); fabric.vertices() as usize];
@@ -43,7 +45,7 @@ impl Fractions {
                 _ => left.round(id),
             }
         }
-        // By vertex: its place on the way.
+        // Position of each vertex on the way.
         let mut place: Vec<Option<usize>> = vec![None; open.len()];
         for start in 0..open.len() {
             let (mut here, mut way) = (start, Vec::<(LinkId, usize, bool)>::new());
@@ -51,7 +53,7 @@ impl Fractions {
                 open[here].retain(|&(link, ..)| left.is_open(link));
                 let came = way.last().map(|&(link, ..)| link);
                 let Some(&(link, next, along)) = open[here].iter().find(|&&(link, ..)| Some(link) != came) else {
-                    // Sums that rounding has kept from being whole.
+                    // Rounding has kept the sums here from being whole.
                     let Some((link, before, _)) = way.pop() else { break };
                     left.round(link);
                     place[before] = None;
@@ -70,7 +72,7 @@ impl Fractions {
     }
 }
 
-/// Links with what they have carried, and fractions of a byte that are left.
+/// Links with the bytes they have carried and the remaining fractions of a byte.
 struct Left<'a> {
     fractions: IdVec<LinkId, f64>,
     bytes: &'a mut IdVec<LinkId, u64>,
@@ -86,7 +88,8 @@ impl Left<'_> {
         self.fractions[link] = 0.0;
     }
 
-    /// Moves as much around a circle of links, each with its direction on the way, as makes one of them whole.
+    /// Moves just enough around a circle of links to make one of them whole. Each link has its direction on
+    /// the way.
     fn move_around(&mut self, circle: &[(LinkId, usize, bool)]) {
         let room = |more: bool| {
             let of = |&(link, _, along): &(LinkId, usize, bool)| {

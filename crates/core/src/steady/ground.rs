@@ -1,4 +1,4 @@
-//! What patterns may know of a fabric with its routes.
+//! A fabric with its routes, in the form that patterns need.
 
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -29,10 +29,10 @@ impl Ground for OnFabric<'_> {
     }
 }
 
-/// Some nodes of a fabric with its routes, as a pattern sees it whose ranks are on them in this order.
+/// Some nodes of a fabric with its routes, as seen by a pattern whose ranks are on them in this order.
 #[derive(Clone, Copy, Debug)]
 pub struct OnNodes<'a> {
-    /// All of it.
+    /// The whole fabric.
     pub fabric: OnFabric<'a>,
     /// The nodes.
     pub nodes: &'a [NodeId],

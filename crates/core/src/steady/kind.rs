@@ -1,9 +1,9 @@
-//! What links are for, by name.
+//! Kinds of links, by name.
 
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, VertexId};
 
-/// The kind of a link: `node`, `local` and `global`, `level 1`, `dimension 0`, `tier 1`, `network`.
+/// Returns the kind of a link: `node`, `local` and `global`, `level 1`, `dimension 0`, `tier 1`, `network`.
 pub fn kind(fabric: &Fabric, link: LinkId) -> String {
     let link = fabric.link(link);
     let LinkRole::Network { tier } = link.role else { return "node".to_owned() };

@@ -1,19 +1,22 @@
-//! Throughput by load counting: how much of their bandwidth all nodes can use at once, under steady traffic.
+//! Throughput by load counting: the fraction of their bandwidth that all nodes can use at once, under steady
+//! traffic.
 //!
-//! Every node sends a fraction θ of its bandwidth all the time. The load of a link is what crosses it at θ = 1, over
-//! its capacity; routes are given, so loads grow with θ, and the busiest link is full at
+//! Every node sends a fraction θ of its bandwidth all the time. The load of a link is its traffic at θ = 1,
+//! divided by its capacity. Routes are given, so loads are proportional to θ, and the busiest link is full at
 //! ```text
 //! θ = 1 / largest load of all links
 //! ```
-//! That is exact for oblivious rules, on average over what they draw, and needs no simulation.
+//! That is exact for oblivious rules, on average over their random choices, and needs no simulation.
 //!
-//! Where pairs of nodes are drawn (`bisection`), what is told is the *effective bisection*: the mean over all pairs of
+//! For random pairs of nodes (`bisection`) the result is the *effective bisection*: the mean over all pairs
+//! of
 //! ```text
 //! 1 / largest load of the links on the way of the pair
 //! ```
 //!
-//! Source: W. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 3; T. Hoefler,
-//! T. Schneider, A. Lumsdaine, "Multistage switches are not crossbars", Cluster 2008 (effective bisection).
+//! Source: W. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 3; T.
+//! Hoefler, T. Schneider, A. Lumsdaine, "Multistage switches are not crossbars", Cluster 2008 (effective
+//! bisection).
 
 mod ground;
 mod kind;
@@ -39,45 +42,47 @@ pub use simulated::{Steady, SteadyOptions, steady};
 pub use traffic::{Traffic, groups as groups_of_nodes};
 pub use worst::worst_case;
 
-/// What came out of counting loads.
+/// Result of load counting.
 #[report]
 pub struct Throughput {
-    /// The part of its bandwidth that every node uses; of random pairs the mean over pairs. The mean over seeds.
+    /// Fraction of its bandwidth that every node uses; for random pairs the mean over pairs. The mean over
+    /// seeds.
     pub throughput: f64,
-    /// The standard deviation over seeds, where there are several.
+    /// Standard deviation over seeds, if there are several.
     pub deviation: Option<f64>,
-    /// Of random pairs: what the slowest has; the mean over seeds.
+    /// Fraction of its bandwidth that the slowest of the random pairs uses; the mean over seeds.
     pub slowest_pair: Option<f64>,
-    /// How often random traffic was drawn.
+    /// Number of seeds with which random traffic was drawn.
     pub seeds: u32,
-    /// The part of the traffic that goes shortest ways, where the rule has mixed two kinds of ways as is best.
+    /// Fraction of the traffic on shortest paths, if the rule chose the best mix of two kinds of paths.
     pub minimal_share: Option<f64>,
-    /// By kind of link, the largest load of all its links, over all seeds: what crosses it when every node uses its
-    /// whole bandwidth, over its capacity.
+    /// Largest load of the links of each kind, over all seeds: the traffic of a link when every node uses its
+    /// whole bandwidth, divided by its capacity.
     pub largest_load: BTreeMap<String, f64>,
-    /// By kind of link, the mean load of its links, over all seeds: 1 over it is the throughput that they would allow
-    /// if all of them were used alike.
+    /// Mean load of the links of each kind, over all seeds: its inverse is the throughput that they would
+    /// allow if all of them were used equally.
     pub mean_load: BTreeMap<String, f64>,
-    /// The link with the largest load.
+    /// Link with the largest load.
     #[always]
     pub bottleneck: Option<Bottleneck>,
 }
 
-/// The link that holds traffic back.
+/// The bottleneck link.
 #[report]
 pub struct Bottleneck {
-    /// Its name.
+    /// Name of the link.
     pub link: String,
-    /// Its kind.
+    /// Kind of the link.
     pub kind: String,
-    /// Its load.
+    /// Load of the link.
     pub load: f64,
 }
 
-/// Counts the loads of steady traffic, drawn anew for each seed where it is random.
+/// Counts the loads of steady traffic. Random traffic is drawn again for each seed.
 ///
 /// # Errors
-/// Traffic that does not fit the fabric, pairs without a route, and a rule whose loads depend on what is under way.
+/// Traffic does not fit the fabric, pairs have no route, or the loads of the rule depend on the messages
+/// under way.
 pub fn throughput(
     fabric: &Arc<Fabric>,
     router: &dyn Router,
@@ -123,7 +128,7 @@ pub fn throughput(
     })
 }
 
-/// The mean and the least of what pairs get: of each, 1 over the largest load on its way.
+/// Returns the mean and the least rate of pairs: for each, the inverse of the largest load on its way.
 fn pair_rates(
     router: &dyn Router,
     pairs: &[(NodeId, NodeId, f64)],
@@ -149,10 +154,10 @@ fn pair_rates(
     Ok(if pairs.is_empty() { (1.0, 1.0) } else { (sum / pairs.len() as f64, least) })
 }
 
-/// Pairs looked at for routes, at most.
+/// Largest number of pairs whose routes are checked.
 const MOST_PAIRS: u64 = 20_000_000;
 
-/// That routes lead where traffic goes. Families of fabrics are connected by construction.
+/// Checks that there are routes for the traffic. Families of fabrics are connected by construction.
 pub(crate) fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) -> Result<(), Diagnostic> {
     if !may_lack_routes(fabric, router) {
         return Ok(());
@@ -180,22 +185,22 @@ pub(crate) fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) 
         .help("add links or routes to the topology, or paths to the file of its routing"))
 }
 
-/// The largest loads so far.
+/// Largest and mean loads so far.
 struct Sums<'a> {
     fabric: &'a Fabric,
-    /// By link: its kind.
+    /// Kind of each link.
     kind_of: Vec<u32>,
     kinds: Vec<String>,
-    /// By kind.
+    /// Largest load of each kind.
     largest: Vec<f64>,
-    /// By kind: the sum over links and seeds, and how many links there are.
+    /// Sum over links and seeds, and number of links, of each kind.
     sums: Vec<(f64, u32)>,
     busiest: Option<(LinkId, f64)>,
 }
 
 impl<'a> Sums<'a> {
     fn new(fabric: &'a Fabric) -> Self {
-        // Links with the same role between or within groups are of one kind: each name is made once.
+        // Links with the same role between or within groups are of one kind, so each name is made only once.
         let mut names: BTreeMap<(u16, bool), u32> = BTreeMap::new();
         let (mut kinds, mut kind_of) = (Vec::new(), Vec::new());
         let groups = fabric.groups().unwrap_or_default();
@@ -224,7 +229,7 @@ impl<'a> Sums<'a> {
         Self { fabric, largest: vec![0.0; kinds.len()], sums, kinds, kind_of, busiest: None }
     }
 
-    /// Notes the loads of one run and returns the largest of them.
+    /// Adds the loads of one run and returns the largest of them.
     fn add(&mut self, loads: &IdVec<LinkId, f64>) -> f64 {
         let mut largest = 0.0;
         for (link, &load) in loads.iter_ids() {
@@ -232,7 +237,7 @@ impl<'a> Sums<'a> {
             *of_kind = load.max(*of_kind);
             self.sums[self.kind_of[link.index()] as usize].0 += load;
             largest = load.max(largest);
-            // Sums of equal terms differ in their last digits: the first of links that are as busy is named.
+            // Sums of equal terms may differ in their last digits; the first of equally busy links is named.
             if load > self.busiest.map_or(0.0, |(_, most)| most * (1.0 + 1e-12)) {
                 self.busiest = Some((link, load));
             }

@@ -1,4 +1,4 @@
-//! The rates of the messages of a first step, all under way at once.
+//! The rates of the messages of a first step, with all of them under way at once.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::sharing::Sharing;
 use crate::transport::{Entry, FlowsOnTerms, More, Transport, TransportSpec};
 use crate::units::Time;
 
-/// The rate of one message, all those of a first step being under way.
+/// Rate of one message while all messages of the first step are under way.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {
@@ -21,23 +21,23 @@ pub struct Rate {
     pub src: u32,
     /// Receiving rank.
     pub dst: u32,
-    /// Its rate \[B/s\]; infinite (`null` in JSON) for a message that crosses no link.
+    /// Rate \[B/s\]; infinite (`null` in JSON) for a message that crosses no link.
     #[serde(rename = "rate_Bps")]
     pub rate_bps: f64,
-    /// The name of the link that holds it back, if one does; of several that do so equally, one.
+    /// Name of the bottleneck link of the message, if it has one; one of several equal ones.
     pub bottleneck: Option<String>,
 }
 
-/// A rate \[B/s\], and the link that keeps it there, if one does.
+/// A rate \[B/s\] with its bottleneck link, if it has one.
 type Held = (f64, Option<LinkId>);
 
-/// How the messages share links.
+/// Kind of sharing between messages.
 enum Shared {
-    /// As flows that only links hold back.
+    /// Flows that only links limit.
     Plain(Box<dyn Sharing>),
-    /// As flows in parts, or on terms of their own.
+    /// Flows that are split or have terms of their own.
     OnTerms(Box<FlowsOnTerms>),
-    /// Not at all.
+    /// No sharing.
     Alone,
 }
 
@@ -56,7 +56,7 @@ impl Shared {
         on_terms.map_or_else(|| Self::Plain(plain()), |flows| Self::OnTerms(Box::new(flows)))
     }
 
-    /// A message starts; its number among those that share.
+    /// Starts a message; `number` counts the messages that share links.
     fn start(&mut self, number: u32, network: &Network, ends: (NodeId, NodeId), path: &Path, bytes: u64) {
         match self {
             Self::Plain(sharing) => sharing.add(number, &path.links.iter().map(|link| link.0).collect::<Vec<_>>()),
@@ -80,7 +80,7 @@ impl Shared {
         }
     }
 
-    /// The rate of a message \[B/s\] and what holds it back; `None` where each is alone.
+    /// Returns the rate of a message \[B/s\] and its bottleneck link; `None` without sharing.
     fn rate(&self, number: u32) -> Option<Held> {
         match self {
             Self::Plain(sharing) => Some((sharing.rate(number), sharing.bottleneck(number).map(LinkId))),
@@ -90,7 +90,7 @@ impl Shared {
     }
 }
 
-/// The link that lets a message have least by itself, and how much \[B/s\].
+/// Returns the rate of a message alone \[B/s\] and the link that limits it.
 fn alone(fabric: &Fabric, path: &Path) -> Held {
     let parts = match path.parts.is_empty() {
         true => Cow::Owned(vec![1.0; path.links.len()]),
@@ -101,7 +101,7 @@ fn alone(fabric: &Fabric, path: &Path) -> Held {
     rates.fold((f64::INFINITY, None), |least, rate| if rate.0 < least.0 { rate } else { least })
 }
 
-/// Of those messages that the rule lets go at once, the rates on this network.
+/// Returns the rates, on this network, of all messages that the injection rule releases at the start.
 pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> Vec<Rate> {
     let NetworkParts { fabric, router, placement, .. } = &**network;
     let mut shared = Shared::new(network);
@@ -141,7 +141,7 @@ pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> 
     messages.into_iter().map(rate).collect()
 }
 
-/// The messages of a rank that the injection rule lets go at once.
+/// Returns the messages of a rank that the injection rule releases at the start.
 fn first_messages(pattern: &dyn Pattern, injection: Injection, src: RankId) -> impl Iterator<Item = Message> {
     let count = pattern.sends(src);
     let (limit, every_step) = match injection {

@@ -1,4 +1,4 @@
-//! Steady traffic, simulated: what nodes get that always have something to send.
+//! Simulated steady traffic: the throughput of nodes that always have something to send.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,27 +14,28 @@ use crate::steady::{Traffic, check_ways};
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
-/// How steady traffic is measured.
+/// Options for measuring steady traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SteadyOptions {
-    /// Messages that each node keeps under way: it sends the next when one of them has been delivered.
+    /// Number of messages that each node keeps under way: it sends the next when one of them has been
+    /// delivered.
     pub under_way: u32,
     /// Size of a message \[B\].
     pub bytes: u64,
-    /// Rounds before measuring starts; in a round as many messages are delivered as are under way.
+    /// Number of rounds before measuring starts. In a round as many messages are delivered as are under way.
     pub warm_up: u32,
-    /// Rounds that are measured, in [`SteadyOptions::BATCHES`] batches.
+    /// Number of rounds that are measured, in [`SteadyOptions::BATCHES`] batches.
     pub rounds: u32,
-    /// What destinations are drawn by, and traffic that is random.
+    /// Seed of the random destinations and of random traffic.
     pub seed: u64,
 }
 
 impl SteadyOptions {
-    /// Batches whose means say how exact the mean of all is.
+    /// Number of batches whose means give the error of the overall mean.
     pub const BATCHES: u32 = 10;
-    /// Most messages of a node that may be under way.
+    /// Largest number of messages of a node under way.
     pub const MOST_UNDER_WAY: u32 = 4096;
-    /// Most messages of all nodes together that may be under way.
+    /// Largest number of messages of all nodes under way.
     pub const MOST_MESSAGES: u64 = 50_000_000;
 }
 
@@ -44,48 +45,50 @@ impl Default for SteadyOptions {
     }
 }
 
-/// What simulated steady traffic came to.
+/// Result of simulated steady traffic.
 #[report]
 pub struct Steady {
-    /// The part of its bandwidth that a node sends, the mean over nodes that send and over the time that is measured.
+    /// Fraction of its bandwidth that a node sends: the mean over sending nodes and over the measured time.
     pub throughput: f64,
-    /// Half the width of the interval of 95 % around it, from the means of batches.
+    /// Half the width of its 95 % confidence interval, from the means of batches.
     pub half_width: f64,
-    /// The part of its bandwidth that the slowest sender has.
+    /// Fraction of its bandwidth that the slowest sender sends.
     pub slowest_node: f64,
-    /// By batch: the mean over senders.
+    /// Mean over senders, by batch.
     pub batches: Vec<f64>,
-    /// Messages that each node kept under way.
+    /// Number of messages that each node kept under way.
     pub under_way: u32,
-    /// Messages that were delivered while it was measured.
+    /// Number of messages delivered in the measured time.
     pub messages: u64,
-    /// How long that was \[s\].
+    /// Measured time \[s\].
     pub measured_s: f64,
 }
 
-/// Simulates steady traffic in a closed loop and measures what nodes send.
+/// Simulates steady traffic in a closed loop and measures the throughput of the nodes.
 ///
-/// Every node that sends keeps k messages of s bytes under way, each to a destination drawn in the proportions of the
-/// traffic; the size of the first k is `(j + 1/2) s / k` (j = 0 .. k - 1), as if they had been under way before.
-/// A *round* is as many deliveries as messages are under way. After the rounds of warming up, deliveries are counted in
-/// batches of equal numbers; with T the time that a batch takes and D(i) what node i would send with its whole
-/// bandwidth
+/// Every sending node keeps k messages of s bytes under way, each to a destination drawn in the proportions
+/// of the traffic. The first k messages have the sizes `(j + 1/2) s / k` (j = 0 .. k - 1), as if they had
+/// been under way before.
+///
+/// A *round* is as many deliveries as there are messages under way. After the rounds of warming up,
+/// deliveries are counted in batches of equal numbers. With the time T of a batch and the total bandwidth
+/// D(i) that node i could send
 /// ```text
 /// throughput = sum of bytes delivered / (T sum over i of D(i))      the mean over batches
 /// half width = t(0.975, B - 1) s_B / sqrt(B)                        s_B: their standard deviation, B batches
 /// ```
-/// That is below the throughput by load counting by what links stand idle. A link that all nodes together can just fill
-/// is a queue in a closed network; with m messages under way over it on average it stands idle for `1 / (m + 1)` of the
-/// time (product form, one such link on a path; `docs/models.md`, 5.2).
+/// This is less than the throughput by load counting, because links are idle at times. A link that all nodes
+/// together can just fill is a queue in a closed network. With m messages under way over it on average it is
+/// idle for `1 / (m + 1)` of the time (product form, one such link on a path; `docs/models.md`, 5.2).
 ///
-/// Ranks are nodes: the network's placement is not looked at.
+/// Ranks are nodes: the placement of the network is ignored.
 ///
-/// Source: A. Law, "Simulation Modeling and Analysis" (batch means); W. Gordon, G. Newell, "Closed queuing systems with
-/// exponential servers", Operations Research 15 (1967) 254.
+/// Source: A. Law, "Simulation Modeling and Analysis" (batch means); W. Gordon, G. Newell, "Closed queuing
+/// systems with exponential servers", Operations Research 15 (1967) 254.
 ///
 /// # Errors
-/// Traffic that does not fit the fabric, pairs without a route, a rule that no message can follow, packets that wait
-/// for each other, and a watch that ended it.
+/// Traffic does not fit the fabric, pairs have no route, the rule cannot route messages, packets wait for
+/// each other, or the watch stopped the run.
 pub fn steady(
     network: &Network,
     traffic: &Traffic,
@@ -107,7 +110,7 @@ pub fn steady(
             .help(format!("at most {} in all", SteadyOptions::MOST_MESSAGES)));
     }
     let until = UntilMeasured { done: &done, watch };
-    // Groups are of flows on one path, on links that stay as they are.
+    // Groups work for flows on one path, over links that do not change.
     let may_group = !network.router.splits() && !fabric.limits_messages() && network.events().is_none();
     let sharing = if may_group { by_groups(&network.sharing) } else { network.sharing.clone() };
     let parts = NetworkParts { placement: fabric.node_ids().collect(), sharing, ..network.parts() };
@@ -122,8 +125,9 @@ pub fn steady(
     }
 }
 
-/// The same policy, worked out by groups where that is left open: many messages share each bottleneck. Rates are the
-/// same; measured on 72 nodes under Valiant with 64 messages of each under way, it takes a fourteenth of the time.
+/// Returns the same policy with the solver by groups, if the solver is left open, because many messages share
+/// each bottleneck link. Rates are the same; on 72 nodes under Valiant with 64 messages of each node under
+/// way, it takes a fourteenth of the time.
 fn by_groups(sharing: &SharingSpec) -> SharingSpec {
     match sharing {
         SharingSpec::MaxMin(spec) if spec.solver == Solver::Auto => {
@@ -154,7 +158,7 @@ fn check(fabric: &Fabric, options: &SteadyOptions) -> Result<(), Diagnostic> {
     }
 }
 
-/// Ends a run when all is measured, or when somebody else wants it.
+/// A watch that stops the run when everything is measured, or when another watch stops it.
 struct UntilMeasured<'a> {
     done: &'a AtomicBool,
     watch: Option<&'a dyn Watch>,
@@ -166,7 +170,7 @@ impl Watch for UntilMeasured<'_> {
     }
 }
 
-/// What is delivered within a batch so far.
+/// Deliveries within the current batch.
 #[derive(Default)]
 struct Batch {
     begin: Time,
@@ -176,28 +180,28 @@ struct Batch {
 
 /// Nodes that always have something to send.
 struct SteadyTraffic<'a> {
-    /// The traffic, in parts of one kind each.
+    /// Traffic, in parts of one kind each.
     demands: &'a [Demand],
     options: &'a SteadyOptions,
     draws: Mix,
     nodes: u32,
     senders: Vec<RankId>,
-    /// What all senders together could send \[B/s\].
+    /// Total rate that all senders could send \[B/s\].
     wanted: f64,
-    /// By rank: messages sent so far.
+    /// Number of messages sent by each rank.
     sent: IdVec<RankId, u32>,
-    /// By rank: bytes delivered while it is measured \[B\].
+    /// Bytes of each sender delivered in the measured time \[B\].
     got_through: IdVec<RankId, u64>,
-    /// By rank: what it could send \[B/s\].
+    /// Rate that each rank could send \[B/s\].
     could_send: IdVec<RankId, f64>,
-    /// The same of each part of the traffic.
+    /// Rate that each rank could send, by part of the traffic \[B/s\].
     could_send_of: Vec<IdVec<RankId, f64>>,
-    /// Deliveries so far.
+    /// Number of deliveries so far.
     delivered: u64,
     batch: Batch,
-    /// Deliveries of the batches that are over.
+    /// Number of deliveries in finished batches.
     measured: u64,
-    /// When measuring began and ended.
+    /// Begin and end of the measured time.
     span: (Time, Time),
     batches: Vec<f64>,
     done: &'a AtomicBool,
@@ -229,18 +233,19 @@ impl<'a> SteadyTraffic<'a> {
         }
     }
 
-    /// Messages under way.
+    /// Returns the number of messages under way.
     fn round(&self) -> u64 {
         self.senders.len() as u64 * u64::from(self.options.under_way)
     }
 
-    /// Deliveries of a batch, and those before the first.
+    /// Returns the number of deliveries in a batch, and that before the first batch.
     fn parts(&self) -> (u64, u64) {
         let batches = u64::from(SteadyOptions::BATCHES);
         (self.round() * u64::from(self.options.rounds) / batches, self.round() * u64::from(self.options.warm_up))
     }
 
-    /// Whom a rank sends to: which part of the traffic, and where within it; `unit` is the draw, in `[0, 1)`.
+    /// Returns the destination of a message of a rank. `unit` is a random number in `[0, 1)`, which selects
+    /// the part of the traffic and the destination within it.
     fn destination(&self, src: RankId, unit: f64) -> Option<NodeId> {
         let (last, parts) = self.demands.split_last()?;
         let mut ahead = unit * self.could_send[src];
@@ -251,7 +256,7 @@ impl<'a> SteadyTraffic<'a> {
             ahead -= could_send[src];
         }
         let rest = if parts.is_empty() { unit } else { ahead / self.could_send_of[parts.len()][src] };
-        // (Rounding may have come to 1, which is no draw.)
+        // (Rounding may have given 1, which is not a valid draw.)
         last.drawn(NodeId(src.0), rest.min(1.0 - f64::EPSILON))
     }
 
@@ -290,7 +295,7 @@ impl Workload for SteadyTraffic<'_> {
         self.nodes
     }
 
-    /// More than are sent, since the run is ended from outside.
+    /// Returns more messages than are sent, since the run is stopped from outside.
     fn messages(&self) -> u64 {
         let (batch, before) = self.parts();
         before + batch * u64::from(SteadyOptions::BATCHES) + self.round() + 1
@@ -312,7 +317,7 @@ impl Workload for SteadyTraffic<'_> {
 
     fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         if self.done.load(Ordering::Relaxed) {
-            // What is still under way drains, until the engine looks whether it shall go on.
+            // Remaining messages drain until the engine calls the watch.
             return;
         }
         let (batch, before) = self.parts();
@@ -326,7 +331,7 @@ impl Workload for SteadyTraffic<'_> {
             }
             self.send(message.id.src, self.options.bytes, requests);
         }
-        // What arrives at one instant belongs to one batch.
+        // Messages that arrive at one instant belong to one batch.
         let seconds = (now - self.batch.begin).seconds();
         if !measuring {
             self.batch.begin = now;
@@ -350,7 +355,7 @@ impl Workload for SteadyTraffic<'_> {
     }
 }
 
-/// The 0.975 quantile of Student's distribution with so many degrees of freedom, to 1e-2 from 3 on.
+/// Returns the 0.975 quantile of Student's distribution with `freedom` degrees of freedom, to 1e-2 from 3 on.
 ///
 /// Source: M. Abramowitz, I. Stegun, "Handbook of Mathematical Functions", 26.7.5.
 fn student(freedom: f64) -> f64 {

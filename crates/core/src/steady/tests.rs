@@ -1,4 +1,5 @@
-//! Throughput against closed forms and against all pairs counted by brute force from the definitions of the fabrics.
+//! Throughput compared with closed forms, and with all pairs counted by brute force from the definitions of
+//! the fabrics.
 
 use super::*;
 use crate::diagnostic::{Located, Sources};
@@ -36,7 +37,7 @@ fn minimal_routes_of_a_dragonfly_under_uniform_traffic() {
             near(counted.largest_load["node"], 1.0, 1e-12);
             near(counted.throughput, 1.0, 1e-12);
         }
-        // (ap)^2 / (N - 1) of a global link.
+        // The load of a global link is (ap)^2 / (N - 1).
         let (group, nodes) = (f64::from(2 * h * h), f64::from(2 * h * h * (2 * h * h + 1)));
         near(
             count(&dragonfly(h, Arrangement::Absolute), "minimal", &Traffic::Uniform, 1).largest_load["global"],
@@ -112,7 +113,7 @@ fn a_hyperx_under_uniform_traffic() {
 
 #[test]
 fn a_group_of_leaves_and_spines_is_bound_by_its_cables() {
-    // 5 groups of 4 leaves and 4 spines, 4 nodes a leaf, 4 cables a pair of groups: 16 * 16 / 4 pairs a cable.
+    // 5 groups of 4 leaves and 4 spines, 4 nodes per leaf, 4 cables per pair of groups: 16 * 16 / 4 pairs per cable.
     let fabric = dragonfly_plus(4, 4, 4, 4, 5);
     let loads = count(&fabric, "spray", &Traffic::Uniform, 1).largest_load;
     near(loads["global"], 16.0 * 16.0 / 4.0 / 79.0, 1e-9);
@@ -130,11 +131,11 @@ fn effective_bisection_of_full_bisection_trees() {
         let counted = count(&tree, rule, traffic, 20);
         assert!((counted.throughput - expected).abs() < 0.01, "{rule}: {counted:?} instead of {expected}");
     }
-    // Spread over all paths, nothing meets but at the nodes.
+    // Spread over all paths, messages meet only at the nodes.
     near(theta(&tree, "spray", &there), 1.0, 1e-9);
 }
 
-/// Counts the loads from what the rule says of each pair by itself.
+/// Counts the loads from the route of each pair.
 fn by_pairs(fabric: &Arc<Fabric>, rule: &str, traffic: &Traffic) -> IdVec<LinkId, f64> {
     let router = RoutingSpec::parse_name(rule).unwrap().build(fabric, 1).unwrap();
     let mut loads = IdVec::filled(fabric.links().len(), 0.0);
@@ -232,7 +233,7 @@ fn words_for_traffic() {
 
 #[test]
 fn the_busiest_sender_of_a_list_sends_with_its_whole_bandwidth() {
-    // Two nodes send to a third, one of them twice as much: 1.5 times what it can take.
+    // Two nodes send to a third, one of them twice as much: 1.5 times its bandwidth.
     let fabric = of_cables("switch", 1, 4, [], None);
     let pairs = [(0, 2, 10.0), (1, 2, 20.0)].map(|(src, dst, much)| (NodeId(src), NodeId(dst), much));
     near(theta(&fabric, "minimal", &Traffic::Listed(pairs.to_vec())), 1.0 / 1.5, 1e-12);
@@ -268,7 +269,7 @@ fn no_permutation_that_is_drawn_is_worse_than_the_worst() {
 
 #[test]
 fn a_hot_group_takes_its_part_of_all_traffic() {
-    // 8 of 72 nodes get a tenth of all and their part of the rest: 72 * 0.1 / 8 + 0.9 = 1.8 of what they can take.
+    // 8 of 72 nodes get a tenth of all traffic and their part of the rest: 72 * 0.1 / 8 + 0.9 = 1.8 of their bandwidth.
     let fabric = dragonfly(2, Arrangement::Absolute);
     near(theta(&fabric, "minimal", &Traffic::HotGroup(0.1)), 1.0 / 1.8, 1e-9);
     near(theta(&fabric, "minimal", &Traffic::HotGroup(0.0)), theta(&fabric, "minimal", &Traffic::Uniform), 1e-9);

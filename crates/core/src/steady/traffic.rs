@@ -9,30 +9,32 @@ use crate::reading::csv::{self, Column};
 use crate::rng::Stream;
 use crate::routing::{Blocks, Demand, Manner, Router};
 
-/// Who sends to whom, all the time.
+/// Steady traffic: the destinations of each node.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Traffic {
-    /// Every node to all others, in equal parts.
+    /// From every node to all other nodes, in equal parts.
     Uniform,
-    /// Every node to all nodes of the group k after its own, in equal parts. Without groups, of the switch k after its
-    /// own; where nodes are their own switches, to the node k after it.
+    /// From every node to all nodes of the group k after its own, in equal parts. Without groups, to the
+    /// switch k after its own; if nodes are their own switches, to the node k after it.
     Adversarial(u32),
-    /// A random half of the nodes, each with one of the other half.
+    /// From a random half of the nodes, each to one node of the other half.
     Bisection {
-        /// Whether the other half sends back.
+        /// Set if the other half sends back.
         both: bool,
     },
-    /// Every node to one other, drawn at random; each gets from one.
+    /// From every node to one other, drawn at random, so that each node receives from one.
     Permutation,
-    /// Every node to one other: the permutation that loads a link most, as far as it is looked for (see `worst`).
+    /// From every node to one other: the permutation found to load a link most (see `worst`).
     WorstCase,
-    /// This part of what every node sends to all nodes of the first group, in equal parts, the rest to all others.
+    /// From every node this fraction to all nodes of the first group, in equal parts, and the rest to all
+    /// other nodes.
     HotGroup(f64),
-    /// From, to and how much: scaled so that no node sends more than its bandwidth, and one as much.
+    /// Source, destination and weight of each pair, scaled so that no node sends more than its bandwidth and
+    /// one node sends exactly that.
     Listed(Vec<(NodeId, NodeId, f64)>),
 }
 
-/// The words for traffic.
+/// List of the words for traffic.
 const WORDS: &str =
     "uniform, adversarial=K, worst-case, hot-group=F, bisection, permutation, or a CSV file src,dst,bytes";
 
@@ -47,12 +49,11 @@ const COLUMNS: [Column; 7] = [
 ];
 
 impl Traffic {
-    /// Traffic by its word, or the messages of a file: `uniform`, `adversarial=K`, `worst-case`,
-    /// `hot-group=F`, `bisection`, `permutation`, `FILE`.
-    /// `both` says that both directions of `bisection` are meant.
+    /// Reads traffic from its word, or from the messages of a file: `uniform`, `adversarial=K`, `worst-case`,
+    /// `hot-group=F`, `bisection`, `permutation`, `FILE`. `both` selects both directions of `bisection`.
     ///
     /// # Errors
-    /// An unknown word, `both` where it has no meaning, and every mistake of the file.
+    /// The word is unknown, or `both` has no meaning for it; and every mistake in the file.
     pub fn parse(
         text: &Located<String>,
         both: bool,
@@ -105,7 +106,7 @@ impl Traffic {
                 pairs.push((NodeId(src), NodeId(dst), bytes as f64));
             }
         })?;
-        // Bytes are whole numbers: their order does not matter.
+        // Bytes are whole numbers, so the order of their sum does not matter.
         pairs.sort_unstable_by_key(|&(src, dst, _)| (src, dst));
         pairs.dedup_by(|next, first| {
             let same = (next.0, next.1) == (first.0, first.1);
@@ -121,15 +122,16 @@ impl Traffic {
         Ok(Self::Listed(pairs))
     }
 
-    /// Whether it is drawn.
+    /// Returns true if the traffic is random.
     pub fn is_random(&self) -> bool {
         matches!(self, Self::Bisection { .. } | Self::Permutation)
     }
 
-    /// How much each node sends to each other with its whole bandwidth \[B/s\]: demands whose loads add up.
+    /// Returns the rates that each node sends to every other node with its whole bandwidth \[B/s\], as
+    /// demands whose loads are added.
     ///
     /// # Errors
-    /// Where traffic does not fit the fabric.
+    /// The traffic does not fit the fabric.
     pub(crate) fn demands(&self, fabric: &Fabric, router: &dyn Router, seed: u64) -> Result<Vec<Demand>, Diagnostic> {
         let Self::HotGroup(part) = self else { return Ok(vec![self.demand(fabric, router, seed)?]) };
         if router.choice().is_some_and(|choice| choice.manner() == Manner::Bound) {
@@ -147,7 +149,7 @@ impl Traffic {
         ])
     }
 
-    /// The same of traffic of one kind.
+    /// Returns the demand of traffic of one kind.
     pub(crate) fn demand(&self, fabric: &Fabric, router: &dyn Router, seed: u64) -> Result<Demand, Diagnostic> {
         let bandwidth = |node: NodeId| bandwidth(fabric, node);
         let nodes = fabric.nodes();
@@ -170,7 +172,7 @@ impl Traffic {
                 let mut order: Vec<NodeId> = fabric.node_ids().collect();
                 Stream::new(seed, "throughput.bisection").shuffle(&mut order);
                 let (one, other) = order.split_at(order.len() / 2);
-                // Of an odd number of nodes one is left over.
+                // With an odd number of nodes one node is left over.
                 let there = one.iter().zip(other).map(|(&src, &dst)| (src, dst, bandwidth(src)));
                 let back = one.iter().zip(other).map(|(&src, &dst)| (dst, src, bandwidth(dst)));
                 let mut pairs: Vec<_> = if *both { there.chain(back).collect() } else { there.collect() };
@@ -180,7 +182,7 @@ impl Traffic {
             Self::Permutation => {
                 let mut order: Vec<NodeId> = fabric.node_ids().collect();
                 Stream::new(seed, "throughput.permutation").shuffle(&mut order);
-                // Around one circle, so that nobody sends to itself.
+                // All nodes form one circle, so that no node sends to itself.
                 let next = order.iter().cycle().skip(1);
                 let mut pairs: Vec<_> = order.iter().zip(next).map(|(&src, &dst)| (src, dst, bandwidth(src))).collect();
                 pairs.retain(|pair| pair.0 != pair.1);
@@ -208,15 +210,15 @@ impl Traffic {
     }
 }
 
-/// What a node can send \[B/s\].
+/// Returns the bandwidth of a node into the network \[B/s\].
 fn bandwidth(fabric: &Fabric, node: NodeId) -> f64 {
     let out = fabric.graph().edges(NodeIndex::new(node.index()));
-    // What leads elsewhere than into the network, as inside a server, is no part of what θ is of.
+    // θ is a fraction of the bandwidth into the network; links inside a server do not count.
     let into = out.filter(|edge| fabric.family().leads_into_network(*edge.weight()));
     into.map(|edge| fabric.link(*edge.weight()).capacity.bytes_per_second()).sum()
 }
 
-/// By node: the group of its switch, or its switch where there are no groups, numbered from 0.
+/// Returns the group of each node's switch, or the switch if there are no groups, numbered from 0.
 pub fn groups(fabric: &Fabric) -> Vec<u32> {
     let group = |node: NodeId| {
         let leaf = fabric.leaf_of(node);

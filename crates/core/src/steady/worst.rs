@@ -1,17 +1,18 @@
 //! The permutation that loads a link most, by matching.
 //!
-//! Under an oblivious rule the load that a permutation π puts on a link l is the sum of w_l(s, π(s)) over all sources
-//! s, w_l(s, d) being the part of the traffic from s to d that crosses l. So the permutation that loads l most is a
-//! matching of sources and destinations of the largest weight, and the worst of all permutations is the worst over all
-//! links.
+//! Let w_l(s, d) be the fraction of the traffic from s to d that crosses link l under an oblivious rule. The
+//! load that a permutation π puts on l is the sum of w_l(s, π(s)) over all sources s. So the permutation that
+//! loads l most is a matching of sources and destinations with the largest weight. The worst permutation is
+//! the worst over all links.
 //!
 //! Source: B. Towles, W. Dally, "Worst-case traffic for oblivious routing functions", SPAA 2002.
 //!
-//! What is done here is that for a sample of links, [`LINKS`] of each kind, evenly spread. Where a route is one path,
-//! weights are 0 and 1, and the matching (Hopcroft and Karp) is exact for that link; where it is several, pairs are
-//! matched by falling weight, which gives a permutation that is at least half as bad. Of more than [`WHOLE`] nodes all
-//! those of a switch send alike: to those in their places on another switch, and the routes are those of the first node
-//! of each. What comes out is a permutation whose throughput is a bound: the worst one has no more.
+//! This module does that for a sample of links, [`LINKS`] of each kind, evenly spread. If a route is one
+//! path, weights are 0 and 1, and the matching (Hopcroft and Karp) is exact for that link. If it is several
+//! paths, pairs are matched by falling weight, which gives a permutation that is at least half as bad. On
+//! more than [`WHOLE`] nodes all nodes of a switch send alike, to the nodes in the same positions on another
+//! switch, with the routes of the first node of each switch. The throughput of the permutation is an upper
+//! bound of that of the worst permutation.
 
 use super::kind::kind;
 use crate::base::threads;
@@ -20,26 +21,27 @@ use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId};
 use crate::routing::{Manner, Path, Router};
 
-/// Links of a kind that are looked at.
+/// Number of links of each kind that are examined.
 const LINKS: usize = 8;
-/// Nodes that are matched one by one.
+/// Largest number of nodes that are matched one by one.
 const WHOLE: u32 = 2048;
-/// Parts that are matched at most: switches, or nodes.
+/// Largest number of units (switches or nodes) that are matched.
 const MOST: usize = 4096;
-/// Weights of pairs are told apart by so many steps.
+/// Number of steps into which the weights of pairs are divided.
 const STEPS: f64 = 16.0;
 
-/// What sends together: a node, or the nodes of a switch.
+/// Nodes that send alike: one node, or the nodes of a switch.
 struct Unit {
     nodes: Vec<u32>,
 }
 
-/// By node: whom it sends to in a permutation that is as bad as can be for one of the links looked at.
+/// Returns the destination of each node in a permutation that is as bad as possible for one of the examined
+/// links.
 ///
 /// Cost: U^2 routes for U units, and a matching among U of each side for each link.
 ///
 /// # Errors
-/// Rules whose routes depend on what is under way, and fabrics of more than 4,096 units.
+/// The routes of the rule depend on the messages under way, or the fabric has more than 4,096 units.
 pub fn worst_case(fabric: &Fabric, router: &dyn Router) -> Result<Vec<u32>, Diagnostic> {
     let units = units(fabric);
     if units.len() > MOST {
@@ -61,7 +63,7 @@ pub fn worst_case(fabric: &Fabric, router: &dyn Router) -> Result<Vec<u32>, Diag
     for (link, pairs) in links.iter().zip(weights(&units, router, &links)) {
         let (matched, weight) = matching(units.len(), &pairs);
         let load = weight / fabric.link(*link).capacity.bytes_per_second();
-        // Of links that are as busy the first counts, whatever the last digits of sums.
+        // The first of equally busy links counts, regardless of the last digits of sums.
         if load > best.0 * (1.0 + 1e-9) {
             best = (load, matched);
         }
@@ -69,7 +71,7 @@ pub fn worst_case(fabric: &Fabric, router: &dyn Router) -> Result<Vec<u32>, Diag
     Ok(completed(fabric.nodes(), &units, &best.1))
 }
 
-/// Nodes by switch, or one by one.
+/// Returns the nodes by switch, or one by one.
 fn units(fabric: &Fabric) -> Vec<Unit> {
     if fabric.nodes() <= WHOLE {
         return (0..fabric.nodes()).map(|node| Unit { nodes: vec![node] }).collect();
@@ -80,7 +82,7 @@ fn units(fabric: &Fabric) -> Vec<Unit> {
     same.map(|nodes| Unit { nodes: nodes.iter().map(|&(_, node)| node).collect() }).collect()
 }
 
-/// Links between switches, some of each kind.
+/// Returns a sample of the links between switches, some of each kind.
 fn sample(fabric: &Fabric) -> Vec<LinkId> {
     let mut by_kind: Vec<(String, Vec<LinkId>)> = Vec::new();
     let mut known: Vec<((u8, bool), usize)> = Vec::new();
@@ -108,7 +110,7 @@ fn sample(fabric: &Fabric) -> Vec<LinkId> {
     by_kind.iter().flat_map(|(_, links)| spread(links)).collect()
 }
 
-/// By link: the pairs of units that cross it, with which part of what they send.
+/// Returns the pairs of units whose traffic crosses each link, with the crossing part of it in nodes.
 fn weights(units: &[Unit], router: &dyn Router, links: &[LinkId]) -> Vec<Vec<(u32, u32, f64)>> {
     let most = links.iter().map(|link| link.index()).max().map_or(0, |most| most + 1);
     let mut place = vec![u32::MAX; most];
@@ -151,8 +153,8 @@ fn weights(units: &[Unit], router: &dyn Router, links: &[LinkId]) -> Vec<Vec<(u3
     by_link
 }
 
-/// Matches pairs by falling weight, as many of each step of weights as can be; those matched stay so, though with
-/// whom may change. Returns the pairs and their weight.
+/// Matches pairs by falling weight, as many as possible at each step of weights. Matched units stay matched,
+/// but their partners may change. Returns the pairs and their weight.
 fn matching(units: usize, pairs: &[(u32, u32, f64)]) -> (Vec<(u32, u32)>, f64) {
     let most = pairs.iter().map(|pair| pair.2).fold(0.0, f64::max);
     if most <= 0.0 {
@@ -183,7 +185,7 @@ fn matching(units: usize, pairs: &[(u32, u32, f64)]) -> (Vec<(u32, u32)>, f64) {
 
 const FREE: u32 = u32::MAX;
 
-/// Sources, destinations, and who may be matched with whom.
+/// Sources, destinations, and the pairs that may be matched.
 struct Bipartite {
     ways: Vec<Vec<u32>>,
     to: Vec<u32>,
@@ -195,7 +197,7 @@ impl Bipartite {
         Self { ways: vec![Vec::new(); units], to: vec![FREE; units], from: vec![FREE; units] }
     }
 
-    /// A matching of most pairs, grown from the one there is: shortest augmenting paths, many at a time.
+    /// Extends the matching to the largest number of pairs by shortest augmenting paths, many at a time.
     ///
     /// Source: J. Hopcroft, R. Karp, "An n^5/2 algorithm for maximum matchings in bipartite graphs", 1973.
     fn match_most(&mut self) {
@@ -211,7 +213,8 @@ impl Bipartite {
         }
     }
 
-    /// How many pairs lie between a free source and each; whether a free destination is found.
+    /// Computes the distance of each source from a free source, in pairs. Returns true if a free destination
+    /// is found.
     fn layers(&self, distance: &mut [u32]) -> bool {
         distance.fill(FREE);
         let mut queue: Vec<u32> = (0..self.ways.len() as u32).filter(|&src| self.to[src as usize] == FREE).collect();
@@ -233,7 +236,7 @@ impl Bipartite {
         found
     }
 
-    /// Goes down the layers to a free destination and matches along the way.
+    /// Walks down the layers to a free destination and matches along the way.
     fn augment(&mut self, start: u32, distance: &mut [u32], next: &mut [usize]) {
         let mut way = vec![start];
         while let Some(&src) = way.last() {
@@ -262,7 +265,8 @@ impl Bipartite {
     }
 }
 
-/// The matched units, and all that is left over matched somehow, nobody with itself where that can be.
+/// Returns the destinations of the matched units, and arbitrary ones for the remaining nodes. No node sends
+/// to itself if that can be avoided.
 fn completed(nodes: u32, units: &[Unit], matched: &[(u32, u32)]) -> Vec<u32> {
     let mut to = vec![FREE; nodes as usize];
     let mut taken = vec![false; nodes as usize];
@@ -279,7 +283,7 @@ fn completed(nodes: u32, units: &[Unit], matched: &[(u32, u32)]) -> Vec<u32> {
     }
     for &src in &sources {
         if to[src as usize] == src {
-            // Any other place of those left over takes this one; a lone one stays with itself.
+            // Swaps with any other remaining node; a single one keeps itself.
             if let Some(&other) = sources.iter().find(|&&other| other != src && to[other as usize] != src) {
                 to.swap(src as usize, other as usize);
             }

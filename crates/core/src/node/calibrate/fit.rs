@@ -1,32 +1,34 @@
-//! The fit: weighted least squares, robust and without negative parameters, that knows what it cannot know.
+//! The fit: robust weighted least squares without negative parameters, which also detects parameters that the
+//! measurements do not determine.
 //!
-//! Every measurement is an equation, weighted so that relative residuals count. Outliers are held down by Huber's
-//! weights, renewed until nothing changes. The normal matrix, with its columns scaled to one, is taken apart into its
-//! eigenvectors: a combination of parameters with a part in a direction whose eigenvalue is next to nothing is not
-//! identifiable. Parameters that come out negative are held at 0, the most negative first.
+//! Every measurement is an equation, weighted so that relative residuals count. Huber's weights limit the
+//! influence of outliers; they are updated until nothing changes. The normal matrix, with its columns scaled
+//! to one, is decomposed into its eigenvectors. A combination of parameters is not identifiable if it has a
+//! component in a direction whose eigenvalue is almost zero. Negative parameters are fixed at 0, the most
+//! negative first.
 
 use super::model::{self, COUNT, Setting};
 use super::samples::Sample;
 use crate::base::Arrange;
 
-/// Eigenvalues below this part of the largest count as none.
+/// Fraction of the largest eigenvalue below which an eigenvalue counts as zero.
 const NOTHING: f64 = 1e-10;
-/// Where Huber's weights begin to fall, in standard deviations: 95 % efficient where errors are normal.
+/// Residual at which Huber's weights begin to fall \[standard deviations\]: 95 % efficient for normal errors.
 pub(super) const HUBER: f64 = 1.345;
-/// Standard deviations on each side of an interval that holds in 19 of 20 cases.
+/// Half the width of a 95 % interval \[standard deviations\].
 pub(super) const WIDTH: f64 = 1.96;
 
 type Matrix = [[f64; COUNT]; COUNT];
 
-/// What came out.
+/// Result of a fit.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
-    /// Parameters \[ps, ps/B\]; of what is not identifiable, the smallest that fit.
+    /// Parameters \[ps, ps/B\]; for those not identifiable, the smallest values that fit.
     pub values: [f64; COUNT],
     /// Variance of the relative residuals.
     variance: f64,
     solved: Solved,
-    /// Held at 0.
+    /// Set for each parameter that is fixed at 0.
     held: [bool; COUNT],
 }
 
@@ -35,7 +37,7 @@ pub(super) struct Fit {
 struct Solved {
     scale: [f64; COUNT],
     eigenvalues: [f64; COUNT],
-    /// By column.
+    /// Eigenvectors, by column.
     vectors: Matrix,
 }
 
@@ -50,10 +52,10 @@ impl Solved {
 }
 
 impl Fit {
-    /// The sum of some parameters and how far it may be off; none where the measurements do not tell it.
+    /// Returns the sum of some parameters and its error; `None` if the measurements do not determine the sum.
     pub fn sum(&self, which: &[usize]) -> Option<(f64, f64)> {
         let solved = &self.solved;
-        // A parameter that no equation has is unknown.
+        // A parameter in no equation is unknown.
         if which.iter().any(|&i| solved.scale[i] == 0.0) {
             return None;
         }
@@ -89,8 +91,8 @@ pub(super) fn fit(setting: &Setting, samples: &[Sample], rounds: usize) -> Fit {
     result
 }
 
-/// Whether a round trip waits for its message, before any parameter is known: work hides between half and all of a
-/// round trip without work.
+/// Guesses if a round trip waits for its message, before any parameter is known. The work that a round trip
+/// can hide is between half and all of the time of a round trip without work.
 fn guess(samples: &[Sample], sample: &Sample) -> bool {
     let idle = samples.iter().filter(|other| other.work.ps() == 0.0 && other.call == sample.call);
     let near = idle.min_by_key(|other| other.bytes.abs_diff(sample.bytes));
@@ -98,7 +100,7 @@ fn guess(samples: &[Sample], sample: &Sample) -> bool {
 }
 
 fn robust(setting: &Setting, samples: &[Sample], exposed: &[bool], rounds: usize) -> Fit {
-    // Equations that are divided by the measured time: residuals are relative.
+    // Equations are divided by the measured time, so that residuals are relative.
     let equations: Vec<([f64; COUNT], f64)> = samples
         .iter()
         .zip(exposed)
@@ -134,7 +136,7 @@ fn residuals(equations: &[([f64; COUNT], f64)], values: &[f64; COUNT]) -> Vec<f6
     equations.iter().map(|(factors, wanted)| fitted(factors) - wanted).collect()
 }
 
-/// The standard deviation that the median size of the residuals stands for, where errors are normal.
+/// Estimates the standard deviation of normal errors from the median size of the residuals.
 pub(super) fn spread(residuals: &[f64]) -> f64 {
     let mut sizes: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
     sizes.arrange_by(f64::total_cmp);
@@ -146,13 +148,13 @@ fn without_negatives(equations: &[([f64; COUNT], f64)], weights: &[f64]) -> Fit 
     let all = least_squares(equations, weights, held);
     let mut fit = all.clone();
     loop {
-        // Where something is not identifiable, negative values may be the share of another parameter.
+        // A negative value of a parameter that is not identifiable may belong to another parameter.
         let known = |i: usize| fit.sum(&[i]).is_some();
         let worst = (0..COUNT)
             .filter(|&i| !held[i] && fit.values[i] < 0.0 && known(i))
             .min_by(|&a, &b| (fit.values[a] * fit.solved.scale[a]).total_cmp(&(fit.values[b] * fit.solved.scale[b])));
         let Some(worst) = worst else {
-            // That a parameter is held does not make it, or the others, any surer.
+            // Fixing a parameter does not reduce the errors.
             return Fit { solved: all.solved, ..fit };
         };
         held[worst] = true;
@@ -186,7 +188,7 @@ fn least_squares(equations: &[([f64; COUNT], f64)], weights: &[f64], held: [bool
     Fit { values, variance: 0.0, solved, held }
 }
 
-/// Eigenvalues and eigenvectors (by column) of a symmetric matrix, by Jacobi's rotations.
+/// Returns eigenvalues and eigenvectors (by column) of a symmetric matrix, by Jacobi's rotations.
 fn eigen(mut a: Matrix) -> ([f64; COUNT], Matrix) {
     let mut vectors: Matrix = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j))));
     for _ in 0..60 {

@@ -1,15 +1,15 @@
-//! g: the least time between two messages, from trains of them.
+//! The least time between two messages, g, from trains of messages.
 
 use super::Estimate;
 use super::fit::{Fit, WIDTH};
 use super::model::{self, ORS, OSS, Setting};
 use super::samples::{self, Sample};
 
-/// How much longer than what messages take anyway their interval must be, for g to be its reason.
+/// Factor by which the interval between messages must exceed their own time for g to be the reason.
 const CLEARLY: f64 = 1.05;
 
-/// g, if some train shows it, and else what it is at most \[ns\]: its messages are apart by the largest of g and of
-/// what a message takes at the sender, on the network and at the receiver.
+/// Returns g if some train shows it, else an upper bound of g \[ns\]. The interval between messages is the
+/// largest of g and the times that a message takes at the sender, on the network and at the receiver.
 pub(super) fn find(
     trains: &[Sample],
     setting: &Setting,
@@ -21,7 +21,7 @@ pub(super) fn find(
     let reduced = samples::reduce(trains, percentile);
     let least = reduced.iter().map(|train| train.time.ps()).fold(f64::INFINITY, f64::min);
     let known = fit.sum(&[model::O]).is_some();
-    // Where only the sum of Oss and Ors is known, neither is larger.
+    // If only the sum of Oss and Ors is known, it is an upper bound for both.
     let mut values = fit.values;
     if fit.sum(&[OSS]).is_none() {
         let sum = values[OSS] + values[ORS];
@@ -43,7 +43,7 @@ pub(super) fn find(
     let deviation = if all.len() > 1 {
         (all.iter().map(|one| (one - centre) * (one - centre)).sum::<f64>() / (count - 1.0)).sqrt()
     } else {
-        // One measurement says nothing of its own error: that of the others is taken.
+        // A single measurement does not show its error, so the median residual of the fit is used.
         1.4826 * residual * value
     };
     (g.value, g.error) = (Some(value), Some(WIDTH * deviation / count.sqrt()));

@@ -1,8 +1,8 @@
 //! Parameters of LogGPS from measured round trips.
 //!
-//! Two ranks send a message of k bytes there and back; between its send and its receive the first rank works for a time
-//! w. Whether w is 0 or long, the time of the round trip grows linearly with k in up to three pieces (short, eager,
-//! rendezvous), and the slopes and intercepts of these lines are sums of the parameters:
+//! Two ranks send a message of k bytes there and back. Between its send and its receive the first rank works
+//! for a time w. Whether w is 0 or long, the time of the round trip grows linearly with k in up to three
+//! pieces: short, eager, rendezvous. The slopes and intercepts of these lines are sums of the parameters:
 //!
 //! | | w = 0 | w long |
 //! |---|---|---|
@@ -11,13 +11,20 @@
 //! | slope from s to S | 2 (Oss + Ors + Gl) | Oss + Ors |
 //! | slope above S | 2 (Osl + Orl + Gl) | 2 Osl + Orl + Gl |
 //!
-//! Oss and Ors only ever come as a sum: to tell them apart, the time of a blocking send, `o + k Oss`, is measured too.
-//! The gap g between two messages is seen only where messages follow each other faster than that: in the time between
-//! two messages of a long train (`interval`), where it is longer than a message takes at either end and on the network.
-//! S may be told without a clock: whether a send of a length is done before its receive is posted (`eager`,
-//! `rendezvous`). Where it is not told, or not to the byte, it is where the lines fit best. The lines are not fitted
-//! one by one: all measurements are fitted at once, so that every one of them counts for every parameter in it, and
-//! what the measurements cannot tell is known and said instead of guessed.
+//! Oss and Ors occur only as a sum. To separate them, the time of a blocking send, `o + k Oss`, is measured
+//! too.
+//!
+//! The gap g between two messages shows only if messages follow each other as fast as possible: in the time
+//! between two messages of a long train (`interval`), if that is longer than a message takes at either end
+//! and on the network.
+//!
+//! S can be measured without a clock: a send either finishes before its receive is posted or it does not
+//! (`eager`, `rendezvous`). If S is not measured, or not to the byte, it is chosen so that the lines fit
+//! best.
+//!
+//! All measurements are fitted at once instead of line by line, so that every measurement counts for every
+//! parameter in it. Parameters that the measurements do not determine are reported as such instead of
+//! guessed.
 //!
 //! Source: Ino, Fujimoto, Hagihara: LogGPS, sections 4.1 and 4.2, table 6 and figure 5.
 
@@ -43,12 +50,12 @@ pub use samples::{Sample, read};
 use fit::Fit;
 use model::{COUNT, Setting};
 
-/// What sends without a receive tell of S.
+/// Bounds of S from sends without a posted receive.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Told {
-    /// The longest that was done \[B\].
+    /// Longest message whose send finished \[B\].
     eager: Option<u64>,
-    /// The shortest that was not \[B\].
+    /// Shortest message whose send did not finish \[B\].
     rendezvous: Option<u64>,
 }
 
@@ -65,14 +72,14 @@ impl Told {
         Ok(Self { eager, rendezvous })
     }
 
-    /// Lengths that S may be: of these, and what is told to be eager.
+    /// Returns the possible values of S: those of `lengths` within the bounds, and the longest eager length.
     fn allowed(self, lengths: &[u64]) -> Vec<u64> {
         let possible = |length: u64| {
             self.eager.is_none_or(|eager| length >= eager) && self.rendezvous.is_none_or(|waits| length < waits)
         };
         let mut allowed: Vec<u64> =
             lengths.iter().copied().chain(self.eager).filter(|&length| possible(length)).collect();
-        // Every measured message waits: S is below all of them.
+        // Every measured message waits, so S is below all of them.
         if allowed.is_empty() {
             allowed.extend(self.rendezvous.map(|waits| waits.saturating_sub(1)));
         }
@@ -82,14 +89,14 @@ impl Told {
     }
 }
 
-/// What the fit is told.
+/// Options of the fit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Options {
-    /// s, if it is known; else it is found.
+    /// s, if it is known; otherwise it is fitted.
     pub short: Option<Bytes>,
-    /// S, if it is known; else it is found.
+    /// S, if it is known; otherwise it is fitted.
     pub sync: Option<Bytes>,
-    /// Which of the repetitions of a measurement counts, from 0 (the fastest) to 100.
+    /// Percentile of the repetitions of a measurement that counts, from 0 (the fastest) to 100.
     pub percentile: f64,
 }
 
@@ -99,78 +106,79 @@ impl Default for Options {
     }
 }
 
-/// What is known of a parameter, or of a sum of some.
+/// An estimate of a parameter or of a sum of parameters.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Estimate {
-    /// The parameter, or the sum: `Oss`, `Oss + Ors`.
+    /// Name of the parameter or sum: `Oss`, `Oss + Ors`.
     pub name: String,
-    /// `ns` or `ns/B`.
+    /// Unit: `ns` or `ns/B`.
     pub unit: &'static str,
-    /// The most likely value; none where the measurements do not tell it.
+    /// Most likely value; `None` if the measurements do not determine it.
     pub value: Option<f64>,
-    /// It is off by less than this in 19 of 20 cases, if the model holds.
+    /// Half the width of the 95 % interval of the value, if the model holds.
     pub error: Option<f64>,
 }
 
 /// A threshold between protocols.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Threshold {
-    /// The longest message on the near side \[B\].
+    /// Longest message below the threshold \[B\].
     pub bytes: u64,
-    /// The shortest measured message on the far side \[B\]: the threshold may be anywhere below. None if it was given.
+    /// Shortest measured message above the threshold \[B\]; the threshold may be anywhere below it. `None` if
+    /// the threshold was given.
     pub below: Option<u64>,
 }
 
-/// A measurement and what the parameters say of it.
+/// A measurement with its fitted time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Point {
-    /// What was measured.
+    /// Kind of measurement.
     pub call: Measured,
     /// Length of the message \[B\].
     pub bytes: u64,
     /// Work between send and receive \[s\].
     pub work_s: f64,
-    /// Its time \[s\].
+    /// Measured time \[s\].
     pub time_s: f64,
-    /// What it should be \[s\].
+    /// Time according to the fitted parameters \[s\].
     pub fitted_s: f64,
 }
 
 impl Point {
-    /// How far off the measurement is, of what it should be.
+    /// Returns the difference of measured and fitted time, relative to the fitted time.
     pub fn residual(&self) -> f64 {
         self.time_s / self.fitted_s - 1.0
     }
 }
 
-/// What the measurements say.
+/// Result of a calibration.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Calibration {
     /// The eight parameters.
     pub parameters: Vec<Estimate>,
-    /// g; none where messages never follow each other closely enough for it to be seen.
+    /// g; without a value if messages never follow each other closely enough to show it.
     pub g: Estimate,
-    /// Where trains of messages were measured but g is not seen: it is no more than this \[ns\].
+    /// Upper bound of g \[ns\], if trains of messages were measured but do not show g.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub g_at_most: Option<f64>,
-    /// Sums that are known although not all their parameters are.
+    /// Sums that are known although not all of their parameters are.
     pub sums: Vec<Estimate>,
-    /// s; none if every measured message is short.
+    /// s; `None` if every measured message is short.
     pub s: Option<Threshold>,
-    /// S; none if no measured message waits for its receiver.
+    /// S; `None` if no measured message waits for its receiver.
     #[serde(rename = "S")]
     pub sync: Option<Threshold>,
-    /// Measurements read.
+    /// Number of measurements read.
     pub samples: usize,
-    /// The measurements that were fitted: one of each length, work and call.
+    /// The fitted measurements: one of each length, work and call.
     pub points: Vec<Point>,
-    /// Median of the sizes of the relative residuals.
+    /// Median of the absolute relative residuals.
     pub median_residual: f64,
-    /// The largest of them.
+    /// Largest absolute relative residual.
     pub largest_residual: f64,
 }
 
-/// Names and units, in the order of [`model`].
+/// Names and units of the parameters, in the order of [`model`].
 const NAMES: [(&str, &str); COUNT] = [
     ("L", "ns"),
     ("o", "ns"),
@@ -182,16 +190,16 @@ const NAMES: [(&str, &str); COUNT] = [
     ("Gl", "ns/B"),
 ];
 
-/// Sums that round trips tell even where they do not tell each parameter in them.
+/// Sums that round trips can determine even if they do not determine each parameter in the sum.
 const SUMS: [&[usize]; 6] = [&[2, 3], &[6, 7], &[5, 6], &[2, 3, 4], &[2, 3, 7], &[5, 6, 7]];
 
 /// Finds the parameters that explain the measurements best.
 ///
-/// Cost: a fit is O(n) for n different measurements; where both thresholds are to be found there are O(k^2) fits, for k
-/// different lengths, of which at most 64 are looked at first.
+/// Cost: a fit is O(n) for n different measurements. If both thresholds are fitted there are O(k^2) fits for
+/// k different lengths; at most 64 lengths are tried first.
 ///
 /// # Errors
-/// Too few measurements to say anything, or thresholds that contradict each other.
+/// Too few measurements for any estimate, or thresholds that contradict each other.
 pub fn calibrate(samples: &[Sample], options: &Options) -> Result<Calibration, Diagnostic> {
     if let (Some(short), Some(sync)) = (options.short, options.sync)
         && short > sync
@@ -230,7 +238,7 @@ fn report(
     setting: Setting,
     fit: &Fit,
 ) -> Calibration {
-    // Parameters are reckoned in picoseconds.
+    // Parameters are computed in picoseconds.
     let estimate = |name: String, unit, which: &[usize]| {
         let known = fit.sum(which);
         let in_ns = |value: f64| value / 1e3;
@@ -283,13 +291,13 @@ fn report(
 }
 
 impl Calibration {
-    /// The parameters that the measurements do not tell.
+    /// Returns the parameters that the measurements do not determine.
     pub fn missing(&self) -> Vec<&str> {
         let unknown = self.parameters.iter().filter(|parameter| parameter.value.is_none());
         unknown.map(|parameter| parameter.name.as_str()).chain(self.sync.is_none().then_some("S")).collect()
     }
 
-    /// What to measure so that everything can be told; none where it can.
+    /// Returns the measurements to add so that all parameters can be determined; empty if they are already.
     pub fn advice(&self) -> Vec<String> {
         let unknown = |name: &str| self.missing().contains(&name);
         let mut advice = Vec::new();
@@ -322,7 +330,7 @@ impl Calibration {
         advice
     }
 
-    /// A machine file with the parameters; none where one is missing.
+    /// Returns a machine file with the parameters; `None` if one is missing.
     pub fn machine(&self, origin: &str) -> Option<String> {
         if !self.missing().is_empty() {
             return None;
@@ -335,7 +343,7 @@ impl Calibration {
         );
         for parameter in &self.parameters {
             let (value, error) = (parameter.value?, parameter.error?);
-            // As many digits as the error leaves meaning to, and one more.
+            // Writes one digit more than the error justifies.
             let digits = if parameter.unit == "ns" { 1 } else { 4 };
             text += &format!(
                 "{} = \"{value:.digits$} {}\"  # +- {error:.digits$} {}\n",

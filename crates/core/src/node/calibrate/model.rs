@@ -1,4 +1,4 @@
-//! What a measurement should take, as a sum of parameters: one row of the system of equations.
+//! The expected time of a measurement as a sum of parameters: one row of the system of equations.
 
 use super::samples::{Measured, Sample};
 
@@ -14,21 +14,21 @@ const OSL: usize = 5;
 const ORL: usize = 6;
 const GL: usize = 7;
 
-/// The thresholds \[B\].
+/// Thresholds between protocols \[B\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Setting {
     pub short: u64,
     pub sync: u64,
 }
 
-/// How often each parameter is in a measured time, and how much of that time is none of theirs \[ps\].
+/// Factor of each parameter in a measured time, and the rest of the time \[ps\].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub factors: [f64; COUNT],
     pub rest: f64,
 }
 
-/// A sum of parameters.
+/// A sum of parameters: the factor of each.
 type Sum = [f64; COUNT];
 
 fn plus(a: Sum, b: Sum, times: f64) -> Sum {
@@ -43,14 +43,14 @@ fn of(terms: &[(usize, f64)]) -> Sum {
     sum
 }
 
-/// T1 or T1', T2 or T2', T3 or T3' of a message: at the sender, on the network, at the receiver.
+/// Returns T1 or T1', T2 or T2', T3 or T3' of a message: at the sender, on the network, at the receiver.
 fn pieces(setting: &Setting, bytes: u64) -> (Sum, Sum, Sum) {
     let (k, first) = (bytes as f64, bytes.min(setting.short) as f64);
     let (send, receive) = if bytes > setting.sync { (OSL, ORL) } else { (OSS, ORS) };
     (of(&[(O, 1.0), (send, k)]), of(&[(L, 1.0), (GS, first), (GL, k - first)]), of(&[(O, 1.0), (receive, k)]))
 }
 
-/// How much of a round trip's work the message's own way takes: the time that work can hide.
+/// Returns the time of a round trip that work can hide.
 fn hidden(setting: &Setting, bytes: u64) -> Sum {
     let (send, network, receive) = pieces(setting, bytes);
     if bytes > setting.sync {
@@ -62,14 +62,15 @@ fn hidden(setting: &Setting, bytes: u64) -> Sum {
     }
 }
 
-/// The equation of a measurement. `exposed` says whether a round trip waits for the message after its work.
+/// Returns the equation of a measurement. `exposed` is true if a round trip waits for the message after its
+/// work.
 pub(super) fn row(setting: &Setting, sample: &Sample, exposed: bool) -> Row {
     let (send, network, receive) = pieces(setting, sample.bytes);
     // T4 with the receive posted, and T5, are both 2 o + L.
     let handshake = of(&[(O, 2.0), (L, 1.0)]);
     let waits = sample.bytes > setting.sync;
     match sample.call {
-        // No sum of parameters: the largest of some (see `gap`; o is in all of them), or no time.
+        // These have no time, or the largest of some sums (see `gap`), all of which contain o.
         Measured::Interval | Measured::Eager | Measured::Rendezvous => Row { factors: of(&[(O, 1.0)]), rest: 0.0 },
         Measured::Send if waits => Row { factors: plus(send, handshake, 2.0), rest: 0.0 },
         Measured::Send => Row { factors: send, rest: 0.0 },
@@ -90,8 +91,8 @@ pub(super) fn row(setting: &Setting, sample: &Sample, exposed: bool) -> Row {
     }
 }
 
-/// What keeps the messages of a train apart without g: the sender, the network or the receiver, whichever takes longest
-/// \[ps\].
+/// Returns the interval between the messages of a train without g \[ps\]: the largest of the times at the
+/// sender, on the network and at the receiver.
 pub(super) fn apart(setting: &Setting, bytes: u64, values: &[f64; COUNT]) -> f64 {
     let (send, network, receive) = pieces(setting, bytes);
     let wire = value(&network, values) - values[L];
@@ -102,12 +103,12 @@ fn value(sum: &Sum, values: &[f64; COUNT]) -> f64 {
     sum.iter().zip(values).map(|(factor, value)| factor * value).sum()
 }
 
-/// Whether a round trip waits for the message after its work, with these parameters.
+/// Returns true if a round trip waits for the message after its work, with these parameters.
 pub(super) fn is_exposed(setting: &Setting, sample: &Sample, values: &[f64; COUNT]) -> bool {
     value(&hidden(setting, sample.bytes), values) > sample.work.ps()
 }
 
-/// What a measurement takes with these parameters \[ps\].
+/// Returns the time of a measurement with these parameters \[ps\].
 pub(super) fn time(setting: &Setting, sample: &Sample, values: &[f64; COUNT]) -> f64 {
     let row = row(setting, sample, is_exposed(setting, sample, values));
     value(&row.factors, values) + row.rest

@@ -1,4 +1,4 @@
-//! Measurements: read from a table, repetitions reduced to one.
+//! Measurements: reading them from a table, and reducing repetitions to one.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::reading::Input;
 use crate::reading::csv::{self, Column};
 use crate::units::Time;
 
-/// What was measured.
+/// Kind of measurement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measured {
@@ -16,17 +16,17 @@ pub enum Measured {
     RoundTrip,
     /// A blocking send whose receive has been posted.
     Send,
-    /// The time between two messages of a long train of them, from a rank that does nothing but send to one that does
-    /// nothing but receive.
+    /// The time between two messages of a long train, from a rank that only sends to one that only receives.
     Interval,
-    /// A send that was done before its receive was posted: S is no less. Without a time.
+    /// A send that finished before its receive was posted: S is at least this length. Without a time.
     Eager,
-    /// A send that was not done before its receive was posted, however long that took: S is less. Without a time.
+    /// A send that did not finish before its receive was posted, even after a long wait: S is below this
+    /// length. Without a time.
     Rendezvous,
 }
 
 impl Measured {
-    /// Whether it says on which side of S a length is, and no time.
+    /// Returns true if this has no time and only tells on which side of S a length is.
     pub(super) fn is_told(self) -> bool {
         matches!(self, Self::Eager | Self::Rendezvous)
     }
@@ -35,13 +35,13 @@ impl Measured {
 /// One measurement.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sample {
-    /// What was measured.
+    /// Kind of measurement.
     pub call: Measured,
     /// Length of the message \[B\].
     pub bytes: u64,
     /// Work between the send and the receive \[ps\].
     pub work: Time,
-    /// How long it took \[ps\].
+    /// Measured time \[ps\].
     pub time: Time,
 }
 
@@ -49,8 +49,9 @@ pub struct Sample {
 pub const COLUMNS: [Column; 4] =
     [Column::required("bytes"), Column::required("time"), Column::optional("work"), Column::optional("call")];
 
-/// Reads a table of measurements: `bytes,work,time,call`, of which `work` (else 0) and `call` (`round-trip`, `send`,
-/// `interval`, `eager`, `rendezvous`; else a round trip) may be missing. The last two have no time.
+/// Reads a table of measurements with the columns `bytes,work,time,call`. `work` (default 0) and `call`
+/// (`round-trip`, `send`, `interval`, `eager`, `rendezvous`; default a round trip) may be missing. The last
+/// two calls have no time.
 ///
 /// # Errors
 /// All mistakes, each with its place.
@@ -95,7 +96,7 @@ pub fn read(input: Input) -> Result<Vec<Sample>, Vec<Diagnostic>> {
     Ok(samples)
 }
 
-/// One measurement for each call, length and work: the one at this percentile of its repetitions.
+/// Returns one measurement for each call, length and work: the one at this percentile of its repetitions.
 pub(super) fn reduce(samples: &[Sample], percentile: f64) -> Vec<Sample> {
     let mut sorted = samples.to_vec();
     sorted.arrange_by_key(|sample| (sample.call, sample.bytes, sample.work, sample.time));
@@ -103,7 +104,7 @@ pub(super) fn reduce(samples: &[Sample], percentile: f64) -> Vec<Sample> {
     let pick = |group: &[Sample]| {
         let at = (group.len() - 1) as f64 * percentile.clamp(0.0, 100.0) / 100.0;
         let (below, above) = (group[at.floor() as usize], group[at.ceil() as usize]);
-        // Between two repetitions, as far as the percentile is between them.
+        // Interpolates between two repetitions.
         let part = at - at.floor();
         Sample { time: Time::from_ps(below.time.ps() * (1.0 - part) + above.time.ps() * part), ..below }
     };

@@ -1,4 +1,4 @@
-//! Published parameters are recovered from what they predict, and what cannot be told is said.
+//! Published parameters are recovered from their predictions, and unknown parameters are reported.
 
 use super::*;
 use crate::rng::Stream;
@@ -9,7 +9,7 @@ const THRESHOLDS: Setting = Setting { short: 8191, sync: 16_383 };
 /// Work that hides every message \[s\].
 const LONG: f64 = 5e-4;
 
-/// Lengths up to 64 KB, some right at the thresholds.
+/// Returns lengths up to 64 KB, some right at the thresholds.
 fn lengths() -> Vec<u64> {
     let mut lengths: Vec<u64> = (0..=64).map(|i| i * 1024).collect();
     lengths.extend([1, 100, 512, 8191, 16_383, 16_384]);
@@ -24,7 +24,7 @@ fn sample(call: Measured, bytes: u64, work_s: f64, factor: f64) -> Sample {
     sample
 }
 
-/// Measurements with the noise that `noise` gives as a factor, each repeated so often.
+/// Returns measurements, each repeated `repeat` times, with the noise that `noise` gives as a factor.
 fn measurements(repeat: u32, mut noise: impl FnMut() -> f64) -> Vec<Sample> {
     let mut samples = Vec::new();
     for _ in 0..repeat {
@@ -39,13 +39,13 @@ fn measurements(repeat: u32, mut noise: impl FnMut() -> f64) -> Vec<Sample> {
     samples
 }
 
-/// About normal, with this standard deviation: the sum of twelve uniform numbers.
+/// Returns an approximately normal number with this standard deviation: the sum of twelve uniform numbers.
 fn normal(stream: &mut Stream, deviation: f64) -> f64 {
     let sum: f64 = (0..12).map(|_| stream.unit()).sum();
     1.0 + deviation * (sum - 6.0)
 }
 
-/// The published checks: intercepts and slopes of the round trips \[ns, ns/B\].
+/// Checks the published intercepts and slopes of the round trips \[ns, ns/B\].
 #[test]
 fn round_trips_have_the_published_slopes_and_intercepts() {
     let ns = |bytes, work_s: f64| sample(Measured::RoundTrip, bytes, work_s, 1.0).time.ps() / 1e3 - work_s * 1e9;
@@ -73,8 +73,9 @@ fn exact_measurements_give_the_published_parameters_exactly() {
     assert!(found.largest_residual < 1e-9 && found.sums.is_empty() && found.advice().is_empty());
 }
 
-/// Two per cent on every measurement, five repetitions: every parameter within its own interval (widened by a half, for
-/// it may be off once in twenty), and those that round trips show well within a few per cent.
+/// Adds 2 % of noise to every measurement, with five repetitions. Every parameter is within its own interval,
+/// widened by a half because it may be off once in twenty. Those that round trips show well are within a few
+/// per cent.
 #[test]
 fn two_per_cent_of_noise_leave_the_published_parameters_recognisable() {
     for seed in 0..6 {
@@ -188,7 +189,7 @@ fn mistakes_in_a_table_are_found_where_they_are() {
     assert_eq!(places, [Some((3, 5)), Some((4, 9)), Some((5, 4)), Some((5, 11))], "{mistakes:?}");
 }
 
-/// Trains of messages, each so far from the next as this g and the published parameters keep them.
+/// Returns trains of messages with the intervals that this g and the published parameters give.
 fn trains(g: f64, repeat: u32, mut noise: impl FnMut() -> f64) -> Vec<Sample> {
     let mut samples = measurements(repeat, || 1.0);
     for _ in 0..repeat {
@@ -203,9 +204,9 @@ fn trains(g: f64, repeat: u32, mut noise: impl FnMut() -> f64) -> Vec<Sample> {
 
 #[test]
 fn g_is_found_where_messages_follow_each_other_faster_and_is_not_identifiable_where_they_do_not() {
-    // With the thresholds given, for they are not what is looked for here.
+    // The thresholds are given, because this test is not about them.
     let options = Options { short: Some(Bytes(8191)), sync: Some(Bytes(16_383)), ..Options::default() };
-    // 10 us: more than a message of up to 512 bytes takes anywhere, less than one of 1,024 on the network.
+    // 10 us: more than a message of up to 512 bytes takes anywhere, less than one of 1,024 takes on the network.
     let found = calibrate(&trains(10_000e3, 1, || 1.0), &options).unwrap();
     assert!((found.g.value.unwrap() - 10_000.0).abs() < 1e-6 && found.g_at_most.is_none(), "{:?}", found.g);
     assert!(found.machine("x").unwrap().contains("\ng = \"10000.0 ns\""));
@@ -213,22 +214,22 @@ fn g_is_found_where_messages_follow_each_other_faster_and_is_not_identifiable_wh
     let found = calibrate(&trains(10_000e3, 20, || normal(&mut stream, 0.02)), &options).unwrap();
     let (value, error) = (found.g.value.unwrap(), found.g.error.unwrap());
     assert!((value - 10_000.0).abs() < 1.5 * error && error < 100.0, "{value} +- {error}");
-    // 5 us: less than o, which is at either end of every message.
+    // 5 us: less than o, which every message takes at either end.
     let found = calibrate(&trains(5_000e3, 1, || 1.0), &options).unwrap();
     assert_eq!((found.g.value, found.g_at_most.map(f64::round)), (None, Some(6730.0)));
     assert!(!found.machine("x").unwrap().contains("\ng = "));
-    // Without trains nothing is known of it; with them, nothing else changes.
+    // Without trains nothing is known about g; with them, nothing else changes.
     let without = calibrate(&measurements(1, || 1.0), &options).unwrap();
     assert_eq!((without.g.value, without.g_at_most), (None, None));
     assert_eq!(without.parameters, found.parameters);
-    // Without sends only the sum of Oss and Ors is known: short messages show g all the same.
+    // Without sends only the sum of Oss and Ors is known, but short messages still show g.
     let no_sends: Vec<Sample> =
         trains(10_000e3, 1, || 1.0).into_iter().filter(|sample| sample.call != Measured::Send).collect();
     assert!((calibrate(&no_sends, &options).unwrap().g.value.unwrap() - 10_000.0).abs() < 1e-6);
 }
 
-/// A setting that fits most measurements exactly sees the rest as outliers; by its own scale they would cost it
-/// nothing.
+/// A setting that fits most measurements exactly sees the rest as outliers. On its own scale they would cost
+/// it nothing.
 #[test]
 fn a_threshold_is_not_better_for_the_outliers_it_makes() {
     let mut samples = Vec::new();
@@ -242,12 +243,13 @@ fn a_threshold_is_not_better_for_the_outliers_it_makes() {
     }
     let found = calibrate(&samples, &Options::default()).unwrap();
     assert_eq!(found.sync, Some(Threshold { bytes: 16_000, below: Some(17_000) }));
-    // s is between 8,000 and 9,000, where no length was measured: one side of it is off a little.
+    // s is between 8,000 and 9,000, where no length was measured, so lengths on one side are slightly off.
     assert!(matches!(found.s, Some(Threshold { bytes: 8000 | 9000, .. })), "{:?}", found.s);
     assert!(found.largest_residual < 0.02, "{}", found.largest_residual);
 }
 
-/// Sends without a receive tell S where times do not: here a message above S takes as long as if it were eager.
+/// Sends without a receive tell S where times do not: here a message above S takes as long as if it were
+/// eager.
 #[test]
 fn what_is_told_of_s_needs_no_jump_in_the_times() {
     let told = |call, bytes| Sample { call, bytes, work: Time::ZERO, time: Time::ZERO };
@@ -267,13 +269,13 @@ fn what_is_told_of_s_needs_no_jump_in_the_times() {
     };
     let exact = with(&[(Measured::Eager, 12_000), (Measured::Rendezvous, 12_001), (Measured::Eager, 3)]);
     assert_eq!(sync(&exact), Some(Threshold { bytes: 12_000, below: Some(12_001) }));
-    // Where it is not told to the byte, it is a length in between.
+    // If S is not measured to the byte, it is a length in between.
     let between = sync(&with(&[(Measured::Eager, 12_000), (Measured::Rendezvous, 20_000)])).unwrap();
     assert!((12_000..20_000).contains(&between.bytes), "{between:?}");
     assert_eq!(sync(&with(&[(Measured::Eager, 1 << 20)])), None);
     let wrong = calibrate(&with(&[(Measured::Eager, 500), (Measured::Rendezvous, 500)]), &Options::default());
     assert_eq!(wrong.unwrap_err().code, "wrong-value");
-    // An option says more than what was measured.
+    // An option overrides the measurements.
     let options = Options { sync: Some(Bytes(16_383)), ..Options::default() };
     assert_eq!(calibrate(&exact, &options).unwrap().sync.map(|sync| sync.bytes), Some(16_383));
 }

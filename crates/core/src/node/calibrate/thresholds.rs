@@ -1,26 +1,26 @@
-//! Where one protocol ends and the next begins: the lengths with which everything fits best.
+//! The thresholds between protocols: the lengths with which everything fits best.
 
 use super::fit::{Fit, HUBER, fit, spread};
 use super::model::{self, Setting};
 use super::samples::Sample;
 use super::{Options, Told};
 
-/// So many lengths are looked at first, evenly spread; then those around the best.
+/// Number of evenly spread lengths that are tried first; then those around the best are tried.
 const FIRST: usize = 64;
-/// What a threshold must bring to pay for itself: a place and a slope, at about one in a thousand (chi-squared).
+/// Least gain of a worthwhile threshold: a place and a slope, at about one in a thousand (chi-squared).
 const WORTH: f64 = 14.0;
-/// Residuals below this are none.
+/// Residual below which a fit counts as exact.
 const EXACT: f64 = 1e-9;
-/// Rounds of reweighting while looking, and in the end.
+/// Rounds of reweighting: during the search, and in the final fit.
 const ROUNDS: (usize, usize) = (2, 30);
 
-/// The thresholds, as given or found, and the fit with them.
+/// Returns the thresholds, given or fitted, and the fit with them.
 ///
-/// Of the settings that fit nearly as well as the best one, that with the fewest protocols is taken: a threshold must
-/// pay for itself.
+/// Among the settings that fit nearly as well as the best one, the one with the fewest protocols is chosen: a
+/// threshold must be worthwhile.
 pub(super) fn find(samples: &[Sample], lengths: &[u64], told: Told, options: &Options) -> (Setting, Fit) {
     let step = lengths.len().div_ceil(FIRST);
-    // The last length as a threshold: there is nothing beyond.
+    // With the last length as a threshold, no message is beyond it.
     let spread = |lengths: &[u64]| -> Vec<u64> {
         let last = (!lengths.len().saturating_sub(1).is_multiple_of(step)).then(|| lengths.last().copied()).flatten();
         lengths.iter().copied().step_by(step).chain(last).collect()
@@ -61,8 +61,8 @@ fn search(samples: &[Sample], settings: &[Setting]) -> Setting {
         |setting: &Setting| 1 + u32::from(setting.short < last.min(setting.sync)) + u32::from(setting.sync < last);
     let fits: Vec<(Setting, Fit)> =
         settings.iter().map(|&setting| (setting, fit(&setting, samples, ROUNDS.0))).collect();
-    // Settings are compared by one scale: by its own, a setting that most measurements fit exactly would see the rest
-    // as outliers, and these would cost it nothing.
+    // All settings are compared on one scale. On its own scale, a setting that fits most measurements exactly would
+    // see the rest as outliers, and these would cost it nothing.
     let absolute = |(setting, fit): &(Setting, Fit)| residuals(setting, fit, samples).map(f64::abs).sum::<f64>();
     let closest = fits.iter().map(|one| (one, absolute(one))).min_by(|a, b| a.1.total_cmp(&b.1));
     let scale =
@@ -80,12 +80,13 @@ fn search(samples: &[Sample], settings: &[Setting]) -> Setting {
     simple.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(Setting { short: last, sync: last }, |(setting, _)| *setting)
 }
 
-/// How far each measurement is from the fit, of what was measured.
+/// Returns the difference of fitted and measured time for each measurement, relative to the measured time.
 fn residuals<'a>(setting: &'a Setting, fit: &'a Fit, samples: &'a [Sample]) -> impl Iterator<Item = f64> + 'a {
     samples.iter().map(|sample| model::time(setting, sample, &fit.values) / sample.time.ps() - 1.0)
 }
 
-/// Huber's loss of a residual in standard deviations: its square, and no more than linear where it is an outlier.
+/// Returns Huber's loss of a residual in standard deviations: its square, but only linear growth for
+/// outliers.
 ///
 /// Source: Huber, Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35 (1964).
 fn huber(residual: f64) -> f64 {

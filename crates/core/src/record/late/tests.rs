@@ -3,7 +3,7 @@ use crate::rng::Stream;
 
 const US: f64 = 1e6;
 
-/// A history that is written down in microseconds.
+/// A history written in microseconds.
 struct Written {
     history: History,
     messages: u32,
@@ -32,7 +32,7 @@ impl Written {
         self.spent(rank, ActivityKind::Compute, span, None);
     }
 
-    /// Rank `rank` waits in this span for a message that `peer` sent at `sent`.
+    /// Adds a wait of rank `rank` in this span for a message that `peer` sent at `sent`.
     fn waits(&mut self, rank: u32, (begin, end): (f64, f64), peer: u32, sent: f64) {
         let message = self.messages;
         self.messages += 1;
@@ -66,7 +66,7 @@ fn us(time: Time) -> f64 {
 
 #[test]
 fn a_delay_that_travels_goes_back_to_where_it_began() {
-    // Rank 0 computes 10 us longer; 1 waits for it, computes 2 us as everybody does, and 2 waits for 1.
+    // Rank 0 computes 10 us longer; 1 waits for it, computes 2 us like all ranks, and 2 waits for 1.
     let mut run = Written::new(3);
     run.computes(0, (0.0, 11.0));
     run.computes(1, (0.0, 1.0));
@@ -84,7 +84,7 @@ fn a_delay_that_travels_goes_back_to_where_it_began() {
 
 #[test]
 fn what_was_waited_for_once_is_not_counted_again() {
-    // First 0 is late for 1, then 1 for 0: each by what it did since they were last in step.
+    // First 0 is late for 1, then 1 for 0: each by its activities since they were last in step.
     let mut run = Written::new(2);
     run.computes(0, (0.0, 10.0));
     run.computes(1, (0.0, 4.0));
@@ -100,7 +100,7 @@ fn what_was_waited_for_once_is_not_counted_again() {
 
 #[test]
 fn a_message_under_way_is_nobodys_delay() {
-    // 2 us for the network, 3 us for the sender that computed as much longer.
+    // 2 us for the network, 3 us for the sender, which computed 3 us longer.
     let mut run = Written::new(2);
     run.computes(0, (0.0, 7.0));
     run.computes(1, (0.0, 4.0));
@@ -111,7 +111,7 @@ fn a_message_under_way_is_nobodys_delay() {
 
 #[test]
 fn after_something_that_all_do_together_everybody_starts_anew() {
-    // At the first barrier 1 is the last, at the second 2: by 5 us, although it had waited for 1 before.
+    // At the first barrier 1 is the last, at the second 2, by 5 us, although it had waited for 1 before.
     let times = [[5.0, 5.0], [10.0, 5.0], [2.0, 10.0]];
     let with = |together: bool| {
         let mut run = Written::new(3);
@@ -134,9 +134,9 @@ fn after_something_that_all_do_together_everybody_starts_anew() {
     let late = with(true);
     assert_eq!(caused(&late), [0.0, 5.0 + 8.0, 5.0 + 5.0]);
     assert_eq!(us(late.ranks[2].as_it_waited), 0.0);
-    // Without that 0 and 2 have last been in step at the start, and some of it goes back to 1.
+    // Without the barriers 0 and 2 were last in step at the start, and part of the wait goes back to 1.
     assert!(caused(&with(false))[1] > 13.0);
-    // The same where each comes from it at a time of its own.
+    // The same if each rank leaves the operation at a time of its own.
     let mut run = Written::new(2);
     for rank in 0..2 {
         run.computes(rank, (0.0, 4.0 + 2.0 * f64::from(rank)));
@@ -170,7 +170,7 @@ fn causes_of_any_waits_add_up_to_the_waits() {
                 _ if peer == rank => {}
                 _ => {
                     waited += time;
-                    // Now and then sent before, or when it arrives.
+                    // Sometimes it is sent before, or when it arrives.
                     run.waits(rank, (begin, begin + time), peer, begin + f64::from(below(8)) - 2.0);
                 }
             }
