@@ -1,32 +1,32 @@
-//! What ranks do, and who looks on.
+//! Activities of ranks, and the observers of a run.
 
 use crate::ids::RankId;
 use crate::program::Mark;
 use crate::units::Time;
 
-/// What a rank does for a while.
+/// Kind of an activity of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ActivityKind {
-    /// It computes.
+    /// The rank computes.
     Compute,
-    /// It sends: the processor is busy.
+    /// The processor is busy with sending.
     SendOverhead,
-    /// It receives: the processor is busy.
+    /// The processor is busy with receiving.
     RecvOverhead,
-    /// It waits for a receiver.
+    /// The rank waits for a receiver.
     SendWait,
-    /// It waits for a message.
+    /// The rank waits for a message.
     RecvWait,
-    /// It exchanges request and answer of a rendezvous.
+    /// The rank exchanges request and answer of a rendezvous.
     Sync,
 }
 
 impl ActivityKind {
-    /// All of them, in the order in which they are shown.
+    /// All kinds, in the order in which they are shown.
     pub const ALL: [Self; 6] =
         [Self::Compute, Self::SendOverhead, Self::RecvOverhead, Self::SendWait, Self::RecvWait, Self::Sync];
 
-    /// Its name.
+    /// Name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -39,65 +39,66 @@ impl ActivityKind {
     }
 }
 
-/// A span of a rank's time.
+/// A span of a rank's time spent on one activity.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Activity {
-    /// Whose.
+    /// Rank whose time it is.
     pub rank: RankId,
-    /// What it does.
+    /// Kind of the activity.
     pub kind: ActivityKind,
-    /// From when.
+    /// Begin of the span.
     pub begin: Time,
-    /// Until when.
+    /// End of the span.
     pub end: Time,
-    /// The operation: its position in the rank's program (that of the collective, inside one).
+    /// Position of the operation in the rank's program; inside a collective, that of the collective.
     pub op: u32,
-    /// The message it is for, by number in order of sending; the same at both ends.
+    /// Message that the time is spent on, by number in order of sending; the same number at both ends.
     pub message: Option<u32>,
-    /// The other end of that message.
+    /// Rank at the other end of that message.
     pub peer: Option<RankId>,
 }
 
-/// Called with each activity when it has ended; those of one rank come in order of time.
+/// Callback for each activity when it has ended; those of one rank come in order of time.
 pub type OnActivity<'a> = &'a mut dyn FnMut(&Activity);
 
-/// The way of a message, from the call that sends it until it is received.
+/// A message's transfer, from the call that sends it until it is received.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Transfer {
-    /// Its number in order of sending, as in [`Activity::message`].
+    /// Number of the message in order of sending, as in [`Activity::message`].
     pub message: u32,
-    /// Who sends it.
+    /// Sender.
     pub src: RankId,
-    /// Who receives it.
+    /// Receiver.
     pub dst: RankId,
-    /// Its length \[B\].
+    /// Size of the message \[B\].
     pub bytes: u64,
-    /// The operation that sends it; `None` inside a collective.
+    /// Operation that sends it; `None` inside a collective.
     pub op: Option<u32>,
-    /// The operation that receives it; `None` inside a collective, and where the node model does not say it.
+    /// Operation that receives it; `None` inside a collective, and if the node model does not know it.
     pub received_by: Option<u32>,
-    /// When its send is called.
+    /// Time at which its send is called.
     pub called: Time,
-    /// When the sender's overhead for its bytes begins; later than `called` where the sender waits for the receiver.
+    /// Begin of the sender's overhead for its bytes; later than `called` if the sender waits for the
+    /// receiver.
     pub begin: Time,
-    /// Whether `begin` waited for the receiver: a rendezvous.
+    /// True if `begin` waited for the receiver: a rendezvous.
     pub waited: bool,
-    /// When it leaves the sender.
+    /// Time at which it leaves the sender.
     pub leave: Time,
-    /// When its last byte arrives.
+    /// Time at which its last byte arrives.
     pub arrive: Time,
-    /// When the receiver is done with it.
+    /// End of the receiver's overhead.
     pub end: Time,
 }
 
-/// Called with each border of a region when its rank comes to it; those of one rank, and its activities, come in their
-/// order in the program.
+/// Callback for each border of a region when its rank comes to it. The borders and activities of one rank
+/// come in their order in the program.
 pub type OnMark<'a> = &'a mut dyn FnMut(RankId, &Mark, Time);
 
-/// Who looks on while a program is played.
+/// Observers of a run.
 #[derive(Default)]
 pub struct Observers<'a> {
-    /// Called with everything that ranks do.
+    /// Called with every activity of a rank.
     pub on_activity: Option<OnActivity<'a>>,
     /// Called with every message that is received.
     pub on_transfer: Option<OnTransfer<'a>>,
@@ -105,19 +106,19 @@ pub struct Observers<'a> {
     pub on_mark: Option<OnMark<'a>>,
 }
 
-/// Called with each message when it has been received.
+/// Callback for each message when it has been received.
 pub type OnTransfer<'a> = &'a mut dyn FnMut(&Transfer);
 
-/// Where a rank's time went; of several threads in the mean.
+/// Time of a rank by kind of activity; for several threads, the mean of the threads.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RankTimes {
-    /// When its last operation ended.
+    /// End of its last operation.
     pub end: Time,
     spent: [Time; 6],
 }
 
 impl RankTimes {
-    /// The time spent on one kind of activity.
+    /// Time spent on one kind of activity.
     pub fn of(&self, kind: ActivityKind) -> Time {
         self.spent[kind as usize]
     }
@@ -127,7 +128,7 @@ impl RankTimes {
         self.spent[kind as usize] += time;
     }
 
-    /// Returns the times of one of so many threads, in the mean.
+    /// Divides the sums over `threads` threads, so that they are the mean of one thread.
     pub(super) fn a_thread(self, threads: u32) -> Self {
         match threads {
             0 | 1 => self,
@@ -135,7 +136,7 @@ impl RankTimes {
         }
     }
 
-    /// Time spent on something, one thing after the other: all of it ends so much later.
+    /// Adds time spent on an activity after everything before it; the end moves by the same time.
     pub fn spend(&mut self, kind: ActivityKind, time: Time) {
         self.add(kind, time);
         self.end += time;

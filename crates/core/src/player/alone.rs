@@ -1,4 +1,4 @@
-//! A program without a fabric, played as its node model asks for.
+//! Playing of a program without a fabric, in the way that its node model requires.
 
 use super::activity::Observers;
 use super::drive::Player;
@@ -9,8 +9,10 @@ use crate::noise::Processors;
 use crate::program::{Expand, Program};
 use crate::units::Time;
 
-/// Plays a program without a fabric, on processors so fast and of which some may be slow; `go_on` is asked now and
-/// then, with simulated time and messages received so far, and ends the run with `false`.
+/// Plays a program without a fabric, on processors of this speed, some of which may be slow.
+///
+/// From time to time it calls `go_on` with simulated time and the number of messages received so far; the run
+/// ends if that returns `false`.
 pub fn alone<'a>(
     program: &'a Program,
     playing: Playing,

@@ -1,18 +1,19 @@
-//! Collective operations that go on while their ranks do something else.
+//! Collective operations in the background: they continue while their ranks do something else.
 //!
-//! A call that only starts a collective operation makes a *strand*: its steps are played one after the other as the
-//! rank itself would play them, from now on and at the same costs, but they take none of the rank's time, like
-//! everything that a non-blocking call starts. The call takes what starting a message without bytes takes, the wait for
-//! it no less than a wait for a send:
+//! A call that only starts a collective operation makes a *strand*. Its steps are played one after the other
+//! as the rank itself would play them, from the call on and at the same costs. But they take none of the
+//! rank's time, like everything that a non-blocking call starts. The call takes the time of starting an empty
+//! message, and the wait for it at least the time of a wait for a send:
 //! ```text
-//! the rank goes on at  tw' = max(when the last step is done, tw + o)     tw: when the wait is called
+//! the rank continues at  tw' = max(end of the last step, tw + o)     tw: time at which the wait is called
 //! ```
-//! What is combined on the way is combined in the background too, as by a thread that makes progress; a library that
-//! moves on only inside calls is slower.
+//! Data are combined in the background too, as by a progress thread; a library that progresses only inside
+//! calls is slower.
 //!
-//! Several strands of a rank go on side by side. Ranks call the collectives of a communicator in one order, so its n-th
-//! call is the same operation everywhere, and n in the envelope keeps its messages apart from those of the others.
-//! Whether a rank does such an operation at once or starts it and waits later makes no difference to the others.
+//! Several strands of a rank run side by side. Ranks call the collectives of a communicator in one order, so
+//! its n-th call is the same operation everywhere, and n in the envelope keeps its messages apart from those
+//! of other calls. It makes no difference to other ranks if a rank calls such an operation at once, or starts
+//! it and waits later.
 
 use super::activity::ActivityKind;
 use super::clock::Event;
@@ -26,20 +27,20 @@ use crate::program::{Action, Envelope};
 use crate::units::Time;
 
 impl Sequence {
-    /// The rank starts a collective operation; whether it may go on at once.
+    /// Starts a collective operation in the background. Returns true if the rank can continue at once.
     pub(super) fn start_background(&mut self, key: u32, number: u32, runtime: &mut Runtime<'_>) -> bool {
         let (steps, tag) = self.steps_of(number, runtime);
         let wait = runtime.protocol.costs().wait_send;
         self.requests.insert(key, Request { sends: false, wait, done: None });
         self.at.state = State::Busy;
-        // Keys may be used again once nothing goes on.
+        // Keys may be used again once no strand is left.
         let first = self.strands.iter().map(Strand::end).max().unwrap_or(STRANDS);
         self.strands.push(Strand::new(key, first, steps, tag));
         self.run_background(key, runtime);
         self.busy(key, runtime.protocol.costs().message(0).isend, ActivityKind::SendOverhead, runtime)
     }
 
-    /// A strand goes on until something takes time.
+    /// Continues a strand until a step takes time.
     pub(super) fn run_background(&mut self, of: u32, runtime: &mut Runtime<'_>) {
         loop {
             let Some(at) = self.strands.iter().position(|strand| strand.op == of) else { return };
@@ -89,14 +90,14 @@ impl Sequence {
                         None => return,
                     }
                 }
-                // Steps are nothing else.
+                // There are no other kinds of steps.
                 _ => Time::ZERO,
             };
             if time > Time::ZERO {
                 let now = runtime.now();
                 let end = match op.action() {
                     Action::Calc(_) => runtime.clock.computed(self.me, now, time),
-                    // It is over when what it waits for is.
+                    // A wait ends when its request is done, whatever the processor.
                     Action::Wait(_) => now + time,
                     _ => runtime.clock.worked(self.me, now, time),
                 };
@@ -106,7 +107,7 @@ impl Sequence {
         }
     }
 
-    /// When the wait of a strand is over; `None`: not yet.
+    /// Returns the end of a strand's wait; `None` if its request is not done yet.
     fn background_waited(&mut self, at: usize, now: Time) -> Option<Time> {
         let Doing::Waiting { request, since, free } = self.strands[at].doing else { return Some(now) };
         let Some(&found) = self.requests.get(&request) else { return Some(now) };
@@ -117,7 +118,7 @@ impl Sequence {
         Some(done.end.max(least).max(now))
     }
 
-    /// What a strand has started is done.
+    /// Notes that a request of a strand is done, and continues the strand if it waits for it.
     pub(super) fn background_done(&mut self, key: u32, done: Done, runtime: &mut Runtime<'_>) {
         let Some(at) = self.strands.iter().position(|strand| strand.has(key)) else { return };
         let Some(request) = self.requests.get_mut(&key) else { return };

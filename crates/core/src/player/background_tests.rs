@@ -1,4 +1,4 @@
-//! Collectives in the background, against what their messages take.
+//! Collectives in the background, compared with the times of their messages.
 
 use super::loggopsim;
 use super::*;
@@ -16,7 +16,7 @@ fn calc(time: f64) -> Op {
     Op::calc(us(time))
 }
 
-/// L = 10 us, o = 1 us; a byte takes nothing.
+/// Costs: L = 10 us, o = 1 us; bytes are free.
 fn node() -> NodeSpec {
     let free = || PerByte::from_ps(0.0).into();
     NodeSpec::Loggps(LogGpsSpec {
@@ -36,11 +36,11 @@ fn node() -> NodeSpec {
     })
 }
 
-/// Operation `0` is the n-th of these collectives of all ranks.
+/// Builds a program in which collective `n` is the n-th of these calls, on all ranks.
 fn program(collectives: &[CollectiveCall], ranks: &[&[Op]]) -> Program {
     let mut program = ProgramBuilder::new(ranks.len() as u32);
     for (at, &call) in (0..).zip(collectives) {
-        // Different sizes, so that no two are the same.
+        // Different sizes, so that no two collectives are the same.
         program.collective(Collective { call, comm: 0, root: 0, counts: Counts::Same(8 + 8 * at) });
     }
     for (number, ops) in (0..).zip(ranks) {
@@ -56,7 +56,7 @@ fn program(collectives: &[CollectiveCall], ranks: &[&[Op]]) -> Program {
     program.build().unwrap()
 }
 
-/// When each rank ends [us].
+/// Returns the end of each rank [us].
 fn ends(program: &Program) -> Vec<f64> {
     let expander = Expander::new(CollectivesSpec::default());
     let play =
@@ -71,13 +71,13 @@ fn a_broadcast_travels_while_its_ranks_compute() {
     let blocking = |time| [Op::collective(0), calc(time)];
     let moved = |time| [Op::icollective(0), calc(time), Op::wait(0)];
     let calls = [CollectiveCall::Bcast];
-    // The message is there after o + L + o = 12 us; computation follows.
+    // The message arrives after o + L + o = 12 us; computation follows.
     assert_eq!(ends(&program(&calls, &[&blocking(20.0), &blocking(30.0)])), [21.0, 42.0]);
     // The call takes o, the wait at least o: 1 + 30 + 1.
     assert_eq!(ends(&program(&calls, &[&moved(20.0), &moved(30.0)])), [22.0, 32.0]);
-    // Less computation than the message takes: the wait ends when it is there.
+    // Less computation than the message takes: the wait ends when the message arrives.
     assert_eq!(ends(&program(&calls, &[&moved(20.0), &moved(5.0)])), [22.0, 12.0]);
-    // Who starts it and who does it at once does not matter to the other.
+    // It makes no difference to the other rank if a rank calls it at once or in the background.
     assert_eq!(ends(&program(&calls, &[&blocking(20.0), &moved(30.0)])), [21.0, 32.0]);
     assert_eq!(ends(&program(&calls, &[&moved(20.0), &blocking(30.0)])), [22.0, 42.0]);
 }
@@ -100,13 +100,14 @@ fn a_collective_of_several_steps_goes_on_without_its_rank() {
 
 #[test]
 fn two_in_the_background_are_kept_apart() {
-    // Both broadcasts at once, waited for in the other order; rank 1 takes the second before the first.
+    // Both broadcasts at once, with waits in the opposite order; rank 1 waits for the second before the
+    // first.
     let calls = [CollectiveCall::Bcast, CollectiveCall::Bcast];
     let root = [Op::icollective(0), Op::icollective(1), calc(50.0), Op::wait(1), Op::wait(0)];
     let other = [Op::icollective(0), Op::icollective(1), Op::wait(1), Op::wait(0), calc(3.0)];
-    // The root calls at 0 and 1, so the messages are there at 12 and 13; waits: 13, and o more for the first.
+    // The root calls at 0 and 1, so the messages arrive at 12 and 13; waits: 13, and o more for the first.
     assert_eq!(ends(&program(&calls, &[&root, &other])), [54.0, 17.0]);
-    // A list of waits is one after the other: 12, then 13 (which is o later).
+    // A list is one wait after the other: 12, then 13 (which is o later).
     let list = Op { kind: OpKind::Waitall, ..Op::wait(0) };
     let other = [Op::icollective(0), Op::icollective(1), list, calc(3.0)];
     assert_eq!(ends(&program(&calls, &[&root, &other])), [54.0, 16.0]);
@@ -119,8 +120,9 @@ fn messages_of_the_program_do_not_meet_those_of_collectives() {
     let left = [Op::icollective(0), Op::send(message(1), 8), Op::collective(1), Op::recv(message(1), 8), Op::wait(0)];
     let right = [Op::icollective(0), Op::recv(message(0), 8), Op::collective(1), Op::send(message(0), 8), Op::wait(0)];
     let ends = ends(&program(&calls, &[&left, &right]));
-    // Rank 1 has the message at 1 + 1 + 10 + 1 = 13; the broadcast, sent at 2..3, has come at 13 and is taken by 14;
-    // its message leaves at 15 and is taken by 26. The allreduce has long been done: waiting takes o.
+    // Rank 1 has the message at 1 + 1 + 10 + 1 = 13. The broadcast, sent at 2..3, has arrived at 13 and is
+    // taken by 14. Its message leaves at 15 and is taken by 26. The allreduce has long been done: waiting
+    // takes o.
     assert_eq!(ends, [27.0, 16.0]);
 }
 
@@ -155,7 +157,7 @@ fn a_graph_has_a_branch_for_what_goes_on_in_the_background() {
         assert_eq!(played.stuck, []);
         played.ranks[1].end.ps() / 1e6
     };
-    // The message is there at 1 + 10; taking it costs o, of the one processor.
+    // The message arrives at 1 + 10; taking it costs o on the one processor.
     assert_eq!(ends(&[Op::collective(0), calc(30.0)]), 42.0);
     assert_eq!(ends(&[Op::icollective(0), calc(30.0), Op::wait(0)]), 31.0);
 }

@@ -1,4 +1,4 @@
-//! Simulated time, and what happens when.
+//! Simulated time, and the queue of events.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,63 +7,63 @@ use crate::ids::RankId;
 use crate::noise::{Processors, Work};
 use crate::units::Time;
 
-/// What happens at a known time.
+/// An event at a known time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Event {
-    /// A thread of a rank goes on.
+    /// A thread of a rank continues.
     Resume(RankId, u32),
     /// An operation of a graph has got its processor.
     Started(RankId, u32),
     /// An operation of a graph is done.
     Finish(RankId, u32),
-    /// The collective operation that this operation has started goes on.
+    /// The collective operation that this operation has started continues.
     Background(RankId, u32),
     /// A step of a message.
     Message(MessageEvent),
 }
 
-/// A step on the way of a message.
+/// A step in the transfer of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum MessageEvent {
-    /// The sender is done with it; it leaves.
+    /// The sender's overhead ends, and the message leaves.
     Leave(u32),
     /// Its bytes start to arrive.
     Flow(u32),
     /// Its bytes have arrived.
     Arrive(u32),
-    /// The receiver is done with it.
+    /// The receiver's overhead ends.
     Received(u32),
-    /// The sender is done with the request of a rendezvous.
+    /// The sender's overhead for the request of a rendezvous ends.
     RequestLeaves(u32),
     /// The request has arrived.
     RequestArrives(u32),
-    /// The receiver is done with the answer.
+    /// The receiver's overhead for the answer ends.
     AnswerLeaves(u32),
     /// The answer has arrived.
     AnswerArrives(u32),
-    /// The sender has taken in the answer.
+    /// The sender's overhead for the answer ends.
     Agreed(u32),
-    /// A message that shares this receiver's bandwidth is through, if nothing has changed since.
+    /// A message that shares this receiver's bandwidth has got through, unless the sharing has changed since.
     Through(RankId, u32),
 }
 
-/// The time now, and events by (time, order of setting).
+/// Current time, and events by (time, order of setting).
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     now: Time,
     heap: BinaryHeap<Reverse<(Time, u64, Event)>>,
     order: u64,
-    /// The processors of ranks, where some are slow.
+    /// Processors of the ranks, if some are slow.
     processors: Option<Box<Processors>>,
 }
 
 impl Clock {
-    /// The same for ranks of which some are slow.
+    /// Sets the processors of the ranks, some of which are slow.
     pub fn on(self, processors: Option<Processors>) -> Self {
         Self { processors: processors.map(Box::new), ..self }
     }
 
-    /// When a rank is done with a calculation that begins at this time.
+    /// Returns the end of a calculation of a rank that begins at this time.
     #[inline]
     pub fn computed(&mut self, rank: RankId, begin: Time, time: Time) -> Time {
         match &mut self.processors {
@@ -72,7 +72,7 @@ impl Clock {
         }
     }
 
-    /// When a rank is done with what a message costs it, from this time on.
+    /// Returns the end of a rank's overhead for a message that begins at this time.
     #[inline]
     pub fn worked(&mut self, rank: RankId, begin: Time, time: Time) -> Time {
         match &mut self.processors {
@@ -86,32 +86,32 @@ impl Clock {
         self.now
     }
 
-    /// Time goes on to this; it never goes back.
+    /// Advances the time to `now`; time never goes back.
     #[inline]
     pub fn pass(&mut self, now: Time) {
         self.now = now.max(self.now);
     }
 
-    /// This will happen then.
+    /// Sets an event at a time.
     #[inline]
     pub fn set(&mut self, time: Time, event: Event) {
         self.order += 1;
         self.heap.push(Reverse((time, self.order, event)));
     }
 
-    /// This step of a message will happen then.
+    /// Sets a step of a message at a time.
     #[inline]
     pub fn set_message(&mut self, time: Time, event: MessageEvent) {
         self.set(time, Event::Message(event));
     }
 
-    /// When the next thing happens; [`Time::NEVER`] if nothing does.
+    /// Time of the next event; [`Time::NEVER`] if there is none.
     #[inline]
     pub fn next(&self) -> Time {
         self.heap.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time)
     }
 
-    /// What happens next: it is that time now.
+    /// Takes the next event and advances the time to it.
     #[inline]
     pub fn tick(&mut self) -> Option<Event> {
         let Reverse((time, _, event)) = self.heap.pop()?;

@@ -1,4 +1,4 @@
-//! What drives ranks and messages: the player's own clock, or the engine.
+//! Driver of ranks and messages: by the player's own clock, or by the engine.
 
 use super::activity::Observers;
 use super::clock::{Event, MessageEvent};
@@ -14,17 +14,17 @@ use crate::program::Action;
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
-/// Events between two looks at whoever may stop the run.
+/// Number of events between two calls of `go_on`.
 const EVENTS_PER_LOOK: u64 = 65_536;
 
-/// Plays a program. See the [module](super).
+/// Player of a program. See the [module](super).
 pub struct Player<'a> {
     ranks: IdVec<RankId, RankPlayer>,
     runtime: Runtime<'a>,
 }
 
 impl<'a> Player<'a> {
-    /// Ready to start.
+    /// Creates a player ready to start.
     pub fn new(play: Play<'a>, observers: Observers<'a>) -> Self {
         let Play { program, costs, expand, cpu_speed, on_fabric } = play;
         let costs = if on_fabric { costs.on_fabric() } else { costs };
@@ -45,15 +45,17 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// The same on processors of which some are slow.
+    /// Sets processors some of which are slow.
     #[must_use]
     pub fn slowed(mut self, processors: Option<Processors>) -> Self {
         self.runtime.clock = std::mem::take(&mut self.runtime.clock).on(processors);
         self
     }
 
-    /// Plays it to the end without a fabric; `go_on` is asked now and then, with simulated time and messages
-    /// received so far, and ends the run with `false`.
+    /// Plays the program to the end without a fabric.
+    ///
+    /// From time to time it calls `go_on` with simulated time and the number of messages received so far; the
+    /// run ends if that returns `false`.
     pub fn run(mut self, go_on: &dyn Fn(Time, u64) -> bool) -> Played {
         self.start();
         let mut count = 0_u64;
@@ -67,13 +69,13 @@ impl<'a> Player<'a> {
         self.ended(false)
     }
 
-    /// What came out of a run that the engine has ended.
+    /// Returns the results of a run that the engine has ended.
     pub fn ended(&self, interrupted: bool) -> Played {
         let stuck = if interrupted { Vec::new() } else { stuck::all(&self.ranks, self.runtime.program) };
         Played { stuck, interrupted, ..self.played() }
     }
 
-    /// What came out so far.
+    /// Returns the results so far.
     pub fn played(&self) -> Played {
         let Runtime { protocol, ledger, clock, events, .. } = &self.runtime;
         let threads = |rank: usize| self.runtime.program.rank(RankId::from_index(rank)).threads.count();
@@ -123,7 +125,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// A step of a message happens, and what it asks of a rank.
+    /// Executes a step of a message, and passes on the request that it makes of a rank.
     fn message(&mut self, event: MessageEvent) {
         match self.runtime.step(event) {
             Asks::Nothing => {}
@@ -133,7 +135,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// The envelope of a message is there, and those of all sent before it on its channel.
+    /// Delivers the envelope of a message, and those of all messages sent before it on its channel.
     fn envelopes(&mut self, message: u32) {
         let Some((mut matched, dst)) = self.runtime.protocol.envelope_arrives(message) else { return };
         loop {
@@ -146,14 +148,14 @@ impl<'a> Player<'a> {
                     }
                 }
             }
-            // The next is taken only now: what its rank was asked for may have changed the mailbox.
+            // The next envelope is taken only now: the rank may have changed the mailbox.
             let next = if matched.more { self.runtime.protocol.next_envelope(message) } else { None };
             let Some(next) = next else { return };
             matched = next;
         }
     }
 
-    /// Everything that happens by `now`, then what the engine is asked for.
+    /// Executes all events up to `now`, then hands the requests to the engine.
     fn catch_up(&mut self, now: Time, requests: &mut Requests) {
         while self.runtime.clock.next() <= now {
             let Some(event) = self.runtime.clock.tick() else { break };
@@ -178,7 +180,7 @@ impl Workload for Player<'_> {
         let sends = ops.filter(|op| matches!(op.action(), Action::Send { .. }));
         let control = u64::from(costs.control_travels) * 2;
         let each = sends.map(|op| if costs.message(op.size).rendezvous { 1 + control } else { 1 });
-        // What collectives send is known only when they are called: some messages for each rank.
+        // Messages of collectives are known only when these are called: assume a few for each rank.
         each.sum::<u64>() + program.collective_calls() * u64::from(self.ranks().ilog2() + 1)
     }
 
@@ -204,7 +206,7 @@ impl Workload for Player<'_> {
     }
 
     fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
-        // Within an instant the engine calls a little early.
+        // Within an instant the engine may call a little early.
         let asked = self.runtime.protocol.port.as_mut().and_then(|port| port.woke(wake));
         self.catch_up(now.max(asked.unwrap_or(now)), requests);
     }

@@ -1,5 +1,5 @@
-//! Ranks whose operations are a graph: each starts when those it requires are done or have started, and takes the
-//! processor it is on.
+//! Ranks whose operations are a graph: each operation starts when those it requires are done or have started,
+//! and occupies its processor.
 
 use smallvec::SmallVec;
 
@@ -11,24 +11,24 @@ use crate::ids::RankId;
 use crate::program::{Graph, OpKind, RankProgram};
 use crate::units::Time;
 
-/// It waits for no other operation any more.
+/// Set when the operation waits for no other operation.
 const CALLED: u8 = 1;
-/// Its processor has come to it.
+/// Set when the operation has got its processor.
 const STARTED: u8 = 2;
-/// It is done.
+/// Set when the operation is done.
 const DONE: u8 = 4;
 
 /// A rank whose operations are a graph.
 #[derive(Debug)]
 pub(super) struct GraphRank {
     me: RankId,
-    /// For how many others each operation still waits.
+    /// Number of operations that each operation still waits for.
     required: Vec<u32>,
-    /// When each processor has done all that it has been given.
+    /// Time at which each processor has finished the work assigned so far.
     free: Vec<Time>,
-    /// Operations that are not done.
+    /// Number of operations that are not done.
     left: usize,
-    /// How far each operation is: [`CALLED`], [`STARTED`], [`DONE`].
+    /// Stage of each operation: [`CALLED`], [`STARTED`], [`DONE`].
     stage: Vec<u8>,
 }
 
@@ -44,12 +44,12 @@ impl GraphRank {
         }
     }
 
-    /// Operations that wait for nothing else and are not done.
+    /// Operations that wait for no other operation and are not done.
     pub fn open(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.stage.len() as u32).filter(|&op| self.stage[op as usize] & (CALLED | DONE) == CALLED)
     }
 
-    /// Starts what waits for nothing.
+    /// Starts the operations that require no other.
     pub fn begin(&mut self, runtime: &mut Runtime<'_>) {
         let roots: Vec<u32> =
             (0..).zip(&self.required).filter(|(_, required)| **required == 0).map(|(op, _)| op).collect();
@@ -58,7 +58,7 @@ impl GraphRank {
         }
     }
 
-    /// An operation waits for nothing any more.
+    /// Starts an operation that waits for no other.
     fn start(&mut self, op: u32, runtime: &mut Runtime<'_>) {
         runtime.events += 1;
         let found = runtime.program.rank(self.me).ops[op as usize];
@@ -86,15 +86,15 @@ impl GraphRank {
         }
     }
 
-    /// A message takes time of a processor.
+    /// Gives a message the processor time that it asks for.
     pub fn take(&mut self, asked: &ProcessorTime, runtime: &mut Runtime<'_>) {
         let &ProcessorTime { op, begin, time, kind, idle, other, then, .. } = asked;
         let end = self.occupy(op, begin, time, (kind, idle), Some(other), runtime);
         runtime.clock.set_message(end, then);
     }
 
-    /// Takes the processor of an operation, after what it has been given before; returns when that ends. `kinds`: what
-    /// the time is, and what the processor was idle for before.
+    /// Occupies the processor of an operation after its earlier work; returns the end. `(kind, idle)`: kind
+    /// of this time, and of the processor's idle time before.
     fn occupy(
         &mut self,
         op: u32,
@@ -118,7 +118,7 @@ impl GraphRank {
         }
         runtime.ledger.spent(self.me, kind, (start, end), op, other);
         if program.graph().is_some_and(|graph| graph.followers(op).any(|follower| follower.for_start)) {
-            // Nothing of it happens before the processor comes to it.
+            // The operation starts only when it has got its processor.
             if start > runtime.now() {
                 runtime.set(start, Event::Started(self.me, op));
             } else {
@@ -128,7 +128,7 @@ impl GraphRank {
         end
     }
 
-    /// An operation has started: those that wait for that may start, too.
+    /// Marks an operation as started, and releases the operations that wait for that.
     pub fn started(&mut self, op: u32, runtime: &mut Runtime<'_>) {
         let stage = &mut self.stage[op as usize];
         if *stage & STARTED == 0 {
@@ -137,7 +137,7 @@ impl GraphRank {
         }
     }
 
-    /// An operation is done.
+    /// Marks an operation as done, and releases the operations that wait for that.
     pub fn finish(&mut self, op: u32, runtime: &mut Runtime<'_>) {
         self.started(op, runtime);
         self.left -= 1;
@@ -149,7 +149,7 @@ impl GraphRank {
         self.release(op, false, runtime);
     }
 
-    /// Those that waited for this start or end alone start now, in the order of the input.
+    /// Starts the operations that waited only for this start or end, in the order of the input.
     fn release(&mut self, op: u32, for_start: bool, runtime: &mut Runtime<'_>) {
         let Some(edges) = runtime.program.rank(self.me).graph() else { return };
         let mut free: SmallVec<[u32; 8]> = SmallVec::new();

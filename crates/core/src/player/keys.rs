@@ -1,27 +1,27 @@
-//! Keys: what a rank calls the operation that a request or a message belongs to.
+//! Keys: numbers by which a rank identifies the operation of a request or a message.
 //!
 //! ```text
 //! 0 .. 2^31                   the operation of the program at this position
 //! 2^31 .. 2^31 + 2^28         a step of the collective that the rank is in
-//! from 2^31 + 2^28 on         a step of a collective that goes on in the background
+//! from 2^31 + 2^28 on         a step of a collective in the background
 //! ```
 
-/// The bit that tells steps of an expanded collective from operations of the program.
+/// Bit that distinguishes steps of an expanded collective from operations of the program.
 pub(super) const STEP: u32 = 1 << 31;
 
-/// The first key of steps in the background, above those of the collective that a rank is in.
+/// First key of steps in the background, above those of the collective that a rank is in.
 pub(super) const STRANDS: u32 = STEP | 1 << 28;
 
-/// The bit of a communicator's number that keeps messages of collectives apart from the program's own.
+/// Bit of a communicator's number that keeps messages of collectives apart from the program's own.
 pub(super) const COLLECTIVE: u32 = 1 << 31;
 
-/// Whether a key is that of an operation of the program.
+/// Returns true for the key of an operation of the program.
 #[inline]
 pub(super) fn is_of_program(key: u32) -> bool {
     key & STEP == 0
 }
 
-/// Whether a key is that of a step in the background.
+/// Returns true for the key of a step in the background.
 #[inline]
 pub(super) fn is_background(key: u32) -> bool {
     key >= STRANDS

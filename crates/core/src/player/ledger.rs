@@ -1,11 +1,11 @@
-//! Where the time of ranks went, and who is told.
+//! Account of the time of ranks, which also tells the observers.
 
 use super::activity::{Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, RankTimes, Transfer};
 use crate::ids::{IdVec, RankId};
 use crate::program::Mark;
 use crate::units::Time;
 
-/// The time of each rank by what it was spent on. Spans of one rank are booked in the order of time.
+/// Time of each rank by kind of activity. Spans of one rank are booked in the order of time.
 pub(super) struct Ledger<'a> {
     times: IdVec<RankId, RankTimes>,
     on_activity: Option<OnActivity<'a>>,
@@ -19,8 +19,7 @@ impl<'a> Ledger<'a> {
         Self { times: IdVec::filled(ranks, RankTimes::default()), on_activity, on_transfer, on_mark }
     }
 
-    /// A rank has spent a span of time on something, in this operation of its program, for this message to or from
-    /// another.
+    /// Books a span of a rank's time for an operation of its program, with the message and its other end.
     pub fn spent(
         &mut self,
         rank: RankId,
@@ -39,12 +38,12 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// A rank has come to its end.
+    /// Notes the end of a rank.
     pub fn ended(&mut self, rank: RankId, end: Time) {
         self.times[rank].end = end;
     }
 
-    /// A message has been received. Nothing is made ready that nobody looks at.
+    /// Tells of a received message; `transfer` is called only if there is an observer.
     #[inline]
     pub fn transfer(&mut self, transfer: impl FnOnce() -> Transfer) {
         if let Some(on_transfer) = &mut self.on_transfer {
@@ -52,20 +51,20 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Whether somebody wants to know of borders of regions.
+    /// Returns true if an observer wants the borders of regions.
     #[inline]
     pub fn watches_marks(&self) -> bool {
         self.on_mark.is_some()
     }
 
-    /// A rank has come to a border.
+    /// Tells of a rank that comes to a border.
     pub fn mark(&mut self, rank: RankId, mark: &Mark, now: Time) {
         if let Some(on_mark) = &mut self.on_mark {
             on_mark(rank, mark, now);
         }
     }
 
-    /// By rank, so far.
+    /// Returns the times of all ranks so far.
     pub fn times(&self) -> Vec<RankTimes> {
         self.times.iter().copied().collect()
     }

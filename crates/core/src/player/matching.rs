@@ -1,8 +1,9 @@
-//! Which receive takes which message: wildcards, messages that nobody has asked for, and the order of sending.
+//! Matching of receives and messages: wildcards, unexpected messages, and the order of sending.
 //!
-//! Messages from one rank to another are matched in the order in which they were sent (a channel); bytes may overtake.
-//! When the envelope of one is there, so are those of all that were sent before on its channel; only a request of a
-//! rendezvous that is still on its way holds up those after it. Then the receiver's [`Mailbox`] says who fits whom.
+//! Messages from one rank to another form a channel and are matched in the order in which they were sent;
+//! bytes may overtake. When the envelope of a message has arrived, so have those of all messages sent before
+//! on its channel. Only a request of a rendezvous that is still in flight holds up the messages after it.
+//! Then the receiver's [`Mailbox`] finds the match.
 
 use rustc_hash::FxHashMap;
 
@@ -11,25 +12,25 @@ use crate::ids::{IdVec, RankId};
 use crate::program::Envelope;
 use crate::program::matching::Mailbox;
 
-/// Envelopes on their way, and the mailboxes of ranks. Messages and receives are numbers to it.
+/// Envelopes in flight, and the mailboxes of ranks. It knows messages and receives only by their numbers.
 #[derive(Debug)]
 pub(super) struct Matching {
     mailboxes: IdVec<RankId, Mailbox>,
-    /// Channels on which envelopes are on their way.
+    /// Channels with envelopes in flight.
     channels: FxHashMap<(RankId, RankId), Channel>,
-    /// By message.
+    /// Envelope of each message.
     envelopes: Vec<OnChannel>,
 }
 
-/// Messages under way between two ranks whose envelopes are not there yet, in the order in which they were sent.
+/// Messages between two ranks whose envelopes have not arrived yet, in the order in which they were sent.
 #[derive(Clone, Copy, Debug)]
 struct Channel {
-    /// How many have been sent.
+    /// Number of messages sent.
     sent: u32,
-    /// The ends of the list of messages.
+    /// First and last message of the list.
     first: u32,
     last: u32,
-    /// All before this place have arrived, or one after them has.
+    /// Number of messages at the front that have arrived, or have been followed by one that has.
     reached: u32,
 }
 
@@ -38,33 +39,33 @@ struct Channel {
 struct OnChannel {
     src: RankId,
     dst: RankId,
-    /// What a receive sees of it.
+    /// Envelope that a receive sees.
     envelope: Envelope,
-    /// Its place on the channel.
+    /// Position on the channel.
     place: u32,
-    /// The message sent after it, where that has been sent.
+    /// Message sent after it, if there is one.
     next: u32,
     state: EnvelopeState,
 }
 
-/// How far an envelope is.
+/// State of an envelope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum EnvelopeState {
-    /// It comes with a request that is on its way: it is not there before, whatever overtakes it.
+    /// It comes with a request that is in flight, and arrives only with that, whatever overtakes it.
     Request,
-    /// It may be matched as soon as one sent after it is there.
+    /// It may be matched as soon as a later one has arrived.
     UnderWay,
     /// It has been handed to the mailbox.
     There,
 }
 
-/// An envelope that has come to its mailbox.
+/// An envelope that has reached its mailbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Matched {
     pub message: u32,
-    /// The receive that takes it; `None`: nobody has asked for it yet.
+    /// Receive that takes it; `None` if the message is unexpected.
     pub receive: Option<u32>,
-    /// Whether the envelope of the next on its channel may be there, too.
+    /// True if the next envelope on its channel may have arrived as well.
     pub more: bool,
 }
 
@@ -77,7 +78,7 @@ impl Matching {
         }
     }
 
-    /// A message is sent; `asks`: its envelope comes with a request.
+    /// Adds a message that is sent; with `asks` its envelope comes with a request.
     pub fn send(&mut self, message: u32, src: RankId, dst: RankId, envelope: Envelope, asks: bool) {
         let empty = Channel { sent: 0, first: NIL, last: NIL, reached: 0 };
         let channel = self.channels.entry((src, dst)).or_insert(empty);
@@ -91,26 +92,26 @@ impl Matching {
         match self.envelopes.get_mut(message as usize) {
             Some(place) => *place = new,
             None => {
-                // Numbers are used again, so a new one is the next.
+                // Numbers are reused, so a new number is the next one.
                 debug_assert_eq!(self.envelopes.len(), message as usize);
                 self.envelopes.push(new);
             }
         }
     }
 
-    /// Whether the envelope of a message has come to its mailbox.
+    /// Returns true if the envelope of a message has reached its mailbox.
     #[inline]
     pub fn is_there(&self, message: u32) -> bool {
         self.envelopes[message as usize].state == EnvelopeState::There
     }
 
-    /// A request has arrived: its envelope need not wait any more.
+    /// Notes that a request has arrived, so that its envelope need not wait any more.
     pub fn request_arrives(&mut self, message: u32) {
         self.envelopes[message as usize].state = EnvelopeState::UnderWay;
     }
 
-    /// The envelope of a message is there, and those of all sent before it on its channel: the first of them that comes
-    /// to the mailbox.
+    /// Notes that the envelope of a message has arrived, with those of all messages sent before it on its
+    /// channel. Returns the first of them that reaches the mailbox.
     pub fn arrive(&mut self, message: u32) -> Option<Matched> {
         let OnChannel { src, dst, place, .. } = self.envelopes[message as usize];
         let channel = self.channels.get_mut(&(src, dst))?;
@@ -119,14 +120,15 @@ impl Matching {
         self.first(src, dst, channel)
     }
 
-    /// The next envelope on the channel of this message that comes to the mailbox, after [`Matched::more`].
+    /// Returns the next envelope on the channel of this message that reaches the mailbox, after
+    /// [`Matched::more`].
     pub fn next(&mut self, message: u32) -> Option<Matched> {
         let OnChannel { src, dst, .. } = self.envelopes[message as usize];
         let channel = *self.channels.get(&(src, dst))?;
         self.first(src, dst, channel)
     }
 
-    /// The first envelope of a channel comes to the mailbox, if it is there.
+    /// Hands the first envelope of a channel to the mailbox, if it has arrived.
     fn first(&mut self, src: RankId, dst: RankId, channel: Channel) -> Option<Matched> {
         let message = channel.first;
         let found = &mut self.envelopes[message as usize];
@@ -144,17 +146,17 @@ impl Matching {
         Some(Matched { message, receive, more: next != NIL })
     }
 
-    /// A receive is posted: the message that it takes, if one that fits is there.
+    /// Posts a receive. Returns the message that it takes, if one that fits has arrived.
     pub fn post(&mut self, rank: RankId, from: Envelope, receive: u32) -> Option<u32> {
         self.mailboxes[rank].post(from, receive)
     }
 
-    /// The message that a receive would take.
+    /// Returns the message that a receive would take.
     pub fn peek(&mut self, rank: RankId, from: Envelope) -> Option<u32> {
         self.mailboxes[rank].peek(from)
     }
 
-    /// Messages that are there and that nobody has asked for.
+    /// Number of unexpected messages.
     pub fn unexpected(&self) -> u64 {
         self.mailboxes.iter().map(|mailbox| mailbox.unexpected() as u64).sum()
     }
@@ -174,7 +176,7 @@ mod tests {
         Envelope::world(SRC.0, tag)
     }
 
-    /// All that come to the mailbox because this one is there: (message, receive).
+    /// Returns all (message, receive) that reach the mailbox because this message has arrived.
     fn arrive(matching: &mut Matching, message: u32) -> Vec<(u32, Option<u32>)> {
         let mut all = Vec::new();
         let mut next = matching.arrive(message);
@@ -193,7 +195,7 @@ mod tests {
         }
         assert_eq!(matching.post(DST, tagged(5), 7), None);
         assert_eq!(matching.post(DST, Envelope::world(ANY_SOURCE, ANY_TAG), 8), None);
-        // The second is there first: so is the envelope of the first, which takes the older receive.
+        // The second message arrives first: so does the envelope of the first, which takes the older receive.
         assert_eq!(arrive(&mut matching, 1), [(0, Some(7)), (1, Some(8))]);
         assert!(matching.is_there(0) && !matching.is_there(2));
         assert_eq!(arrive(&mut matching, 2), [(2, None)]);
@@ -219,15 +221,15 @@ mod tests {
         assert_eq!(arrive(&mut matching, 1), [(1, None)]);
         matching.request_arrives(0);
         assert_eq!(arrive(&mut matching, 0), [(0, None)]);
-        // The number is used again, and the channel is empty.
+        // The number is reused, and the channel is empty.
         matching.send(0, SRC, DST, tagged(1), false);
         assert_eq!(arrive(&mut matching, 0), [(0, None)]);
         assert!(matching.channels.is_empty());
     }
 
     proptest! {
-        /// Whatever arrives when: each message comes to the mailbox once, in the order of sending, none before its
-        /// request.
+        /// For any order of arrival, each message reaches the mailbox once, in the order of sending, and none
+        /// before its request.
         #[test]
         fn messages_of_a_channel_come_to_the_mailbox_in_the_order_of_sending(
             asks in prop::collection::vec(any::<bool>(), 1..12),

@@ -1,40 +1,41 @@
-//! The player: runs a program's operations on a node model, over a simulated fabric or the model's own network.
+//! The player: runs a program's operations on a node model, over a simulated fabric or the model's own
+//! network.
 //!
 //! ```text
-//!              Program (what ranks do)     node model (what it costs)
+//!         Program (operations of ranks)     node model (their costs)
 //!                        \                  /
 //!                         Player --- messages ---> engine and transport   (on a fabric)
 //!                           |   \--- messages ---> latency and gaps       (without one)
-//!                       RankTimes: where each rank's time went
+//!                       RankTimes: time of each rank by kind of activity
 //! ```
-//! [`Player`] plays every model whose costs follow from the length of a message ([`Costs`](crate::node::Costs)): ideal,
-//! LogGP, LogGPS. It is a [`Workload`](crate::workload::Workload) for the engine, and [`Player::run`] plays it without
-//! a fabric. [`loggopsim`] plays LogGOPSim's model, which is a network of its own, and [`rules`] those of MPIETE;
-//! [`alone`] takes the one that a node model asks for.
+//! [`Player`] plays every model whose costs follow from the length of a message
+//! ([`Costs`](crate::node::Costs)): ideal, LogGP, LogGPS. It is a [`Workload`](crate::workload::Workload) for
+//! the engine, and [`Player::run`] plays it without a fabric. [`loggopsim`] plays LogGOPSim's model, which
+//! has its own network, and [`rules`] those of MPIETE; [`alone`] selects the one that a node model requires.
 //!
-//! Calls of a *sequence* cost what the tables of LogGPS say: what a non-blocking call has started goes on in the
-//! background, at no cost to the rank's computation, until a wait. Operations of a *graph* take the processor they are
-//! on, one after the other in the order in which they become ready, and so do the overheads of messages: a long
-//! calculation holds up the messages that arrive meanwhile. A chain of blocking operations takes the same time either
-//! way.
+//! Calls of a *sequence* cost what the tables of LogGPS define. An operation that a non-blocking call has
+//! started continues in the background until a wait, at no cost to the rank's computation. Operations of a
+//! *graph* occupy their processor one after the other in the order in which they become ready, and so do the
+//! overheads of messages: a long calculation delays the messages that arrive meanwhile. A chain of blocking
+//! operations takes the same time either way.
 //!
-//! Threads of a rank are as many sequences with requests in common. Each pays for its own calls, as on a core of its
-//! own.
+//! Threads of a rank are sequences that share their requests. Each pays for its own calls, as on its own
+//! core.
 //!
-//! Inside, each does one thing and knows only what stands below it:
+//! Inside, each type does one thing and knows only the types below it:
 //!
-//! | type | what it is | knows |
+//! | type | task | knows |
 //! |---|---|---|
-//! | `Player` | hands what happens to ranks and messages | all below |
-//! | `Sequence`, `GraphRank` | a rank: the operation at hand, its requests, its waits | `Runtime` |
-//! | `Runtime` | what ranks run on: clock, protocol, ledger | these three |
-//! | `Protocol` | the way of a message: eager, rendezvous, what costs at which end | `Matching`, `Port`, `Shared`, `Clock` |
-//! | `Matching` | which receive takes which message, in the order of sending | nothing |
-//! | `Port` | what is handed to the engine, and asked of it | nothing |
-//! | `Ledger` | where the time of ranks went, and who is told | nothing |
-//! | `Clock` | simulated time, and what happens when | nothing |
+//! | `Player` | passes events to ranks and messages | all below |
+//! | `Sequence`, `GraphRank` | a rank: the current operation, its requests, its waits | `Runtime` |
+//! | `Runtime` | environment of ranks: clock, protocol, ledger | these three |
+//! | `Protocol` | steps of a message: eager, rendezvous, costs at both ends | `Matching`, `Port`, `Shared`, `Clock` |
+//! | `Matching` | matches receives and messages, in the order of sending | nothing |
+//! | `Port` | hands messages and wakes to the engine | nothing |
+//! | `Ledger` | accounts for the time of ranks, tells observers | nothing |
+//! | `Clock` | simulated time and the event queue | nothing |
 //!
-//! A step of a message never calls a rank: it returns what it asks of one (`Asks`), and the player passes it on.
+//! A step of a message never calls a rank: it returns a request to one (`Asks`), and the player passes it on.
 
 mod activity;
 mod alone;

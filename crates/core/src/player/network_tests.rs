@@ -24,7 +24,8 @@ fn played(ranks: &[Vec<Op>], node: &LogGpsSpec) -> Played {
     played
 }
 
-/// So many ranks send so many bytes each to rank 0, which receives them one after the other: when it has all [ns].
+/// Lets `senders` ranks send `bytes` bytes each to rank 0, which receives them one after the other; returns
+/// its end [ns].
 fn incast(senders: u32, bytes: u64, node: &LogGpsSpec) -> f64 {
     let receives = (1..=senders).map(|rank| Op::recv(Envelope::world(rank, 0), bytes)).collect();
     let send = vec![Op::send(Envelope::world(0, 0), bytes)];
@@ -35,10 +36,10 @@ fn incast(senders: u32, bytes: u64, node: &LogGpsSpec) -> f64 {
 #[test]
 fn g_spaces_receives_as_well_as_sends() {
     let node = LogGpsSpec { g: ns(20_000.0).into(), ..myrinet() };
-    // All three are there at o + L; the first is taken then, the others 20 and 40 us later, each in o.
+    // All three arrive at o + L; the first is taken then, the others 20 and 40 us later, each in o.
     assert_eq!(incast(3, 0, &node), 6730.0 + 850.0 + 40_000.0 + 6730.0);
     assert_eq!(incast(3, 0, &myrinet()), 6730.0 + 850.0 + 3.0 * 6730.0);
-    // What non-blocking receives take in the background is spaced, too, and waiting for it is waiting.
+    // The background work of non-blocking receives is spaced as well, and the wait for it counts as waiting.
     let receives =
         (1..=2).map(|rank| Op::irecv(Envelope::world(rank, 0), 0)).chain([Op::wait(0), Op::wait(1)]).collect();
     let send = vec![Op::send(Envelope::world(0, 0), 0)];
@@ -83,7 +84,7 @@ fn the_papers_sharing_is_not_monotonic_in_the_length_and_that_of_the_wire_is() {
     let paper = myrinet();
     let wire = LogGpsSpec { receiver_sharing: ReceiverSharing::Wire, ..myrinet() };
     let us = |senders, bytes, node: &LogGpsSpec| (incast(senders, bytes, node) / 1e3).round();
-    // At most s bytes, the wire's part is five times as long; above, the sender's alone is.
+    // Up to s bytes, the wire's part is five times as long; above, only the sender's is.
     assert_eq!((us(5, 8191, &paper), us(5, 8192, &paper)), (897.0, 564.0));
     assert_eq!((us(5, 8191, &wire), us(5, 8192, &wire)), (897.0, 897.0));
     let ethernet = |mut node: LogGpsSpec| {
@@ -105,7 +106,7 @@ fn the_papers_sharing_is_not_monotonic_in_the_length_and_that_of_the_wire_is() {
             assert!(falls.is_none(), "{senders} senders: falls after {} B", lengths[falls.unwrap_or(0)]);
         }
     }
-    // Who is alone shares with nobody.
+    // A single message shares with none.
     for &bytes in &lengths {
         let off = LogGpsSpec { receiver_sharing: ReceiverSharing::Off, ..myrinet() };
         let wire = LogGpsSpec { receiver_sharing: ReceiverSharing::Wire, ..myrinet() };

@@ -1,4 +1,4 @@
-//! What to play, and what came out.
+//! Input and result of a run.
 
 use super::activity::RankTimes;
 use crate::ids::{MessageId, RankId};
@@ -7,60 +7,60 @@ use crate::program::{Expand, Program};
 use crate::units::Time;
 use crate::workload::Blocked;
 
-/// What to play, and how.
+/// Input of a run.
 pub struct Play<'a> {
-    /// What ranks do.
+    /// Operations of the ranks.
     pub program: &'a Program,
-    /// What messages and calls cost.
+    /// Costs of messages and calls.
     pub costs: Costs,
-    /// Turns collectives into messages; a program with collectives needs one.
+    /// Expander that turns collectives into messages; a program with collectives needs one.
     pub expand: Option<&'a dyn Expand>,
-    /// How fast processors are, relative to those on which the calculations were timed.
+    /// Speed of the processors, relative to those on which the calculations were timed.
     pub cpu_speed: f64,
-    /// Whether a fabric carries the messages.
+    /// True if a fabric carries the messages.
     pub on_fabric: bool,
 }
 
-/// What came out.
+/// Result of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Played {
-    /// By rank.
+    /// Times of each rank.
     pub ranks: Vec<RankTimes>,
-    /// When the last thing happened.
+    /// Time of the last event.
     pub last: Time,
-    /// Messages of the program that have been received or have arrived.
+    /// Number of the program's messages that have been received or have arrived.
     pub messages: u64,
-    /// Their bytes \[B\].
+    /// Bytes of these messages \[B\].
     pub bytes: u64,
-    /// Things that happened: operations, and steps of messages.
+    /// Number of events: operations, and steps of messages.
     pub events: u64,
-    /// Messages that arrived and that nobody asked for.
+    /// Number of messages that arrived and that no receive took.
     pub unreceived: u64,
-    /// Ranks that did not come to their end, in a run that was not stopped.
+    /// Ranks that did not come to their end, in a run that was not interrupted.
     pub stuck: Vec<Stuck>,
-    /// Whether the run was stopped before its end.
+    /// True if the run was stopped before its end.
     pub interrupted: bool,
 }
 
 impl Played {
-    /// When the last rank ended.
+    /// End of the last rank.
     pub fn makespan(&self) -> Time {
         self.ranks.iter().map(|rank| rank.end).max().unwrap_or_default()
     }
 }
 
-/// A rank that cannot go on.
+/// A rank that cannot continue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stuck {
-    /// Which one.
+    /// Rank that is stuck.
     pub rank: RankId,
-    /// The operation it is in: its position in the rank's program.
+    /// Position in the rank's program of the operation that it is in.
     pub op: u32,
-    /// What it does, in words.
+    /// Description of that operation.
     pub what: String,
-    /// Where that stands in the input.
+    /// Place of that operation in the input.
     pub place: Option<String>,
-    /// Whom it waits for, where that is one rank.
+    /// Rank that it waits for, if it is a single one.
     pub on: Option<RankId>,
 }
 

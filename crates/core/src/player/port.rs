@@ -1,4 +1,4 @@
-//! What passes between the player and the engine: messages for the fabric, and wakes.
+//! Interface between the player and the engine: messages for the fabric, and wakes.
 
 use rustc_hash::FxHashMap;
 
@@ -10,15 +10,15 @@ use crate::workload::{Requests, SendRequest};
 /// The player's side of the engine.
 #[derive(Debug, Default)]
 pub(super) struct Port {
-    /// What is to be handed over.
+    /// Messages to hand over.
     outbox: Vec<SendRequest>,
-    /// What it means for the player when one of the engine's messages has been delivered.
+    /// Event of the player that the delivery of each message in flight causes.
     under_way: FxHashMap<MessageId, MessageEvent>,
-    /// By rank: messages handed over so far.
+    /// Number of messages handed over so far, by rank.
     handed: Vec<u32>,
-    /// Wakes that the engine has been asked for, the earliest last.
+    /// Pending wakes, the earliest last.
     asked: Vec<(Time, WakeId)>,
-    /// Wakes asked for so far.
+    /// Number of wakes requested so far.
     wakes: u32,
 }
 
@@ -27,7 +27,7 @@ impl Port {
         Self { handed: vec![0; ranks], ..Self::default() }
     }
 
-    /// Puts a message where the engine will take it; `arrival` happens when it has been delivered.
+    /// Queues a message for the engine; `arrival` is the event of its delivery.
     pub fn send(&mut self, src: RankId, dst: RankId, bytes: u64, arrival: MessageEvent) {
         let index = &mut self.handed[src.0 as usize];
         let id = MessageId { src, index: *index };
@@ -36,19 +36,19 @@ impl Port {
         self.outbox.push(SendRequest { id, dst, bytes });
     }
 
-    /// What happens now that the engine has delivered this message.
+    /// Takes the event that the delivery of this message causes.
     pub fn delivered(&mut self, message: MessageId) -> Option<MessageEvent> {
         self.under_way.remove(&message)
     }
 
-    /// The time for which this wake was asked.
+    /// Takes the time for which this wake was requested.
     pub fn woke(&mut self, wake: WakeId) -> Option<Time> {
         let at = self.asked.iter().rposition(|(_, asked)| *asked == wake)?;
         Some(self.asked.remove(at).0)
     }
 
-    /// Hands over what is there, and asks for a wake at `next`: only when none is pending that comes as early, so that
-    /// the pending ones are a stack.
+    /// Hands over the queued messages, and requests a wake at `next` unless an earlier or equal one is
+    /// pending. So the pending wakes form a stack.
     pub fn request(&mut self, next: Time, requests: &mut Requests) {
         requests.sends.append(&mut self.outbox);
         if next < Time::NEVER && self.asked.last().is_none_or(|&(pending, _)| next < pending) {

@@ -1,13 +1,13 @@
-//! The way of a message: from the call that sends it to the end of the call that receives it.
+//! The protocol of a message: from the call that sends it to the end of the call that receives it.
 //!
 //! ```text
-//! at once      send overhead -> leaves -> arrives -> is matched -> receive overhead -> received
+//! eager        send overhead -> leaves -> arrives -> is matched -> receive overhead -> received
 //! rendezvous   request -> leaves -> arrives -> is matched -> answer -> arrives -> agreed, then as above
 //! ```
-//! Each arrow is an event. Envelopes keep the order in which a rank has sent to another, bytes do not ([`Matching`]):
-//! so receives take messages in order, but a receive that takes a short message does not wait for the bytes of a longer
-//! one that was sent before. Where messages share a receiver's bandwidth, the part of the way that holds it (sender's
-//! overhead, gap or receiver's overhead) ends when [`Shared`] says so.
+//! Each arrow is an event. Envelopes keep the order in which a rank has sent to another, bytes do not
+//! ([`Matching`]). So receives take messages in order, but a receive that takes a short message does not wait
+//! for the bytes of a longer one that was sent before. If messages share a receiver's bandwidth, the phase
+//! that holds it (sender's overhead, gap or receiver's overhead) ends when [`Shared`] says so.
 
 use super::activity::{ActivityKind, Transfer};
 use super::clock::{Clock, MessageEvent};
@@ -22,7 +22,7 @@ use crate::node::{Costs, MessageCosts, Phase};
 use crate::program::Envelope;
 use crate::units::Time;
 
-/// All messages that are under way, and what they cost.
+/// All messages in flight, and their costs.
 #[derive(Debug)]
 pub(super) struct Protocol {
     costs: Costs,
@@ -30,52 +30,52 @@ pub(super) struct Protocol {
     receives: Slab<Receive>,
     matching: Matching,
     ends: IdVec<RankId, End>,
-    /// By receiving rank: the messages that flow to it; empty where they do not share its bandwidth.
+    /// Messages that flow to each receiver; empty if they do not share its bandwidth.
     shared: Vec<Shared>,
-    /// The way to the engine, where a fabric carries the messages.
+    /// Interface to the engine, if a fabric carries the messages.
     pub port: Option<Port>,
     sent: u32,
-    /// Messages received so far.
+    /// Number of messages received so far.
     pub delivered: u64,
-    /// Their bytes \[B\].
+    /// Bytes of these messages \[B\].
     pub bytes: u64,
 }
 
-/// A rank as messages see it.
+/// State of a rank as an end of messages.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// Whether overheads take one of its processors, one after the other ([`Asks::Processor`]); otherwise each ends
-    /// right after it has begun.
+    /// True if overheads occupy one of its processors, one after the other ([`Asks::Processor`]); otherwise
+    /// an overhead does not wait for the rank's other work.
     has_processors: bool,
-    /// No send starts before.
+    /// Earliest start of the next send.
     next_send: Time,
-    /// No receive takes its message before.
+    /// Earliest time at which the next receive takes its message.
     next_recv: Time,
-    /// Bytes of eager messages in its buffer, where that is limited.
+    /// Bytes of eager messages in its buffer, if that is limited.
     buffered: u64,
 }
 
 /// A message from the call that sends it to the end of the call that receives it.
 #[derive(Clone, Copy, Debug)]
 struct MessageState {
-    /// Its number, in order of sending.
+    /// Number in order of sending.
     number: u32,
     src: RankId,
     dst: RankId,
-    /// The operation that sends it.
+    /// Operation that sends it.
     op: u32,
     bytes: u64,
-    /// The receive that has taken it.
+    /// Receive that has taken it.
     receive: u32,
     /// Boundaries of the sender's time, see [`Done`].
     marks: [Time; 3],
-    /// When its send was called, when the sender's overhead began, when it left and when it arrived.
+    /// Times of the send call, the begin of the sender's overhead, the departure and the arrival.
     times: [Time; 4],
-    /// Whether it asks its receiver before its bytes are sent.
+    /// True if it asks its receiver before its bytes are sent.
     rendezvous: bool,
-    /// The part of its way in which it shares its receiver's bandwidth, now or the last time.
+    /// Phase in which it shares its receiver's bandwidth, now or the last time.
     flowing: Phase,
-    /// Whether its bytes have arrived.
+    /// True if its bytes have arrived.
     arrived: bool,
 }
 
@@ -88,43 +88,44 @@ struct Receive {
     marks: [Time; 3],
 }
 
-/// How the time of a call divides: of a send `[start, a)` and `[b, c)` are synchronisation, `[a, b)` is waiting; of a
-/// receive `[start, a)` and `[b, c)` are waiting, `[a, b)` is synchronisation; `[c, end)` is overhead of either.
+/// Parts of the time of a call. Of a send `[start, a)` and `[b, c)` are synchronisation, `[a, b)` is waiting.
+/// Of a receive `[start, a)` and `[b, c)` are waiting, `[a, b)` is synchronisation. `[c, end)` is overhead of
+/// either.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
     pub marks: [Time; 3],
     pub end: Time,
-    /// The message and its other end, where it is one.
+    /// Message and the rank at its other end, if there is one message.
     pub other: Option<(u32, RankId)>,
 }
 
-/// What a message asks of the rank at one of its ends.
+/// Request of a message to the rank at one of its ends.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(super) enum Asks {
     Nothing,
-    /// Time of a processor.
+    /// It needs time of a processor.
     Processor(ProcessorTime),
-    /// A rank is to be told that its call is done.
+    /// The rank's call is done.
     Done(RankId, u32, Done),
-    /// Its envelope is there: [`Protocol::envelope_arrives`] is to be asked who takes it.
+    /// The envelope has arrived: [`Protocol::envelope_arrives`] tells the receive that takes it.
     Match(u32),
 }
 
-/// Time of a processor of a rank, for a message.
+/// Time of a rank's processor that a message needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProcessorTime {
     pub rank: RankId,
     pub op: u32,
-    /// Not before.
+    /// Earliest begin.
     pub begin: Time,
     pub time: Time,
     pub kind: ActivityKind,
-    /// What the processor waits for until then.
+    /// Kind of the processor's idle time before.
     pub idle: ActivityKind,
-    /// The message and its other end.
+    /// Message and the rank at its other end.
     pub other: (u32, RankId),
-    /// What happens when the time is over.
+    /// Event at the end of the time.
     pub then: MessageEvent,
 }
 
@@ -135,7 +136,8 @@ impl From<Option<ProcessorTime>> for Asks {
 }
 
 impl Protocol {
-    /// Messages between ranks at these costs; of each rank, whether its operations take processors.
+    /// Creates the protocol with these costs; `has_processors` tells for each rank if its operations occupy
+    /// processors.
     pub fn new(costs: Costs, on_fabric: bool, has_processors: impl Iterator<Item = bool>) -> Self {
         let end = |has_processors| End { has_processors, next_send: Time::ZERO, next_recv: Time::ZERO, buffered: 0 };
         let ends: IdVec<RankId, End> = has_processors.map(end).collect();
@@ -154,25 +156,25 @@ impl Protocol {
         }
     }
 
-    /// What messages and calls cost.
+    /// Costs of messages and calls.
     #[inline]
     pub fn costs(&self) -> &Costs {
         &self.costs
     }
 
-    /// Messages that have arrived and that nobody has asked for.
+    /// Number of unexpected messages.
     pub fn unexpected(&self) -> u64 {
         self.matching.unexpected()
     }
 
-    /// The message that a receive of this rank would take: its number, and who sent it.
+    /// Returns the message that a receive of this rank would take: its number and its sender.
     pub fn peek(&mut self, rank: RankId, from: Envelope) -> Option<(u32, RankId)> {
         let message = self.matching.peek(rank, from)?;
         let &MessageState { number, src, .. } = self.messages.get(message);
         Some((number, src))
     }
 
-    /// A rank calls a send.
+    /// Starts a send that a rank calls.
     pub fn send(&mut self, src: RankId, op: u32, to: Envelope, bytes: u64, clock: &mut Clock) -> Option<ProcessorTime> {
         let dst = RankId(to.peer);
         let now = clock.now();
@@ -212,14 +214,14 @@ impl Protocol {
         self.take(time, clock)
     }
 
-    /// A rank calls a receive.
+    /// Starts a receive that a rank calls.
     pub fn recv(&mut self, rank: RankId, op: u32, from: Envelope, clock: &mut Clock) -> Option<ProcessorTime> {
         let receive = self.receives.add(Receive { rank, op, marks: [clock.now(); 3] });
         let message = self.matching.post(rank, from, receive)?;
         self.join(message, receive, clock)
     }
 
-    /// A step of a message happens.
+    /// Executes a step of a message.
     pub fn step(&mut self, event: MessageEvent, clock: &mut Clock, ledger: &mut Ledger<'_>) -> Asks {
         match event {
             MessageEvent::Leave(message) => return self.leave(message, clock),
@@ -281,19 +283,19 @@ impl Protocol {
         Asks::Nothing
     }
 
-    /// The envelope of a message is there: the first message of its channel that comes to the mailbox of this rank,
-    /// which may be one sent before it.
+    /// Delivers the envelope of a message. Returns the first envelope of its channel that reaches the mailbox
+    /// of this rank, which may be that of an earlier message.
     pub fn envelope_arrives(&mut self, message: u32) -> Option<(Matched, RankId)> {
         let dst = self.messages.get(message).dst;
         Some((self.matching.arrive(message)?, dst))
     }
 
-    /// The next one, after [`Matched::more`].
+    /// Returns the next envelope, after [`Matched::more`].
     pub fn next_envelope(&mut self, message: u32) -> Option<Matched> {
         self.matching.next(message)
     }
 
-    /// A message and a receive have found each other.
+    /// Joins a message and the receive that takes it.
     pub fn join(&mut self, message: u32, receive: u32, clock: &mut Clock) -> Option<ProcessorTime> {
         let now = clock.now();
         let found = self.messages.get_mut(message);
@@ -322,9 +324,9 @@ impl Protocol {
         self.take(time, clock)
     }
 
-    /// Takes room for an eager message at its receiver, if there is some: like a sender that has credits. One that
-    /// finds none does not wait for it, for the receiver may be waiting for another: it asks the receiver for this
-    /// message.
+    /// Takes room for an eager message at its receiver, like a sender that has credits. Returns false if
+    /// there is none. Such a message does not wait for room, since the receiver may be waiting for another
+    /// message: it uses a rendezvous.
     fn finds_room(&mut self, dst: RankId, bytes: u64) -> bool {
         let Some(limit) = self.costs.eager_buffer else { return true };
         let buffered = &mut self.ends[dst].buffered;
@@ -335,20 +337,20 @@ impl Protocol {
         fits
     }
 
-    /// An eager message has left the buffer of its receiver.
+    /// Frees the room of an eager message in the buffer of its receiver.
     fn make_room(&mut self, dst: RankId, bytes: u64) {
         if self.costs.eager_buffer.is_some() {
             self.ends[dst].buffered -= bytes;
         }
     }
 
-    /// What a message costs by the protocol that it takes.
+    /// Returns the costs of a message under its protocol.
     fn costs_of(&self, message: u32) -> MessageCosts {
         let &MessageState { src, dst, bytes, rendezvous, .. } = self.messages.get(message);
         self.costs.between(src, dst, bytes, rendezvous)
     }
 
-    /// The sender's overhead starts.
+    /// Starts the sender's overhead.
     fn send_data(&mut self, message: u32, begin: Time, clock: &mut Clock) -> Option<ProcessorTime> {
         let found = self.messages.get_mut(message);
         found.times[1] = begin;
@@ -372,21 +374,21 @@ impl Protocol {
         self.take(time, clock)
     }
 
-    /// Whether this part of the way of a message, which keeps this rank busy, shares the receiver's bandwidth.
-    /// Processors of graphs are one operation's at a time: there only the gap is shared.
+    /// Returns true if this phase of a message, which keeps rank `busy` busy, shares the receiver's
+    /// bandwidth. A processor of a graph serves one operation at a time: there only the gap is shared.
     fn shares(&self, busy: RankId, phase: Phase, costs: &MessageCosts) -> bool {
         !self.shared.is_empty()
             && costs.shared[phase as usize] > Time::ZERO
             && (phase == Phase::Gap || !self.ends[busy].has_processors)
     }
 
-    /// The bytes of a part of a message's way that shares the receiver's bandwidth begin to flow at this time.
+    /// Sets the time at which the bytes of a phase that shares the receiver's bandwidth begin to flow.
     fn flow(&mut self, message: u32, phase: Phase, at: Time, clock: &mut Clock) {
         self.messages.get_mut(message).flowing = phase;
         clock.set_message(at, MessageEvent::Flow(message));
     }
 
-    /// Sets the timer for the next message that is through at this receiver.
+    /// Sets the timer for the next message that gets through at this receiver.
     fn watch_sharing(&mut self, dst: RankId, clock: &mut Clock) {
         let shared = &self.shared[dst.0 as usize];
         if let Some(next) = shared.next() {
@@ -405,7 +407,7 @@ impl Protocol {
         }
     }
 
-    /// The sender is done, and the message leaves.
+    /// Ends the sender's overhead, so that the message leaves.
     fn leave(&mut self, message: u32, clock: &mut Clock) -> Asks {
         let now = clock.now();
         let found = self.messages.get_mut(message);
@@ -425,7 +427,7 @@ impl Protocol {
         Asks::Done(src, op, Done { marks, end: now, other: Some((number, dst)) })
     }
 
-    /// The last byte is there.
+    /// Notes that the last byte has arrived.
     fn arrive(&mut self, message: u32, clock: &mut Clock) -> Asks {
         let now = clock.now();
         let found = self.messages.get_mut(message);
@@ -442,7 +444,7 @@ impl Protocol {
         self.receive_data(message, clock).into()
     }
 
-    /// The receiver's overhead starts, so long after that of the last message as the rank can receive another.
+    /// Starts the receiver's overhead, at least one interval after that of the rank's last message.
     fn receive_data(&mut self, message: u32, clock: &mut Clock) -> Option<ProcessorTime> {
         let &MessageState { src, dst, receive, number, .. } = self.messages.get(message);
         let costs = self.costs_of(message);
@@ -470,7 +472,7 @@ impl Protocol {
         self.take(time, clock)
     }
 
-    /// The receiver is done.
+    /// Ends the receiver's overhead, and with it the message.
     fn received(&mut self, message: u32, clock: &Clock, ledger: &mut Ledger<'_>) -> Asks {
         let end = clock.now();
         let MessageState { src, dst, op: sent_by, receive, bytes, number, times, rendezvous, .. } =
@@ -502,8 +504,8 @@ impl Protocol {
         Asks::Done(rank, op, Done { marks, end, other: Some((number, src)) })
     }
 
-    /// Takes a rank's time. In a sequence what a call has started takes none from what the rank does meanwhile, so it
-    /// ends right after it has begun; elsewhere the rank is asked for a processor.
+    /// Takes time of a rank. Without processors, overheads take no time from the rank's other work, so the
+    /// time ends `time` after its begin; with processors, the rank is asked for one.
     #[inline]
     fn take(&self, time: ProcessorTime, clock: &mut Clock) -> Option<ProcessorTime> {
         if self.ends[time.rank].has_processors {

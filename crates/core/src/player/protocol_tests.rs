@@ -1,4 +1,5 @@
-//! Messages by themselves: two ranks that only send and receive, and what a step of a message asks of them.
+//! Messages by themselves: two ranks that only send and receive, and the requests that the steps of a message
+//! make.
 
 use super::activity::{ActivityKind, Observers};
 use super::clock::{Clock, Event, MessageEvent};
@@ -9,7 +10,7 @@ use crate::node::NodeSpec;
 use crate::program::Envelope;
 use crate::units::Time;
 
-/// L = 100, o = 10, Oss = 1, Ors = 2, Gs = 3, Osl = 4, Orl = 5, S = 1000 \[ns, B\].
+/// Costs: L = 100, o = 10, Oss = 1, Ors = 2, Gs = 3, Osl = 4, Orl = 5, S = 1000 \[ns, B\].
 const NODE: &str = r#"
     [loggps]
     L = "100 ns"
@@ -29,7 +30,7 @@ struct Bench {
     ledger: Ledger<'static>,
     /// Calls that are done: rank, operation, time \[ns\].
     done: Vec<(u32, u32, f64)>,
-    /// Time of processors that was asked for: rank, kind, time \[ns\].
+    /// Processor time that was requested: rank, kind, time \[ns\].
     processors: Vec<(u32, ActivityKind, f64)>,
 }
 
@@ -81,7 +82,7 @@ impl Bench {
         }
     }
 
-    /// Everything that happens before this time \[ns\], which it is then.
+    /// Executes all events before this time \[ns\], and advances the clock to it.
     fn until(&mut self, ns: f64) {
         let end = Time::from_ps(ns * 1e3);
         while self.clock.next() < end {
@@ -156,7 +157,7 @@ fn a_message_that_finds_no_room_asks_and_one_that_is_taken_makes_room() {
     bench.until(10_000.0);
     bench.send(2, 100);
     bench.until(20_000.0);
-    // There was room for the third, which overtakes nobody: its envelope is behind the second's.
+    // The third message found room, but overtakes none: its envelope is behind the second's.
     assert_eq!(bench.done[1..], [(1, 0, 5210.0), (0, 2, 10_110.0)]);
     bench.recv(1);
     bench.recv(2);

@@ -7,7 +7,7 @@ use super::sequence::Sequence;
 use crate::ids::RankId;
 use crate::program::Program;
 
-/// A rank, by the form of its operations.
+/// Player of a rank, by the form of its operations.
 #[derive(Debug)]
 pub(super) enum RankPlayer {
     Sequence(Sequence),
@@ -29,7 +29,7 @@ impl RankPlayer {
         }
     }
 
-    /// What it has called is done.
+    /// Notes that a call is done.
     pub fn done(&mut self, op: u32, done: Done, runtime: &mut Runtime<'_>) {
         match self {
             Self::Sequence(rank) => rank.request_done(op, done, runtime),
@@ -37,14 +37,14 @@ impl RankPlayer {
         }
     }
 
-    /// A message asks for time of one of its processors.
+    /// Gives a message time of one of its processors.
     pub fn processor(&mut self, time: &ProcessorTime, runtime: &mut Runtime<'_>) {
         if let Self::Graph(rank) = self {
             rank.take(time, runtime);
         }
     }
 
-    /// A message has come that nobody has asked for.
+    /// Notes that an unexpected message has arrived.
     pub fn unexpected(&mut self, runtime: &mut Runtime<'_>) {
         if let Self::Sequence(rank) = self {
             rank.unexpected(runtime);

@@ -1,4 +1,4 @@
-//! The player against a plain second reading of the tables of LogGPS, for random programs.
+//! The player compared with a simple second implementation of the tables of LogGPS, for random programs.
 
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
@@ -9,12 +9,12 @@ use crate::node::{NodeSpec, ReceiverSharing};
 use crate::program::{Envelope, Op, Program, ProgramBuilder};
 use crate::units::Bytes;
 
-/// Two networks' parameters [ns, ns/B]: L, o, Oss, Ors, Gs, Osl, Orl, Gl, s, S.
+/// Parameters of two networks [ns, ns/B]: L, o, Oss, Ors, Gs, Osl, Orl, Gl, s, S.
 const MYRINET: [f64; 10] = [850.0, 6730.0, 5.02, 4.72, 15.17, 4.80, 3.86, 0.04, 8191.0, 16383.0];
 const FAST_ETHERNET: [f64; 10] = [24_580.0, 22_340.0, 12.37, 11.53, 188.77, 9.73, 9.89, 65.09, 1023.0, 16_383.0];
 
-/// A call of a random program; a wait is for the call at that place of the same rank. Tags go on from one communicator
-/// to the next.
+/// A call of a random program; a wait names a call by its position in the same rank. Tags continue from one
+/// communicator to the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Call {
     Calc(f64),
@@ -27,8 +27,8 @@ enum Call {
 struct Tables([f64; 10]);
 
 impl Tables {
-    /// Time of the sender, between the ends and of the receiver, and what a rendezvous takes beside the wait (the o of
-    /// T4, and T5).
+    /// Returns the time of the sender, between the ends and of the receiver, and the time of a rendezvous
+    /// beside the wait (the o of T4, and T5).
     fn pieces(&self, bytes: u64) -> (f64, f64, f64, Option<f64>) {
         let [l, o, oss, ors, gs, osl, orl, gl, s, sync] = self.0;
         let k = bytes as f64;
@@ -40,8 +40,8 @@ impl Tables {
         }
     }
 
-    /// When the sender's call is over, by when it and the receive were called; `None`: that depends on the receive,
-    /// which has not been called.
+    /// Returns the end of the sender's call from the times at which it and the receive were called; `None` if
+    /// it depends on the receive, which has not been called.
     fn send_ends(&self, bytes: u64, ts: f64, tr: Option<f64>) -> Option<f64> {
         let [l, o, ..] = self.0;
         let (t1, _, _, handshake) = self.pieces(bytes);
@@ -57,10 +57,11 @@ impl Tables {
         if handshake.is_some() { leaves + t2 + t3 } else { (leaves + t2).max(tr) + t3 }
     }
 
-    /// When each rank ends; `None`: it does not.
+    /// Returns the end of each rank; `None` if it does not end.
     fn ends(&self, ranks: &[Vec<Call>]) -> Vec<Option<f64>> {
         let o = self.0[1];
-        // The n-th send from a rank to another with a tag meets the n-th receive of it: when both were called.
+        // The n-th send from a rank to another with a tag meets the n-th receive of it: the times of both
+        // calls.
         let (mut sends, mut recvs) = (FxHashMap::<_, Vec<(f64, u64)>>::default(), FxHashMap::<_, Vec<f64>>::default());
         let mut places: Vec<Vec<usize>> = ranks.iter().map(|calls| vec![0; calls.len()]).collect();
         let mut called: Vec<Vec<Option<f64>>> = ranks.iter().map(|calls| vec![None; calls.len()]).collect();
@@ -116,15 +117,15 @@ impl Tables {
     }
 }
 
-/// Tags of each communicator.
+/// Number of tags of each communicator.
 const TAGS: u32 = 3;
 
-/// The other side, in the communicator of all ranks or in one that has them in the opposite order.
+/// Returns an envelope in the communicator of all ranks, or in one that has them in the opposite order.
 fn envelope(peer: usize, tag: u32) -> Envelope {
     Envelope { comm: tag / TAGS, ..Envelope::world(peer as u32, tag % TAGS) }
 }
 
-/// Calls as the player has them.
+/// Builds the player's program from calls.
 fn built(ranks: &[Vec<Call>]) -> Program {
     let mut program = ProgramBuilder::new(ranks.len() as u32);
     assert_eq!(program.communicator((0..ranks.len() as u32).rev().collect::<Vec<_>>()), 1);
@@ -145,10 +146,10 @@ fn built(ranks: &[Vec<Call>]) -> Program {
     program.build().unwrap()
 }
 
-/// A random program: messages in an order in which both ends call them, non-blocking calls waited for somewhere later,
-/// and some neighbouring calls of a rank exchanged, so that receives ask for messages in another order than they were
-/// sent. Half of the messages are as long as one of `limits`, or a byte shorter or longer; the others have any length,
-/// or none.
+/// Creates a random program. Messages are in an order in which both ends call them, and waits for
+/// non-blocking calls come somewhere later. Some neighbouring calls of a rank are exchanged, so that receives
+/// ask for messages in another order than they were sent. Half of the messages are as long as one of
+/// `limits`, or a byte shorter or longer; the rest have any length, or none.
 fn random(seed: u64, limits: &[u64]) -> Vec<Vec<Call>> {
     let mut state = seed;
     let mut below = |n: u64| {
@@ -156,7 +157,7 @@ fn random(seed: u64, limits: &[u64]) -> Vec<Vec<Call>> {
         (state >> 33) % n
     };
     let count = 2 + below(6) as usize;
-    // Before waits know where calls are: a number for each call that is waited for.
+    // Waits do not know the positions of calls yet: each call that is waited for has a number.
     let mut ranks: Vec<Vec<(Call, Option<usize>)>> = vec![Vec::new(); count];
     let mut open: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut requests = 0;
@@ -213,7 +214,7 @@ fn random(seed: u64, limits: &[u64]) -> Vec<Vec<Call>> {
     finished.collect()
 }
 
-/// Whether two calls are of messages that must keep their order, for the lengths to stay with them.
+/// Returns true if two calls must keep their order: with the same peer and tag, lengths are matched in order.
 fn same_messages(a: Call, b: Call) -> bool {
     match (a, b) {
         (Call::Send { to: p, tag: x, .. }, Call::Send { to: q, tag: y, .. }) => (p, x) == (q, y),
@@ -287,15 +288,16 @@ fn with_room(room: u64) -> crate::node::LogGpsSpec {
     crate::node::LogGpsSpec { eager_buffer: Some(Bytes(room).into()), ..network(MYRINET) }
 }
 
-/// Whether a program ends where every send, also of no bytes, waits for its receive.
+/// Returns true if a program ends when every send, even an empty one, waits for its receive.
 fn ends_synchronously(ranks: &[Vec<Call>]) -> bool {
     let mut synchronous = MYRINET;
     (synchronous[8], synchronous[9]) = (0.0, -1.0);
     Tables(synchronous).ends(ranks).iter().all(Option::is_some)
 }
 
-/// What the properties above say something about: programs that end with synchronous sends, with limited room that is
-/// felt; programs that do not; receives in another order than their messages were sent in.
+/// The random programs are of all kinds that the properties above need: programs that end with synchronous
+/// sends, and with limited room that has an effect; programs that do not end; receives in another order than
+/// their messages were sent in.
 #[test]
 fn random_programs_are_of_all_kinds() {
     let (mut ending, mut felt, mut stuck, mut overtaken) = (0, 0, 0, 0);
@@ -312,7 +314,8 @@ fn random_programs_are_of_all_kinds() {
     assert!(ending > 80 && felt > 30 && stuck > 20 && overtaken > 80, "{ending} {felt} {stuck} {overtaken}");
 }
 
-/// Whether a rank asks for messages of another in another order of their tags than that has them.
+/// Returns true if a rank receives the messages of another rank in another order of tags than they are sent
+/// in.
 fn overtakes(ranks: &[Vec<Call>]) -> bool {
     let tags_of = |rank: usize, peer: usize, sent: bool| -> Vec<u32> {
         let tag = |call: &Call| match *call {
@@ -336,7 +339,8 @@ fn a_buffer_that_is_full_of_what_is_asked_for_later_stops_nobody() {
     let node = crate::node::LogGpsSpec { eager_buffer: Some(Bytes(16_383).into()), ..network(MYRINET) };
     let found = played(&program, node);
     assert_eq!(found.stuck, []);
-    // The message of rank 0 goes by rendezvous, with the overheads of long messages: T4 + T5 + T1' + T2' + T3'.
+    // The message of rank 0 uses a rendezvous, with the overheads of long messages: T4 + T5 + T1' + T2' +
+    // T3'.
     let [l, o, _, _, gs, osl, orl, gl, ..] = MYRINET;
     let k = 16_383.0;
     let (handshake, t2) = (2.0 * (o + l + o), l + 8191.0 * gs + (k - 8191.0) * gl);
@@ -370,8 +374,8 @@ fn a_short_message_does_not_wait_for_the_bytes_of_a_long_one_with_another_tag() 
     let send = |tag, bytes| Call::Send { to: 1, tag, bytes, blocking: true };
     let recv = |tag, bytes| Call::Recv { from: 0, tag, bytes, blocking: true };
     let program = [vec![send(1, 9000), send(2, 10)], vec![recv(2, 10)]];
-    // Equation 7 from when it is sent, T1 of the first: (o + 9000 Oss) + (o + 10 Oss) + (10 Gs + L) + (o + 10 Ors) =
-    // 66.469 us.
+    // Equation 7 from the time of sending, after T1 of the first message: (o + 9000 Oss) + (o + 10 Oss) + (10
+    // Gs + L) + (o + 10 Ors) = 66.469 us.
     let expected = (6730.0 + 9000.0 * 5.02) + (6730.0 + 50.2) + (151.7 + 850.0) + (6730.0 + 47.2);
     let end = played(&program, network(MYRINET)).ranks[1].end.ps() / 1e3;
     assert!((end - expected).abs() < 1e-3, "{end} ns, not {expected} ns");

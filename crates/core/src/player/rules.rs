@@ -1,17 +1,19 @@
-//! The rules of MPIETE, as they are printed: no events and no queue, one pass over the operations.
+//! The rules of MPIETE as published: no events and no queue, one pass over the operations.
 //!
 //! ```text
 //! a rank's first operation starts at 0, every other one when the one before it ends
 //! a calculation takes its time; starting a transfer and waiting for a send take none
-//! a wait for a receive ends at max(when it starts, when the matching send ended + T_comm(from, to, its size))
+//! a wait for a receive ends at max(its start, end of the matching send + T_comm(from, to, its size))
 //! the program ends with its last rank
 //! ```
-//! The time of a wait depends on one send alone, and which one that is depends on no time: the n-th receive from a
-//! rank, with a tag, in a communicator takes the n-th message that was sent so. So ranks are worked out in any order,
-//! each until it waits for a send that is not worked out yet; the result is the same for every order. That holds as
-//! long as no receive leaves open from whom it takes its message: programs that do are played in order of time by the
-//! [`Player`](super::Player) with the same costs, where a message that arrives first is taken first. So are those whose
-//! collective operations go on in the background, which the rules do not have.
+//! The time of a wait depends on a single send, and the choice of that send does not depend on times: the
+//! n-th receive from a rank, with a tag, in a communicator takes the n-th message that was sent with these.
+//! So ranks are evaluated in any order, each until it waits for a send that is not evaluated yet; the result
+//! is the same for every order.
+//!
+//! This holds as long as no receive leaves its source or tag open. Programs with wildcards are played in
+//! order of time by the [`Player`](super::Player) with the same costs, where a message that arrives first is
+//! taken first. So are programs with collective operations in the background, which the rules do not have.
 //!
 //! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.5, equations 1 to 7.
 
@@ -28,10 +30,10 @@ use crate::noise::{Processors, Work};
 use crate::program::{ANY_SOURCE, ANY_TAG, Action, Communicator, Envelope, Expand, Op, OpKind, Program};
 use crate::units::Time;
 
-/// Operations between two looks at whoever may stop the run.
+/// Number of operations between two calls of `go_on`.
 const OPS_PER_LOOK: u64 = 1 << 20;
 
-/// Whether the rules tell which message every receive takes.
+/// Returns true if the rules determine the message that every receive takes.
 pub fn apply(program: &Program) -> bool {
     program.iter().all(|(_, rank)| {
         let tells = |op: &Op| match op.kind {
@@ -43,7 +45,7 @@ pub fn apply(program: &Program) -> bool {
     })
 }
 
-/// Works out a program by the rules; [`apply`] has said that they do.
+/// Evaluates a program by the rules, which must [`apply`] to it.
 pub fn play(
     program: &Program,
     table: &ReceiveTable,
@@ -74,14 +76,14 @@ pub fn play(
 /// Messages of one sender, receiver, tag and communicator, in the order in which they are sent.
 #[derive(Default)]
 struct Channel {
-    /// Those that have been sent and not received.
+    /// Messages sent and not received.
     sent: VecDeque<SentMessage>,
-    /// How many came before the first of these.
+    /// Number of messages before the first of these.
     before: u64,
-    /// How many receives there have been.
+    /// Number of receives so far.
     asked: u64,
     source: RankId,
-    /// The rank that waits for a message that has not been sent: for which.
+    /// Rank that waits for a message that has not been sent, and the number of that message.
     waits: Option<(u32, u64)>,
 }
 
@@ -89,34 +91,34 @@ struct Channel {
 #[derive(Clone, Copy)]
 struct SentMessage {
     number: u32,
-    /// The sender's operation.
+    /// Operation of the sender.
     op: u32,
     bytes: u64,
     sent: Time,
     received: bool,
 }
 
-/// What a wait waits for.
+/// A request that a wait waits for.
 #[derive(Clone, Copy)]
 enum Request {
     Send,
-    /// This message of a channel.
+    /// Message of a channel: numbers of the channel and of the message.
     Receive(u32, u64),
 }
 
-/// How far a rank is worked out.
+/// State of a rank's evaluation.
 #[derive(Default)]
 struct RankState {
     now: Time,
     next: u32,
-    /// The next border of a region.
+    /// Next border of a region.
     mark: u32,
-    /// The request of a list that is waited for next.
+    /// Position in a list of the request that is waited for next.
     in_list: u32,
-    /// The message that a blocking receive waits for.
+    /// Message that a blocking receive waits for.
     blocked: Option<(u32, u64)>,
     requests: FxHashMap<u32, Request>,
-    /// The steps of the collective it is in, and the next of them.
+    /// Steps of the collective it is in; `step` is the next of them.
     steps: Vec<Op>,
     step: usize,
     ended: bool,
@@ -132,13 +134,13 @@ struct Rules<'a, 'o> {
     ranks: Vec<RankState>,
     numbers: FxHashMap<(u32, Envelope), u32>,
     channels: Vec<Channel>,
-    /// Ranks that can go on, the next one last.
+    /// Ranks that can continue, the next one last.
     ready: Vec<u32>,
     sent: u32,
     played: Played,
 }
 
-/// A rank comes to the borders of regions before its next operation.
+/// Tells of the borders of regions before the rank's next operation.
 fn pass_marks(program: &Program, me: RankId, rank: &mut RankState, observers: &mut Observers<'_>) {
     let Some(on_mark) = &mut observers.on_mark else { return };
     for mark in &program.rank(me).marks[rank.mark as usize..] {
@@ -167,7 +169,7 @@ impl Rules<'_, '_> {
         }
     }
 
-    /// One operation of a rank; `false` where it waits or is at its end.
+    /// Evaluates one operation of a rank; returns `false` if it waits or is at its end.
     fn next(&mut self, me: u32) -> bool {
         let rank = &mut self.ranks[me as usize];
         let (key, op) = match rank.steps.get(rank.step) {
@@ -199,7 +201,7 @@ impl Rules<'_, '_> {
         true
     }
 
-    /// Whether the operation is done.
+    /// Evaluates an operation; returns true if it is done.
     fn operation(&mut self, me: u32, key: u32, op: Op) -> bool {
         let inside = |envelope: Envelope| match key & STEP {
             0 => envelope,
@@ -257,10 +259,10 @@ impl Rules<'_, '_> {
                 if let Some(place) = group.rank_of(RankId(me)) {
                     self.expand.steps(collective, group, place, &mut rank.steps);
                 }
-                // With steps, the operation is done when they are.
+                // If there are steps, the operation is done when they are.
                 true
             }
-            // There are none of these where the rules apply.
+            // Programs to which the rules apply have none of these.
             Action::Probe(_) | Action::Test(_) | Action::Icollective(_) => true,
         }
     }
@@ -308,7 +310,7 @@ impl Rules<'_, '_> {
         }
     }
 
-    /// The message that a receive will take.
+    /// Returns the message that a receive will take.
     fn ask(&mut self, me: u32, from: Envelope) -> (u32, u64) {
         let number = self.channel(me, from);
         let channel = &mut self.channels[number as usize];
@@ -316,7 +318,7 @@ impl Rules<'_, '_> {
         (number, channel.asked - 1)
     }
 
-    /// Waits for a message, which an operation asked for; whether it has been sent.
+    /// Waits for the message of a receive; returns false if it has not been sent yet.
     fn receive(&mut self, me: u32, asked: u32, (number, message): (u32, u64)) -> bool {
         let channel = &mut self.channels[number as usize];
         let at = (message - channel.before) as usize;
@@ -356,7 +358,7 @@ impl Rules<'_, '_> {
         true
     }
 
-    /// A rank spends its time until `end`.
+    /// Books the time of a rank until `end`.
     fn spent(&mut self, me: u32, kind: ActivityKind, begin: Time, end: Time, other: Option<(u32, RankId)>) {
         if end <= begin {
             return;
@@ -386,7 +388,7 @@ impl Rules<'_, '_> {
         self.played
     }
 
-    /// Ranks that wait for a message that nobody sends.
+    /// Returns the ranks that wait for a message that is never sent.
     fn stuck(&self) -> Vec<Stuck> {
         let mut sources: FxHashMap<u32, u32> = FxHashMap::default();
         for ((to, envelope), &number) in &self.numbers {
@@ -455,8 +457,8 @@ mod tests {
         let (to, from) = (Envelope::world(1, 5), Envelope::world(0, 5));
         let (to_late, from_late) = (Envelope::world(1, 6), Envelope::world(0, 6));
         let sender = [us(10.0), Op::isend(to, 100), us(5.0), Op::wait(1), Op::send(to_late, 1000), us(1.0)];
-        // The first wait starts at 3 and ends at 10 + T(100) = 12; the receive starts at 13 and ends at 15 + T(1000) =
-        // 26.
+        // The first wait starts at 3 and ends at 10 + T(100) = 12. The receive starts at 13 and ends at 15 +
+        // T(1000) = 26.
         let receiver = [Op::irecv(from, 100), us(3.0), Op::wait(0), us(1.0), Op::recv(from_late, 1000), us(4.0)];
         let found = played(&program(&[&sender, &receiver]));
         assert_eq!(ends(&found), [16.0, 30.0]);
@@ -492,7 +494,7 @@ mod tests {
         let kind = |rank| Envelope::world(rank, 1);
         let sender = [Op::send(kind(1), 1000), us(1.0), Op::send(kind(1), 0)];
         let requests = [Op::irecv(kind(0), 0), Op::irecv(kind(0), 0), Op::wait(1), us(0.5), Op::wait(0)];
-        // The second receive takes the second message: sent at 1, there at 2.
+        // The second receive takes the second message: sent at 1, arrived at 2.
         let found = played(&program(&[&sender, &requests]));
         assert_eq!(ends(&found), [1.0, 11.0]);
         assert_eq!(found.ranks[1].of(ActivityKind::RecvWait).ps() / 1e6, 2.0 + 8.5);
@@ -511,7 +513,7 @@ mod tests {
             sequence.push(us(1.0));
             program.finish_rank(sequence);
         }
-        // The last comes at 7; three rounds.
+        // The last rank arrives at 7; three rounds.
         assert_eq!(played(&program.build().unwrap()).makespan().ps() / 1e6, 7.0 + 3.0 + 1.0);
     }
 

@@ -1,4 +1,4 @@
-//! What ranks run on: the program they share, the clock, the messages and the ledger.
+//! Environment of the ranks: the program they share, the clock, the messages and the ledger.
 
 use super::clock::{Clock, Event, MessageEvent};
 use super::ledger::Ledger;
@@ -7,18 +7,18 @@ use crate::ids::RankId;
 use crate::program::{Envelope, Expand, Program};
 use crate::units::Time;
 
-/// What the ranks of a program run on. A rank has it to itself while it goes on.
+/// Environment of the ranks of a program. A rank borrows it exclusively while it advances.
 pub(super) struct Runtime<'a> {
     pub program: &'a Program,
-    /// Turns collectives into messages.
+    /// Expander of collectives into messages.
     pub expand: Option<&'a dyn Expand>,
-    /// Whether collectives go on in the background: then the messages of each have a tag of their own.
+    /// True if collectives run in the background: then the messages of each have their own tag.
     pub background: bool,
     pub cpu_speed: f64,
     pub clock: Clock,
     pub protocol: Protocol,
     pub ledger: Ledger<'a>,
-    /// Things that happened: operations, and steps of messages.
+    /// Number of events: operations, and steps of messages.
     pub events: u64,
 }
 
@@ -28,30 +28,30 @@ impl Runtime<'_> {
         self.clock.now()
     }
 
-    /// How long a calculation takes here.
+    /// Returns the duration of a calculation on these processors.
     #[inline]
     pub fn calculation(&self, timed: Time) -> Time {
         Time::from_ps(timed.ps() / self.cpu_speed)
     }
 
-    /// A step of a message happens.
+    /// Executes a step of a message.
     pub fn step(&mut self, event: MessageEvent) -> Asks {
         self.protocol.step(event, &mut self.clock, &mut self.ledger)
     }
 
-    /// A rank of a sequence calls a send: of a processor of its own nothing is asked.
+    /// Starts a send of a sequence, which never asks for a processor.
     pub fn send(&mut self, rank: RankId, key: u32, to: Envelope, bytes: u64) {
         let asked = self.protocol.send(rank, key, to, bytes, &mut self.clock);
         debug_assert!(asked.is_none());
     }
 
-    /// A rank of a sequence calls a receive.
+    /// Starts a receive of a sequence.
     pub fn recv(&mut self, rank: RankId, key: u32, from: Envelope) {
         let asked = self.protocol.recv(rank, key, from, &mut self.clock);
         debug_assert!(asked.is_none());
     }
 
-    /// This will happen then.
+    /// Sets an event at a time.
     #[inline]
     pub fn set(&mut self, time: Time, event: Event) {
         self.clock.set(time, event);

@@ -17,35 +17,35 @@ use crate::units::Time;
 #[derive(Debug)]
 pub(super) struct Sequence {
     pub(super) me: RankId,
-    /// The thread at hand.
+    /// Current thread.
     pub(super) at: Thread,
-    /// Its number.
+    /// Number of the current thread.
     pub(super) thread: u32,
-    /// All threads where there are several, by number; that at hand is not up to date.
+    /// All threads by number, if there are several; the entry of the current thread is out of date.
     pub(super) others: Vec<Thread>,
-    /// When operations ended that other threads wait for.
+    /// End of each finished operation that other threads wait for.
     pub(super) ended: FxHashMap<u32, Time>,
-    /// The next border of a region.
+    /// Next border of a region.
     next_mark: u32,
-    /// What it has started and not waited for, by key.
+    /// Requests that have been started and not waited for, by key.
     pub(super) requests: FxHashMap<u32, Request>,
-    /// Collectives that go on in the background.
+    /// Collectives in the background.
     pub(super) strands: Vec<Strand>,
-    /// By communicator, how many collectives it has called; counted where some go on in the background.
+    /// Number of collectives called on each communicator; counted only if some run in the background.
     calls: FxHashMap<u32, u32>,
 }
 
-/// Something that a rank has started and that a wait asks for.
+/// An operation that a rank has started and that a wait names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub sends: bool,
-    /// Least time of a wait for it.
+    /// Least duration of a wait for it.
     pub wait: Time,
     pub done: Option<Done>,
 }
 
 impl Sequence {
-    /// Before its first call.
+    /// Creates a rank before its first call.
     pub fn new(me: RankId, threads: u32) -> Self {
         let several = if threads > 1 { threads } else { 0 };
         Self {
@@ -61,7 +61,7 @@ impl Sequence {
         }
     }
 
-    /// The operation with this key: of the program, or a step of a collective.
+    /// Returns the operation with this key: one of the program, or a step of a collective.
     pub fn op(&self, key: u32, program: &Program) -> Option<Op> {
         if is_of_program(key) {
             return program.rank(self.me).ops.get(key as usize).copied();
@@ -72,12 +72,12 @@ impl Sequence {
         self.at.frame.as_ref()?.step(key - self.base(key))
     }
 
-    /// The operation of the program that this key belongs to: that of the collective, inside one.
+    /// Returns the operation of the program that this key belongs to; inside a collective, the collective.
     pub fn in_program(&self, key: u32) -> u32 {
         self.at.in_program(key)
     }
 
-    /// It goes on until something takes time.
+    /// Continues the current thread until an operation takes time.
     pub fn advance(&mut self, runtime: &mut Runtime<'_>) {
         loop {
             let step = self.take_step();
@@ -97,7 +97,7 @@ impl Sequence {
         }
     }
 
-    /// Takes the next step of a collective; `None` at its end, and outside of one.
+    /// Takes the next step of a collective; `None` at its end, and outside a collective.
     fn take_step(&mut self) -> Option<(u32, Op)> {
         let base = self.first_step();
         let frame = self.at.frame.as_mut()?;
@@ -112,9 +112,9 @@ impl Sequence {
     /// Takes the next operation; `None` at the end.
     fn take_op(&mut self, runtime: &mut Runtime<'_>) -> Option<(u32, Op)> {
         let program = runtime.program.rank(self.me);
-        // Regions are those of the first thread.
+        // Regions belong to the first thread.
         if runtime.ledger.watches_marks() && self.thread == 0 {
-            // The borders of regions before it.
+            // Borders of regions before the operation.
             for mark in program.marks[self.next_mark as usize..].iter().take_while(|mark| mark.at <= self.at.next) {
                 self.next_mark += 1;
                 runtime.ledger.mark(self.me, mark, runtime.clock.now());
@@ -126,7 +126,7 @@ impl Sequence {
         Some((key, op))
     }
 
-    /// Starts an operation; whether the rank may go on at once.
+    /// Starts an operation. Returns true if the rank can continue at once.
     fn begin(&mut self, key: u32, op: Op, runtime: &mut Runtime<'_>) -> bool {
         let tag = self.at.frame.as_ref().map_or(0, |frame| frame.tag);
         let inside = |envelope: Envelope| match is_of_program(key) {
@@ -181,7 +181,7 @@ impl Sequence {
         }
     }
 
-    /// The rank is busy for a while; whether it may go on at once.
+    /// Keeps the rank busy for `time`. Returns true if the rank can continue at once.
     pub(super) fn busy(&mut self, key: u32, time: Time, kind: ActivityKind, runtime: &mut Runtime<'_>) -> bool {
         if time <= Time::ZERO {
             return true;
@@ -196,13 +196,13 @@ impl Sequence {
         false
     }
 
-    /// A timer lets it go on.
+    /// Sets a timer that lets the thread continue.
     pub(super) fn resume_at(&mut self, time: Time, runtime: &mut Runtime<'_>) {
         self.at.state = State::Busy;
         runtime.set(time, Event::Resume(self.me, self.thread));
     }
 
-    /// It has spent a span of time on something.
+    /// Books a span of its time.
     fn spent(
         &self,
         kind: ActivityKind,
@@ -214,7 +214,7 @@ impl Sequence {
         runtime.ledger.spent(self.me, kind, span, self.in_program(key), other);
     }
 
-    /// The steps of a collective that the rank calls now, and the tag of their messages.
+    /// Returns the steps of a collective that the rank calls now, and the tag of their messages.
     pub(super) fn steps_of(&mut self, number: u32, runtime: &Runtime<'_>) -> (Vec<Op>, u32) {
         let collective = &runtime.program.collectives[number as usize];
         let group: &Communicator = &runtime.program.communicators[collective.comm as usize];
@@ -226,12 +226,12 @@ impl Sequence {
             return (steps, 0);
         }
         let calls = self.calls.entry(collective.comm).or_default();
-        // The largest stands for any tag.
+        // The largest number means any tag.
         *calls = (*calls + 1) % ANY_TAG;
         (steps, *calls)
     }
 
-    /// A message has come that nobody has asked for: perhaps one that it looks for.
+    /// Notes that an unexpected message has arrived, which a probe may be waiting for.
     pub fn unexpected(&mut self, runtime: &mut Runtime<'_>) {
         for thread in self.numbers() {
             self.turn_to(thread);
@@ -244,7 +244,7 @@ impl Sequence {
         }
     }
 
-    /// Looks for a message; whether the rank may go on at once.
+    /// Probes for a message. Returns true if the rank can continue at once.
     fn probe(&mut self, key: u32, from: Envelope, runtime: &mut Runtime<'_>) -> bool {
         let Some(other) = runtime.protocol.peek(self.me, from) else {
             self.at.state = State::Probing(key);
@@ -254,7 +254,7 @@ impl Sequence {
         self.busy(key, runtime.protocol.costs().handshake, ActivityKind::RecvOverhead, runtime)
     }
 
-    /// What it has started is done.
+    /// Notes that a request is done, and continues the threads that wait for it.
     pub fn request_done(&mut self, key: u32, done: Done, runtime: &mut Runtime<'_>) {
         if is_background(key) {
             return self.background_done(key, done, runtime);
@@ -293,10 +293,11 @@ impl Sequence {
 
     /// Takes the next request of a wait, if it is done.
     ///
-    /// A wait that is called at tw for what was started at ti ends at `max(ti + Tblk, tw + o)`: when the request is
-    /// done, but not before the wait itself has taken its time. A wait for several is one wait after another.
+    /// A wait called at tw for a request started at ti ends at `max(ti + Tblk, tw + o)`: when the request is
+    /// done, but not before the wait's own overhead is over. A wait for several is one wait after another.
     fn take(&mut self, wait: Op, key: u32, last: Time, runtime: &mut Runtime<'_>) -> Option<Time> {
-        // A request that a test has found done, or that a wait for any has taken before, is not there any more.
+        // A request that a test has found done, or that a wait for any has taken before, does not exist any
+        // more.
         let Some(&request) = self.requests.get(&key) else { return Some(last) };
         let done = request.done?;
         self.requests.remove(&key);
@@ -311,7 +312,7 @@ impl Sequence {
         Some(end)
     }
 
-    /// Goes on with a wait; whether the rank may go on at once.
+    /// Continues a wait. Returns true if the rank can continue at once.
     fn go_on_waiting(&mut self, runtime: &mut Runtime<'_>) -> bool {
         let State::Waiting { op: wait, done, last } = self.at.state else { return false };
         let program = runtime.program;
@@ -355,7 +356,7 @@ impl Sequence {
         self.waited(last, runtime)
     }
 
-    /// A wait is over at `end`; whether the rank may go on at once.
+    /// Ends a wait at `end`. Returns true if the rank can continue at once.
     fn waited(&mut self, end: Time, runtime: &mut Runtime<'_>) -> bool {
         self.at.state = State::Busy;
         if end <= runtime.now() {

@@ -1,8 +1,9 @@
-//! Messages that flow to one rank at the same time and share its bandwidth.
+//! Sharing of a receiver's bandwidth by the messages that flow to it at the same time.
 //!
-//! While p messages flow, each goes on at a p-th of the speed it would have alone. What a message has got since it came
-//! is the same for all: a clock of the receiver that runs at a speed of 1/p. A message of work w that comes at clock v
-//! is done at clock v + w, so the order of ends is known and nothing is brought up to date when p changes.
+//! While p messages flow, each progresses at a p-th of its speed alone. The progress of a message since its
+//! start is the same for all: a clock of the receiver that runs at a speed of 1/p. A message of work w that
+//! starts at clock v is done at clock v + w. So the order of ends is known, and no message is updated when p
+//! changes.
 //!
 //! Source: Ino, Fujimoto, Hagihara: LogGPS, section 3 (effective bandwidth 1/p).
 
@@ -11,16 +12,16 @@ use std::collections::BinaryHeap;
 
 use crate::units::Time;
 
-/// The messages that flow to one rank.
+/// Messages that flow to one rank.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shared {
-    /// What each message has got of its work \[ps\], as of `updated`.
+    /// Work done for each message \[ps\], as of `updated`.
     clock: Time,
     updated: Time,
-    /// (clock at the end, order of coming, message)
+    /// Messages by clock at their end: (clock, order of start, message).
     flowing: BinaryHeap<Reverse<(Time, u32, u32)>>,
     order: u32,
-    /// Counts changes: a timer set before the last one means nothing.
+    /// Number of changes: a timer set before the last change is void.
     pub generation: u32,
 }
 
@@ -28,7 +29,7 @@ impl Shared {
     fn pass(&mut self, now: Time) {
         let count = self.flowing.len();
         if count == 0 {
-            // Starting anew keeps what flows alone free of rounding.
+            // Restarting the clock keeps a message that flows alone free of rounding.
             self.clock = Time::ZERO;
         } else {
             self.clock += Time::from_ps((now - self.updated).ps() / count as f64);
@@ -36,7 +37,7 @@ impl Shared {
         self.updated = now;
     }
 
-    /// A message with so much work starts to flow.
+    /// Starts a message with this work.
     pub fn start(&mut self, now: Time, message: u32, work: Time) {
         self.pass(now);
         self.order = self.order.wrapping_add(1);
@@ -44,17 +45,17 @@ impl Shared {
         self.generation = self.generation.wrapping_add(1);
     }
 
-    /// When the next message is through, if nothing changes.
+    /// Returns the time at which the next message gets through, if nothing changes.
     pub fn next(&self) -> Option<Time> {
         let Reverse((end, _, _)) = self.flowing.peek()?;
         let left = (*end - self.clock).ps() * self.flowing.len() as f64;
         Some(self.updated + Time::from_ps(left.max(0.0)))
     }
 
-    /// Takes out the message that is through now.
+    /// Takes out the message that gets through now.
     pub fn finish(&mut self, now: Time) -> Option<u32> {
         let Reverse((end, _, message)) = self.flowing.pop()?;
-        // The clock is where this message says it is, whatever rounding made of it.
+        // Sets the clock to the end of this message, whatever rounding made of it.
         self.clock = end;
         self.updated = now;
         self.generation = self.generation.wrapping_add(1);
@@ -76,10 +77,10 @@ mod tests {
         shared.start(ps(100.0), 1, ps(10.0));
         assert_eq!(shared.next(), Some(ps(110.0)));
         shared.start(ps(104.0), 2, ps(10.0));
-        // 6 of work left at half speed.
+        // 6 of work remain, at half speed.
         assert_eq!(shared.next(), Some(ps(116.0)));
         assert_eq!(shared.finish(ps(116.0)), Some(1));
-        // The second has got 6 of 10.
+        // The second has done 6 of 10.
         assert_eq!(shared.next(), Some(ps(120.0)));
         assert_eq!(shared.finish(ps(120.0)), Some(2));
         assert_eq!(shared.next(), None);

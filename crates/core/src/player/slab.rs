@@ -1,9 +1,9 @@
-//! Things by number; numbers are used again.
+//! Slab: items by number; numbers are reused.
 
 /// No number.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// Things by number: that of one that has been removed goes to the next that is added.
+/// Items by number; the number of a removed item goes to the next one added.
 #[derive(Debug)]
 pub(super) struct Slab<T> {
     items: Vec<T>,

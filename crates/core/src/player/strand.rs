@@ -1,38 +1,38 @@
-//! A collective operation that goes on in the background of its rank.
+//! A collective operation in the background of its rank.
 
 use crate::ids::RankId;
 use crate::program::Op;
 use crate::units::Time;
 
-/// The steps of a collective operation, one after the other, beside what its rank does.
+/// Steps of a collective operation, one after the other, in parallel with the rank's own operations.
 #[derive(Debug)]
 pub(super) struct Strand {
-    /// The operation of the program that started it.
+    /// Operation of the program that started it.
     pub op: u32,
-    /// The key of its first step; those of the others follow.
+    /// Key of its first step; the keys of the next steps follow.
     first: u32,
     steps: Vec<Op>,
     next: u32,
-    /// The tag of its messages.
+    /// Tag of its messages.
     pub tag: u32,
     pub doing: Doing,
-    /// The last message that it took, and from whom.
+    /// Last message that it received, and its sender.
     pub last: Option<(u32, RankId)>,
 }
 
-/// What a strand is about.
+/// State of a strand.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Doing {
-    /// A timer will let it go on.
+    /// A timer will let it continue.
     Busy,
-    /// It waits for this request, of its own blocking step.
+    /// It waits for the request of its own blocking step.
     Blocked(u32),
-    /// It waits for this request since then; for nothing.
+    /// It waits for a request since a time; with `free` the wait has no overhead.
     Waiting { request: u32, since: Time, free: bool },
 }
 
 impl Strand {
-    /// About to take its first step, which has this key.
+    /// Creates a strand whose first step has key `first`.
     pub fn new(op: u32, first: u32, steps: Vec<Op>, tag: u32) -> Self {
         Self { op, first, steps, next: 0, tag, doing: Doing::Busy, last: None }
     }
@@ -46,12 +46,12 @@ impl Strand {
         Some((key, op))
     }
 
-    /// The key after that of its last step.
+    /// Returns the key after that of its last step.
     pub fn end(&self) -> u32 {
         self.first + self.steps.len() as u32
     }
 
-    /// The key of the step at this position.
+    /// Returns the key of the step at this position.
     pub fn key(&self, step: u32) -> u32 {
         self.first + step
     }
@@ -60,12 +60,12 @@ impl Strand {
         (self.first..self.end()).contains(&key)
     }
 
-    /// The step with this key.
+    /// Returns the step with this key.
     pub fn step(&self, key: u32) -> Option<Op> {
         self.steps.get(key.checked_sub(self.first)? as usize).copied()
     }
 
-    /// The request that it waits for.
+    /// Returns the request that it waits for.
     pub fn waits_for(&self) -> Option<u32> {
         match self.doing {
             Doing::Busy => None,

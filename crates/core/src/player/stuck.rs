@@ -1,4 +1,4 @@
-//! Who cannot go on, and why.
+//! Ranks that cannot continue, and the reasons.
 
 use super::graph::GraphRank;
 use super::keys::is_of_program;
@@ -9,7 +9,7 @@ use super::thread::{State, Thread};
 use crate::ids::{IdVec, RankId};
 use crate::program::{Action, Op, Program};
 
-/// Ranks that have not come to their end.
+/// Returns the ranks that have not come to their end.
 pub(super) fn all(ranks: &IdVec<RankId, RankPlayer>, program: &Program) -> Vec<Stuck> {
     let stuck = ranks.iter_ids().filter_map(|(me, rank)| match rank {
         RankPlayer::Sequence(rank) => rank.threads().find_map(|thread| of_sequence(rank, thread, program)),
@@ -30,13 +30,14 @@ fn of_graph(me: RankId, rank: &GraphRank, program: &Program) -> Option<Stuck> {
     Some(Stuck { rank: me, op: key, what, place: program.place(me, key), on: peer(&op) })
 }
 
-/// The state of a thread that cannot go on; of those that wait for another thread, that one says why.
+/// Describes a thread that cannot continue; `None` for one that waits for another thread, which gives the
+/// reason itself.
 fn of_sequence(rank: &Sequence, thread: &Thread, program: &Program) -> Option<Stuck> {
     let (key, request) = match thread.state {
         State::Ended | State::Busy | State::Held => return None,
         State::Blocked(key) | State::Probing(key) => (key, None),
         State::Waiting { op, .. } => {
-            // The request that is missing says whom the rank waits for.
+            // The request that is missing tells which rank this one waits for.
             let open = |key: &u32| rank.requests.get(key).is_some_and(|one| one.done.is_none());
             (op, waited_for(rank, thread, op, program).into_iter().find(open))
         }
@@ -54,7 +55,7 @@ fn of_sequence(rank: &Sequence, thread: &Thread, program: &Program) -> Option<St
     {
         what = format!("{what}, in {}", program.describe(me, collective));
     }
-    // What goes on in the background is stuck in one of its steps.
+    // A collective in the background is stuck in one of its steps.
     let strand = request.and_then(|key| rank.strands.iter().find(|strand| strand.op == key));
     let step = strand.and_then(|strand| strand.step(strand.waits_for()?));
     if let Some(step) = &step {
@@ -74,7 +75,7 @@ fn waited_for(rank: &Sequence, thread: &Thread, wait: u32, program: &Program) ->
     }
 }
 
-/// The same, with the place in the input.
+/// Adds the place in the input to a description.
 fn at_place(what: String, me: RankId, op: u32, program: &Program) -> String {
     match program.place(me, op) {
         Some(place) => format!("{what} ({place})"),
@@ -82,7 +83,7 @@ fn at_place(what: String, me: RankId, op: u32, program: &Program) -> String {
     }
 }
 
-/// The other end of the message that an operation is about.
+/// Returns the other end of the message of an operation.
 fn peer(op: &Op) -> Option<RankId> {
     match op.action() {
         Action::Send { to, .. } => to.rank(),

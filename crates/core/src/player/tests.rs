@@ -6,7 +6,7 @@ use crate::node::{LogGpsSpec, NodeSpec, ReceiverSharing};
 use crate::program::{ANY_SOURCE, ANY_TAG, Envelope, Op, OpKind, Program, ProgramBuilder};
 use crate::units::{Bytes, PerByte, Time};
 
-/// Myrinet's published parameters [ns, ns/B].
+/// Published parameters of Myrinet [ns, ns/B].
 const L: f64 = 850.0;
 const O: f64 = 6730.0;
 const OSS: f64 = 5.02;
@@ -169,7 +169,8 @@ fn a_message_of_16383_bytes_takes_298_us_and_1438_of_them_0_43_s() {
     let exchange = |first: bool| {
         let mut ops = Vec::new();
         for _ in 0..1438 {
-            // The next one leaves when the last one has been received, as the published figure adds them up.
+            // The next message leaves when the last one has been received, as the published figure adds them
+            // up.
             match first {
                 true => ops.extend([Op::send(to(1), SYNC), Op::recv(Envelope::world(1, 9), 0)]),
                 false => ops.extend([Op::recv(to(0), SYNC), Op::send(Envelope::world(0, 9), 0)]),
@@ -301,8 +302,8 @@ fn a_message_that_finds_no_room_goes_by_rendezvous() {
     let (free, waits) = end(None);
     assert!((free - 4.0 * t1(k)).abs() < 1e-3 && waits == 0.0, "{free} {waits}");
     assert_eq!(end(Some(10_000)).0, free);
-    // Three fit; the fourth asks its receiver, which comes to it after three receives, from 1 ms on, and takes the
-    // overhead of long messages.
+    // Three messages fit. The fourth asks its receiver, which answers after three receives, from 1 ms on, and
+    // has the overhead of long messages.
     let (limited, waits) = end(Some(3000));
     let asked = 3.0 * t1(k) + O + L;
     let answered = 1e6 + 3.0 * t3(k);
@@ -364,7 +365,7 @@ fn two_that_swap_long_messages_with_sendrecv_do_not_wait_for_each_other_in_a_cir
     let played = play(&builder.build().unwrap());
     near(played.ranks[0].end, 2.0 * (O + L + O) + t1(k) + t2(k) + t3(k));
     assert_eq!(played.ranks[0], played.ranks[1]);
-    // With blocking sends first it is a deadlock, and both are named.
+    // With blocking sends first it is a deadlock, and both ranks are named.
     let ops = |peer: u32| [Op::send(to(peer), k), Op::recv(to(peer), k)];
     let (played, _) = play_on(&program(&[&ops(1), &ops(0)]), &NodeSpec::Loggps(myrinet()));
     let named: Vec<_> = played.stuck.iter().map(|stuck| (stuck.rank.0, stuck.op, stuck.on.map(|on| on.0))).collect();

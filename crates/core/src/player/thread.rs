@@ -1,35 +1,36 @@
-//! How far a thread of a rank is: the operation at hand, and the collective that it is in.
+//! State of a thread of a rank: its current operation, and the collective that it is in.
 
 use super::keys::is_of_program;
 use crate::program::Op;
 use crate::units::Time;
 
-/// The steps of a collective at one rank.
+/// Steps of a collective at one rank.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub steps: Vec<Op>,
     pub next: u32,
-    /// The tag of its messages.
+    /// Tag of its messages.
     pub tag: u32,
 }
 
 impl Frame {
-    /// The step at this position.
+    /// Returns the step at this position.
     pub fn step(&self, at: u32) -> Option<Op> {
         self.steps.get(at as usize).copied()
     }
 }
 
-/// What a rank of a sequence is about.
+/// State of a thread of a sequence.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum State {
-    /// A timer will let it go on.
+    /// A timer will let it continue.
     Busy,
-    /// It waits for this request, of its own blocking call.
+    /// It waits for the request of its own blocking call.
     Blocked(u32),
-    /// It waits for requests: the operation, how many of its list are done, and when the last of those was.
+    /// It waits for requests: the operation, the number of its list that are done, and the time at which the
+    /// last of these was.
     Waiting { op: u32, done: u32, last: Time },
-    /// It looks for a message.
+    /// It probes for a message.
     Probing(u32),
     /// It waits for an operation of another thread.
     Held,
@@ -37,15 +38,15 @@ pub(super) enum State {
     Ended,
 }
 
-/// How far a thread is.
+/// A thread of a rank.
 #[derive(Debug)]
 pub(super) struct Thread {
-    /// The next operation of the program.
+    /// Next operation of the program.
     pub next: u32,
     pub state: State,
-    /// Since when it is in the operation at hand.
+    /// Begin of the current operation.
     pub since: Time,
-    /// The collective it is in.
+    /// Collective that it is in.
     pub frame: Option<Box<Frame>>,
 }
 
@@ -56,7 +57,7 @@ impl Default for Thread {
 }
 
 impl Thread {
-    /// The operation of the program that this key belongs to: that of the collective, inside one.
+    /// Returns the operation of the program that this key belongs to; inside a collective, the collective.
     pub fn in_program(&self, key: u32) -> u32 {
         if is_of_program(key) { key } else { self.next.saturating_sub(1) }
     }

@@ -1,7 +1,8 @@
-//! Threads of a rank of a sequence: each makes one call after the other, beside the others.
+//! Threads of a rank of a sequence: each makes one call after the other, in parallel with the other threads.
 //!
-//! They have their requests in common. One is at hand; whatever happens to another turns to that first. An operation
-//! that waits for one of another thread begins when that has ended and the lag of the requirement is over.
+//! Threads share their requests. One is the current thread; an event of another thread first makes that the
+//! current one. An operation that waits for one of another thread begins when that one has ended and the lag
+//! of the requirement is over.
 
 use std::ops::Range;
 
@@ -13,7 +14,8 @@ use super::thread::{State, Thread};
 use crate::program::{After, Op, Program};
 use crate::units::Time;
 
-/// Steps of a collective that a thread of several can have: keys name the thread above.
+/// Largest number of steps of a collective if there are several threads: the higher bits of a key name the
+/// thread.
 const STEPS: u32 = 1 << 20;
 
 impl Sequence {
@@ -27,12 +29,13 @@ impl Sequence {
         self.numbers().map(|number| if number == self.thread { &self.at } else { &self.others[number as usize] })
     }
 
-    /// The key of the first step of a collective of the thread at hand.
+    /// Returns the key of the first step of a collective of the current thread.
     pub(super) fn first_step(&self) -> u32 {
         STEP | (self.thread * STEPS)
     }
 
-    /// The key of the first step of the collective that this key is a step of; 0 for one of the program.
+    /// Returns the key of the first step of the collective that this key belongs to; 0 for an operation of
+    /// the program.
     pub(super) fn base(&self, key: u32) -> u32 {
         match () {
             () if is_of_program(key) => 0,
@@ -41,7 +44,7 @@ impl Sequence {
         }
     }
 
-    /// The operation with this key, of a thread.
+    /// Returns the operation of a thread with this key.
     pub(super) fn op_in(&self, thread: &Thread, key: u32, program: &Program) -> Option<Op> {
         match &thread.frame {
             Some(frame) if !is_of_program(key) => frame.step(key - self.base(key)),
@@ -49,7 +52,7 @@ impl Sequence {
         }
     }
 
-    /// Turns to a thread.
+    /// Makes a thread the current one.
     #[inline]
     pub(super) fn turn_to(&mut self, thread: u32) {
         if thread != self.thread {
@@ -59,21 +62,22 @@ impl Sequence {
         }
     }
 
-    /// All threads begin.
+    /// Starts all threads.
     pub(super) fn begin_all(&mut self, runtime: &mut Runtime<'_>) {
         for thread in self.numbers() {
             self.resume(thread, runtime);
         }
     }
 
-    /// A thread goes on.
+    /// Continues a thread.
     #[inline]
     pub(super) fn resume(&mut self, thread: u32, runtime: &mut Runtime<'_>) {
         self.turn_to(thread);
         self.advance(runtime);
     }
 
-    /// The thread at hand is between two operations of the program: true if it must wait before the next.
+    /// Returns true if the current thread, which is between two operations of the program, must wait before
+    /// the next.
     #[inline]
     pub(super) fn is_held(&mut self, runtime: &mut Runtime<'_>) -> bool {
         !self.others.is_empty() && self.waits_for_others(runtime)
@@ -82,7 +86,7 @@ impl Sequence {
     fn waits_for_others(&mut self, runtime: &mut Runtime<'_>) -> bool {
         let threads = &runtime.program.rank(self.me).threads;
         let now = runtime.now();
-        // Where it comes to an operation a second time, the one before it has been noted.
+        // If it comes to an operation a second time, the end of the one before has been noted.
         if let Some(over) = self.at.next.checked_sub(1)
             && threads.of(over) == self.thread
             && threads.is_required(over)

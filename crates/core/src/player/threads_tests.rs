@@ -1,4 +1,4 @@
-//! Threads of a rank, against what each of them takes alone.
+//! Threads of a rank, compared with the time that each of them takes alone.
 
 use super::*;
 use crate::ids::RankId;
@@ -19,7 +19,7 @@ fn on(peer: u32, tag: u32) -> Envelope {
     Envelope::world(peer, tag)
 }
 
-/// L = 10 us, o = 1 us; a byte takes nothing: a message takes 12 us.
+/// Costs: L = 10 us, o = 1 us; bytes are free, so a message takes 12 us.
 fn node() -> NodeSpec {
     let free = || PerByte::from_ps(0.0).into();
     NodeSpec::Loggps(LogGpsSpec {
@@ -39,7 +39,8 @@ fn node() -> NodeSpec {
     })
 }
 
-/// What a thread of a rank does, and what it waits for before it: an operation, and how long after that \[us\].
+/// Step of a thread of a rank: the thread, the operation, and its requirements (an operation, and the lag
+/// after it \[us\]).
 type Step = (u32, Op, &'static [(u32, f64)]);
 
 fn program(ranks: &[&[Step]]) -> Program {
@@ -66,7 +67,7 @@ fn play(program: &Program) -> Played {
     Player::new(play, Observers::default()).run(&|_, _| true)
 }
 
-/// When each rank ends \[us\].
+/// Returns the end of each rank \[us\].
 fn ends(program: &Program) -> Vec<f64> {
     let played = play(program);
     assert_eq!(played.stuck, []);
@@ -89,7 +90,7 @@ fn two_threads_take_as_long_as_the_longer_alone() {
     let mut both: [Vec<Step>; 2] = [pings(0, 1, 5.0), pings(0, 0, 0.0)];
     for (steps, peer) in both.iter_mut().zip([1, 0]) {
         let second = pings(1, peer, if peer == 1 { 3.0 } else { 0.0 });
-        // Mixed as they might have been recorded.
+        // Interleaved as they may have been recorded.
         *steps = steps.iter().zip(&second).flat_map(|(&first, &second)| [second, first]).collect();
     }
     let [first, second] = &both;
@@ -100,7 +101,7 @@ fn two_threads_take_as_long_as_the_longer_alone() {
 fn an_operation_begins_so_long_after_one_of_another_thread() {
     // Thread 1 begins 2 us after 10, and takes 5.
     assert_eq!(ends(&program(&[&[(0, calc(10.0), &[]), (1, calc(5.0), &[(0, 2.0)])]])), [17.0]);
-    // It comes to it later.
+    // The thread comes to it later.
     let late: &[Step] = &[(0, calc(10.0), &[]), (1, calc(20.0), &[]), (1, calc(5.0), &[(0, 2.0)])];
     assert_eq!(ends(&program(&[late])), [25.0]);
     // A join, and a start.
@@ -118,7 +119,7 @@ fn a_request_of_one_thread_is_waited_for_by_another() {
     let sender: &[Step] = &[(0, calc(50.0), &[]), (0, Op::send(on(1, 0), 8), &[])];
     let receiver: &[Step] =
         &[(0, Op::irecv(on(0, 0), 8), &[]), (1, Op::wait(0), &[(0, 0.0)]), (0, calc(30.0), &[]), (1, calc(100.0), &[])];
-    // The message is there after 50 and 12; what the other thread computes meanwhile is beside it.
+    // The messages arrive after 50 and 12; the computation of the other thread runs in parallel.
     assert_eq!(ends(&program(&[sender, receiver])), [51.0, 162.0]);
 }
 

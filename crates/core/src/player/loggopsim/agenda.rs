@@ -1,14 +1,16 @@
-//! Events in the order of (time, number of creation).
+//! Queue of events in the order of (time, number of creation).
 //!
-//! Thousands of hosts do the same at the same time, and nearly every event is later than the one taken last. So events
-//! are kept by how far their time is from it: bucket b has those whose highest differing bit is bit b of the time.
-//! When the events of an instant are used up, the lowest bucket that is not empty is dealt out anew around its earliest
-//! time. Events of one instant are in the order of their numbers nearly by themselves, since new ones have the largest
-//! number yet. Cost of an event: constant, but for one move each time that a bucket of its is dealt out, at most 64 and
-//! usually a few; in a heap of the events of 65,536 hosts it would be 17 steps through memory.
+//! Thousands of hosts do the same at the same time, and nearly every event is later than the one taken last.
+//! So events are kept by the distance of their time from the last: bucket b holds those whose highest
+//! differing bit is bit b of the time. When the events of an instant are used up, the lowest non-empty bucket
+//! is redistributed around its earliest time. Events of one instant are nearly in the order of their numbers
+//! already, since new events have the largest number.
 //!
-//! Source: the radix heap of R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan: *Faster algorithms for the shortest
-//! path problem*, J. ACM 37 (1990).
+//! Cost of an event: constant, plus one move each time its bucket is redistributed, at most 64 times and
+//! usually a few. In a heap of the events of 65,536 hosts it would be 17 steps through memory.
+//!
+//! Source: the radix heap of R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan: *Faster algorithms for the
+//! shortest path problem*, J. ACM 37 (1990).
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -16,25 +18,25 @@ use std::collections::{BinaryHeap, VecDeque};
 use crate::ids::RankId;
 use crate::units::Time;
 
-/// The bit that tells messages from operations.
+/// Bit that distinguishes messages from operations.
 pub(super) const MESSAGE: u32 = 1 << 31;
 
-/// An event: an operation of a host that is to start, or a message that comes to it.
+/// An event: an operation of a host that is to start, or a message that arrives at it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// The bits of a time that is not negative: ordered as the time is.
+    /// Bits of the time, which is not negative, so that their order is that of the time.
     pub(super) time: u64,
-    /// When it was created, among all events.
+    /// Number in the order of creation of all events.
     pub number: u64,
     pub host: RankId,
-    /// The operation, or the message with [`MESSAGE`].
+    /// Operation, or message with [`MESSAGE`].
     pub item: u32,
 }
 
 impl Entry {
     #[inline]
     pub fn new(time: Time, number: u64, host: RankId, item: u32) -> Self {
-        // Zero has a sign, too.
+        // Zero has a sign, which must not count.
         Self { time: time.ps().max(0.0).to_bits() & (u64::MAX >> 1), number, host, item }
     }
 
@@ -43,7 +45,7 @@ impl Entry {
         Time::from_ps(f64::from_bits(self.time))
     }
 
-    /// The same at another time.
+    /// Returns the event moved to another time.
     #[inline]
     pub fn later(self, time: Time) -> Self {
         Self::new(time, self.number, self.host, self.item)
@@ -55,7 +57,7 @@ impl Entry {
     }
 }
 
-/// The earliest is the greatest, as a heap wants it.
+/// Reverses the order, so that the earliest event is at the top of a heap.
 impl Ord for Entry {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
@@ -78,21 +80,22 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
-/// Buckets that held more are given back when they are empty: in a run of many hosts each level is large at some time.
+/// Largest capacity of an empty bucket that is kept. Larger ones are freed: in a run of many hosts each
+/// bucket is large at some time.
 const KEPT: usize = 1 << 10;
 
-/// The events to come.
+/// Queue of future events.
 #[derive(Debug)]
 pub(super) struct Agenda {
-    /// The time of those that are being taken, as bits.
+    /// Time of the events being taken, as bits.
     last: u64,
-    /// Those at that time, by number.
+    /// Events at that time, by number.
     now: VecDeque<Entry>,
-    /// By the highest bit in which their time differs from it.
+    /// Later events, by the highest bit in which their time differs from `last`.
     buckets: Vec<Vec<Entry>>,
-    /// Which buckets are not empty, as bits.
+    /// Buckets that are not empty, as bits.
     filled: u64,
-    /// Those before that time: of a host with several processors, one may have been free before.
+    /// Events before that time: with several processors of a host, one may have been free before.
     past: BinaryHeap<Entry>,
 }
 
@@ -104,7 +107,7 @@ impl Default for Agenda {
 }
 
 impl Agenda {
-    /// An event is to come.
+    /// Adds an event.
     #[inline]
     pub fn push(&mut self, entry: Entry) {
         match entry.time.cmp(&self.last) {
@@ -121,7 +124,7 @@ impl Agenda {
         }
     }
 
-    /// The next event.
+    /// Takes the next event.
     #[inline]
     pub fn pop(&mut self) -> Option<Entry> {
         if let Some(entry) = self.past.pop() {
@@ -140,7 +143,7 @@ impl Agenda {
         self.buckets[bucket as usize].push(entry);
     }
 
-    /// Goes on to the earliest time of the lowest bucket; nothing where all are empty.
+    /// Moves on to the earliest time of the lowest bucket; returns `None` if all are empty.
     fn deal_out(&mut self) -> Option<()> {
         if self.filled == 0 {
             return None;
@@ -176,8 +179,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Times are few, so that many are the same; some events come again under their old number, some lie in the
-        /// past.
+        /// Times are few, so that many are the same. Some events come again under their old number, and some
+        /// lie in the past.
         #[test]
         fn events_come_in_the_order_of_a_heap(steps in prop::collection::vec((0_u8..4, 0_u32..60, any::<bool>()), 0..400)) {
             let (mut agenda, mut heap) = (Agenda::default(), BinaryHeap::new());

@@ -1,4 +1,4 @@
-//! Sequences as graphs: what a model that knows no calls can play.
+//! Conversion of sequences to graphs, for a model without calls.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,11 @@ use crate::ids::RankId;
 use crate::program::{ANY_TAG, Action, Expand, Graph, Mark, Op, OpKind, Order, Program, ProgramBuilder};
 use crate::units::Time;
 
-/// The same program with a graph for every rank.
+/// Returns the program with a graph for every rank.
 ///
-/// An operation requires the one before it, or only its start where that one is non-blocking; a wait is a calculation
-/// of no time that requires what it waits for. A wait for any or some is one for all; tests and probes take no time.
+/// An operation requires the one before it, or only the start of that one if it is non-blocking. A wait is a
+/// calculation of zero time that requires the operations it waits for. A wait for any or some is a wait for
+/// all; tests and probes take no time.
 pub fn as_graphs<'p>(program: &'p Program, expand: &dyn Expand) -> Cow<'p, Program> {
     if program.iter().all(|(_, rank)| rank.graph().is_some()) {
         return Cow::Borrowed(program);
@@ -26,7 +27,7 @@ pub fn as_graphs<'p>(program: &'p Program, expand: &dyn Expand) -> Cow<'p, Progr
     Cow::Owned(lowered)
 }
 
-/// Makes a graph of one rank.
+/// Converts one rank to a graph.
 fn lower(program: &Program, rank: RankId, expand: &dyn Expand, lowered: &mut Program) {
     let found = program.rank(rank);
     let mut chain = Chain { graph: ProgramBuilder::new(1).graph(0), before: None, places: Vec::new() };
@@ -46,7 +47,7 @@ fn lower(program: &Program, rank: RankId, expand: &dyn Expand, lowered: &mut Pro
             if let Some(me) = group.rank_of(rank) {
                 expand.steps(collective, group, me, &mut steps);
             }
-            // Each call on a communicator has a tag of its own where some go on side by side.
+            // If some collectives run in the background, each call on a communicator has its own tag.
             let tag = if background {
                 let calls = calls.entry(collective.comm).or_insert(0_u32);
                 *calls = (*calls + 1) % ANY_TAG;
@@ -68,7 +69,7 @@ fn lower(program: &Program, rank: RankId, expand: &dyn Expand, lowered: &mut Pro
                 chain.push(op, step as u32, &mut inner, &[], place);
             }
             if aside {
-                // A branch of its own, whose end is what is waited for.
+                // The collective is a separate branch; a wait requires its end.
                 chain.push(Op::calc(Time::ZERO), 0, &mut inner, &[], place);
                 requests.extend(chain.before.map(|(end, _)| (at as u32, end)));
                 chain.before = here;
@@ -96,7 +97,7 @@ fn lower(program: &Program, rank: RankId, expand: &dyn Expand, lowered: &mut Pro
 
 struct Chain {
     graph: crate::program::GraphBuilder,
-    /// The operation before, and whether only its start is waited for.
+    /// Previous operation, and true if only its start is required.
     before: Option<(u32, bool)>,
     places: Vec<u32>,
 }

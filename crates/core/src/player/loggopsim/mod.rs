@@ -1,27 +1,28 @@
 //! LogGOPSim's model, played as that simulator plays it: equal to the nanosecond.
 //!
-//! Every host has processors, and network interfaces that send and receive at the same time; of each is known when it
-//! is next free. Events are taken in order of (time, number of creation):
+//! Every host has processors, and network interfaces that send and receive at the same time; each has a time
+//! at which it is next free. Events are taken in order of (time, number of creation):
 //!
 //! | event at t | needs | effect |
 //! |---|---|---|
 //! | calc of d | processor | processor free at t + d |
 //! | send of s bytes | processor, sending interface | processor free at t + o + (s-1) O, interface at t + g + (s-1) G; the message is at the receiver at t + o + L; above S the operation is done when the message is matched |
-//! | receive | nothing | takes a message that has come, or waits for one |
+//! | receive | nothing | takes a message that has arrived, or waits for one |
 //! | message of s bytes | processor, receiving interface | processor free at t + o + max((s-1) O, (s-1) G), interface at t + g + (s-1) G; is matched or kept |
 //!
-//! An event whose resources are taken comes again when they are free, under its old number. Matching a message above S
-//! raises the sender's processor and interface to the time of the match. What an event has made ready enters at the
-//! time at which its own processor (and interface) is free: hosts in ascending order, sends before receives before
-//! calculations. A host ends when its last processor is free.
+//! An event whose resources are busy comes again when they are free, under its old number. Matching a message
+//! above S raises the sender's processor and interface to the time of the match. Operations that an event has
+//! made ready enter at the time at which their own processor (and interface) is free: hosts in ascending
+//! order, sends before receives before calculations. A host ends when its last processor is free.
 //!
-//! # How this stays fast when messages wait
+//! # Speed with many waiting messages
 //!
-//! A waiting event that comes again and again costs time for each attempt: a linear all-to-all of P ranks would take
-//! P^3 steps. Events that wait for the same resources of a host stand in a queue of their own instead, by number, and
-//! only the first of them is among the events that are tried. All of them would come again at the same time, when the
-//! resource is free, and the first would take it: so the others can stay where they are. Matching is hashed where much
-//! waits ([`Mailboxes`]), and of events of one time none is compared with another (`agenda`).
+//! A waiting event that comes again and again costs time for each attempt: a linear all-to-all of P ranks
+//! would take P^3 steps. Instead, events that wait for the same resources of a host are in a queue of their
+//! own, by number, and only the first of them is among the events that are tried. All of them would come
+//! again at the same time, when the resource is free, and the first would take it; so the rest can stay in
+//! the queue. Matching is hashed if many messages wait ([`Mailboxes`]), and events of the same time are not
+//! compared with each other (`agenda`).
 //!
 //! Source: the behaviour of LogGOPSim (Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010).
 
@@ -48,16 +49,16 @@ pub use lower::as_graphs;
 use queues::{Fifo, Pool, Waiting};
 use required::Required;
 
-/// Events between two looks at whoever may stop the run.
+/// Number of events between two calls of `go_on`.
 const EVENTS_PER_LOOK: u64 = 65_536;
 
-/// A message from its sending until it is matched: what its receiver needs to know of the operation that sends it.
+/// A message from its sending until it is matched: data of the sending operation that the receiver needs.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    /// In order of sending.
+    /// Number in order of sending.
     number: u32,
     src: RankId,
-    /// The operation that sends it.
+    /// Operation that sends it.
     op: u32,
     tag: u32,
     comm: u32,
@@ -66,12 +67,12 @@ struct Sent {
     size: u64,
 }
 
-/// When it was where, which only those who look on want to know.
+/// Times of a message's transfer, recorded only for observers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Way {
     begin: Time,
     leave: Time,
-    /// When its receiver comes to it, and is done.
+    /// Begin and end of the receiver's overhead.
     arrive: Time,
     end: Time,
 }
@@ -79,42 +80,42 @@ struct Way {
 /// A processor of a host.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
-    /// When it is free.
+    /// Time at which it is next free.
     free: Time,
     calcs: Fifo,
     recvs: Fifo,
 }
 
-/// An interface of a host: when it can send, and receive, again.
+/// An interface of a host: times at which it can next send and receive.
 #[derive(Clone, Copy, Debug, Default)]
 struct Nic {
     send: Time,
     recv: Time,
 }
 
-/// What needs both a processor and an interface.
+/// Queues of events that need both a processor and an interface.
 #[derive(Clone, Debug, Default)]
 struct Both {
     sends: Fifo,
     arrivals: Waiting,
 }
 
-/// All hosts in a run under way.
+/// State of a run: all hosts.
 struct Hosts<'a, 'o> {
     program: &'a Program,
     costs: HostCosts,
     speed: f64,
-    /// The processors of hosts, where some are slow.
+    /// Processors of the hosts, if some are slow.
     processors: Option<Processors>,
-    /// Processors and interfaces of a host.
+    /// Numbers of processors and interfaces of a host.
     lanes: (usize, usize),
-    /// By host and processor.
+    /// Processors, by host and processor.
     cpus: Vec<Cpu>,
-    /// By host and interface.
+    /// Interfaces, by host and interface.
     nics: Vec<Nic>,
-    /// By host, processor and interface.
+    /// Queues, by host, processor and interface.
     both: Vec<Both>,
-    /// What waits in queues of processors and interfaces.
+    /// Entries of the queues of processors and interfaces.
     queued: Pool,
     agenda: Agenda,
     created: u64,
@@ -122,13 +123,13 @@ struct Hosts<'a, 'o> {
     left: u64,
     mailboxes: Mailboxes,
     messages: Vec<Sent>,
-    /// By message, where somebody looks on.
+    /// Times of each message's transfer, if there is an observer.
     ways: Vec<Way>,
     free_messages: Vec<u32>,
     ready: SmallVec<[(RankId, u8, u32); 8]>,
     times: Vec<RankTimes>,
     observers: Observers<'o>,
-    /// By host: the next border of a region.
+    /// Next border of a region, by host.
     marks: Vec<u32>,
     sent: u32,
     delivered: u64,
@@ -136,8 +137,10 @@ struct Hosts<'a, 'o> {
     events: u64,
 }
 
-/// Plays a program of graphs ([`as_graphs`] makes one of any); `go_on` is asked now and then, with simulated time and
-/// messages received so far, and ends the run with `false`.
+/// Plays a program of graphs ([`as_graphs`] converts any program).
+///
+/// From time to time it calls `go_on` with simulated time and the number of messages received so far; the run
+/// ends if that returns `false`.
 pub fn play(
     program: &Program,
     costs: &HostCosts,
@@ -166,7 +169,7 @@ pub fn play(
     run.played(interrupted, last)
 }
 
-/// Sends come before receives before calculations.
+/// Order of operations that become ready together: sends before receives before calculations.
 const SEND: u8 = 0;
 const RECV: u8 = 1;
 const CALC: u8 = 2;
@@ -224,7 +227,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
         host.0 as usize * self.lanes.1 + usize::from(nic)
     }
 
-    /// The queues of what needs both.
+    /// Returns the index of the queues for a processor and an interface.
     #[inline]
     fn at_both(&self, host: RankId, cpu: u8, nic: u8) -> usize {
         self.at_cpu(host, cpu) * self.lanes.1 + usize::from(nic)
@@ -235,7 +238,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
         self.created
     }
 
-    /// When a host is done with work that begins at this time.
+    /// Returns the end of a host's work that begins at this time.
     #[inline]
     fn worked(&mut self, host: RankId, now: Time, begin: Time, time: Time, work: Work) -> Time {
         match &mut self.processors {
@@ -244,7 +247,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
         }
     }
 
-    /// What has become ready enters, in its order.
+    /// Enters the operations that have become ready, in their order.
     fn enter_ready(&mut self) {
         if self.ready.len() > 1 {
             self.ready.sort_unstable();
@@ -273,7 +276,8 @@ impl<'a, 'o> Hosts<'a, 'o> {
         self.ready = ready;
     }
 
-    /// A host comes to the borders of regions before an operation, which is ready: its processor is free then.
+    /// Tells of the borders of regions before an operation that has become ready: the host's processor is
+    /// free at `time`.
     fn pass_marks(&mut self, host: RankId, op: u32, time: Time) {
         let Some(on_mark) = &mut self.observers.on_mark else { return };
         let next = &mut self.marks[host.0 as usize];
@@ -340,7 +344,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
         self.nics[nic].send = now + costs.interface + costs.interface_per_byte * more;
         let number = self.sent;
         self.sent = self.sent.wrapping_add(1);
-        // What it waited for is another operation of its own, or its interface.
+        // It waited for another operation of its host, or for its interface.
         self.spent(host, entry.item, ActivityKind::SendWait, (idle, now), None);
         self.spent(host, entry.item, ActivityKind::SendOverhead, (now, leave), Some((number, RankId(op.peer))));
         let free = leave.max(self.nics[nic].send);
@@ -391,7 +395,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
         let (host, now) = (entry.host, entry.time());
         let number = entry.item & !MESSAGE;
         let Sent { number: order, src, op: sent, tag, comm, cpu, nic, size } = self.messages[number as usize];
-        // The sender's processor and interface say which of the receiver's are meant.
+        // The numbers of the sender's processor and interface select those of the receiver.
         let (at, nic, both) = (self.at_cpu(host, cpu), self.at_nic(host, nic), self.at_both(host, cpu, nic));
         let idle = self.cpus[at].free;
         let free = idle.max(self.nics[nic].recv);
@@ -405,12 +409,12 @@ impl<'a, 'o> Hosts<'a, 'o> {
         let more = size as f64 - 1.0;
         let taken_up = self.worked(host, now, now, costs.processor, Work::Overhead);
         let copied = self.worked(host, now, taken_up, costs.processor_per_byte * more, Work::Overhead);
-        // G is the network's: bytes come no later because the processor is slow.
+        // G belongs to the network: a slow processor does not delay the bytes.
         let end = copied.max(taken_up + costs.interface_per_byte * more);
         self.cpus[at].free = end;
         self.nics[nic].recv = now + costs.interface + costs.interface_per_byte * more;
         let receive = self.mailboxes.arrive(host, Envelope { peer: src.0, tag, comm }, number);
-        // Where nobody has asked for it yet, the operation is that of the sender.
+        // If no receive has taken it yet, the time counts for the sender's operation.
         let (by, other) = (receive.unwrap_or(sent), Some((order, src)));
         self.spent(host, by, ActivityKind::RecvWait, (idle, now), other);
         self.spent(host, by, ActivityKind::RecvOverhead, (now, end), other);
@@ -429,7 +433,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
         }
     }
 
-    /// A message has been matched: above S its sender is done.
+    /// Notes that a message has been matched: above S its sending operation is done.
     fn matched(&mut self, message: u32, dst: RankId, now: Time) {
         let Sent { number, src, op: sent, cpu, nic, size: bytes, .. } = self.messages[message as usize];
         self.free_messages.push(message);
@@ -463,14 +467,15 @@ impl<'a, 'o> Hosts<'a, 'o> {
         }
     }
 
-    /// An operation is done, and has started just now or earlier.
+    /// Marks an operation as done; with `starts_now` it also starts at this moment, else it has started
+    /// before.
     fn finish(&mut self, host: RankId, op: u32, starts_now: bool) {
         self.required.done(host, op);
         self.left -= 1;
         self.release(host, op, starts_now, true);
     }
 
-    /// What waited for the start or the end of an operation, or both, waits no longer.
+    /// Releases the operations that waited for the start or the end of an operation, or both.
     fn release(&mut self, host: RankId, op: u32, start: bool, end: bool) {
         let rank = self.program.rank(host);
         let Some(graph) = rank.graph() else { return };
@@ -516,7 +521,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
         }
     }
 
-    /// Of each rank the first operation that waits for no other of its rank and is not done.
+    /// Returns, for each rank, the first operation that waits for no other of its rank and is not done.
     fn stuck(&self) -> Vec<Stuck> {
         let mut stuck = Vec::new();
         for rank in self.program.rank_ids() {

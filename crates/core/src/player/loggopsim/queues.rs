@@ -1,4 +1,4 @@
-//! The queues in which events wait whose resources are taken.
+//! Queues of events whose resources are busy.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -9,11 +9,11 @@ use crate::units::Time;
 
 /// No entry.
 const NIL: u32 = u32::MAX;
-/// In the place of the first: none waits, but one is being tried.
+/// Marks, in the place of `first`, that no operation waits but one is being tried.
 const TRIED: u32 = u32::MAX - 1;
 
-/// Operations that need the same resources, by number, which is the order in which they come. The first of them is
-/// among the events; the others are in a pool that all queues share.
+/// Operations that need the same resources, by number, which is the order in which they become ready. The
+/// first of them is among the events; the rest are in a pool that all queues share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fifo {
     first: u32,
@@ -26,7 +26,8 @@ impl Default for Fifo {
     }
 }
 
-/// What waits in queues: entries in which the place of the host, which is the queue's, has the number of the next one.
+/// Entries of all queues. The field `host` of an entry holds the index of the next entry; the host itself is
+/// known from the queue.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     entries: Vec<Entry>,
@@ -40,7 +41,8 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// An operation comes to a queue of its host: it is to be tried now if no other is.
+    /// Adds an operation to a queue of its host. Returns it if it is to be tried now, because no other is
+    /// being tried.
     #[inline]
     pub fn enter(&mut self, queue: &mut Fifo, entry: Entry) -> Option<Entry> {
         if queue.first == NIL {
@@ -66,13 +68,14 @@ impl Pool {
         None
     }
 
-    /// The one that was tried has started: the next of the host is to be tried when the resource is free.
+    /// Notes that the operation being tried has started. Returns the next one of the host, to be tried when
+    /// the resource is free.
     #[inline]
     pub fn next(&mut self, queue: &mut Fifo, host: RankId, free: Time) -> Option<Entry> {
         self.next_as_entered(queue, host).map(|entry| entry.later(free))
     }
 
-    /// The same for operations that need nothing: the next keeps its time.
+    /// As `next`, for operations that need no resource: the next one keeps its time.
     #[inline]
     pub fn next_as_entered(&mut self, queue: &mut Fifo, host: RankId) -> Option<Entry> {
         let at = queue.first;
@@ -92,11 +95,11 @@ impl Pool {
 /// No message is being tried.
 const NONE: u64 = u64::MAX;
 
-/// Messages that have come and whose resources are taken, by number, which is not the order in which they come. The
+/// Messages that have arrived and whose resources are busy, by number, which is not the order of arrival. The
 /// first of them is among the events.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
-    /// The number of that first one.
+    /// Number of that first one.
     first: u64,
     others: BinaryHeap<ByNumber>,
 }
@@ -131,11 +134,11 @@ impl PartialEq for ByNumber {
 impl Eq for ByNumber {}
 
 impl Waiting {
-    /// A message has found its resources taken: it is to be tried again if it is the first.
+    /// Adds a message that has found its resources busy. Returns it if it is the first and to be tried again.
     #[inline]
     pub fn wait(&mut self, entry: Entry) -> Option<Entry> {
         if entry.number <= self.first {
-            // One that was first before is still among the events, and comes here when it is tried.
+            // A message that was first before is still among the events, and comes here when it is tried.
             self.first = entry.number;
             return Some(entry);
         }
@@ -143,7 +146,7 @@ impl Waiting {
         None
     }
 
-    /// A message has got the resources: the next is to be tried when they are free.
+    /// Notes that a message has got the resources. Returns the next message, to be tried when they are free.
     #[inline]
     pub fn taken(&mut self, entry: Entry, free: Time) -> Option<Entry> {
         if self.first == entry.number {

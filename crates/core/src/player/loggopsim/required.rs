@@ -1,16 +1,16 @@
-//! For how many others the operations of all hosts still wait.
+//! Number of operations that each operation of all hosts still waits for.
 
 use crate::ids::RankId;
 use crate::program::Program;
 
-/// An operation that is done, in the place of the number of those it waits for.
+/// Marks an operation that is done, in place of its count.
 const DONE: u8 = u8::MAX;
 
-/// By host and operation: for how many others it waits, or that it is done. A byte each, where nothing waits for more
-/// than 254 others.
+/// Number of operations that each operation still waits for, or the mark that it is done. The counts are
+/// bytes if no operation waits for more than 254.
 #[derive(Debug)]
 pub(super) struct Required {
-    /// By host: where its operations begin.
+    /// Index of the first operation of each host.
     begin: Vec<usize>,
     counts: Counts,
 }
@@ -57,7 +57,7 @@ impl Required {
         }
     }
 
-    /// It waits for one less; whether it waits for nothing any more.
+    /// Decrements the count of an operation. Returns true if it waits for no other now.
     #[inline]
     pub fn less(&mut self, host: RankId, op: u32) -> bool {
         let at = self.at(host, op);
@@ -73,7 +73,7 @@ impl Required {
         }
     }
 
-    /// It is done.
+    /// Marks an operation as done.
     #[inline]
     pub fn done(&mut self, host: RankId, op: u32) {
         let at = self.at(host, op);
@@ -83,7 +83,7 @@ impl Required {
         }
     }
 
-    /// Whether it waits for nothing and is not done.
+    /// Returns true if an operation waits for no other and is not done.
     pub fn is_open(&self, host: RankId, op: u32) -> bool {
         let at = self.at(host, op);
         match &self.counts {

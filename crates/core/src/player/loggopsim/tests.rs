@@ -58,7 +58,7 @@ fn the_larger_loads_take_what_they_take_there() {
     assert_eq!(load("stencil:x=32,y=32,iterations=20"), 6_371_680.0);
 }
 
-/// LogGOPSim without queues: every event that finds its resources taken comes again.
+/// LogGOPSim without queues: every event that finds its resources busy comes again.
 mod plain {
     use super::*;
 
@@ -202,8 +202,8 @@ mod plain {
     }
 }
 
-/// A random program in which every send has a receive: messages between random ranks, in random order, with random
-/// requirements on what stands before.
+/// Creates a random program in which every send has a receive. Messages go between random ranks in random
+/// order, with random requirements on earlier operations.
 fn random_program(seed: u64) -> Program {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut random = |below: u32| {
