@@ -1,10 +1,11 @@
-//! Lists what `-t`, `-p`, `-m` and `--preset` name: every file of four folders, part of the program itself.
+//! Lists the files that `-t`, `-p`, `-m` and `--preset` name: all files of four folders, built into the
+//! program.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Folders, each with the constant that lists it.
+/// Folders, each with the constant that lists its files.
 const FOLDERS: [(&str, &str); 4] =
     [("topologies", "TOPOLOGIES"), ("machines", "MACHINES"), ("patterns", "PATTERN_FILES"), ("presets", "PRESETS")];
 

@@ -28,7 +28,7 @@ def cases():
     all_cases = []
 
     def add(topology, pattern, error, *options, placement="random", seeds=(1,)):
-        # Seeds from 101 on: what is in the law and the interval was looked for with smaller ones.
+        # Seeds from 101 on, since law and interval were developed with smaller ones.
         for seed in (100 + seed for seed in seeds):
             run = ["-t", topology, "-p", pattern, "--placement", placement, "--seed", str(seed), *options]
             all_cases.append((run, error))
@@ -47,7 +47,7 @@ def cases():
     add("slim-fly-200", spread, "4%", *several(5), seeds=some)
     for topology, count in (("fat-tree-128", 8), ("torus-8x8", 16), ("torus-16x16", 3)):
         add(topology, pairwise, "4%", *several(count), seeds=some)
-    # As they are, without repetition.
+    # Unchanged, without repetition.
     add("fat-tree-432", spread, "3%", seeds=many)
     add("fat-tree-686", spread, "3%", seeds=few)
     add("fat-tree-1458", spread, "2%", seeds=few)
@@ -62,7 +62,7 @@ def cases():
         add(topology, "uniform-random", "3%", *drawn(count), seeds=many)
     add("fat-tree-128", "uniform-random", "3%", *drawn(1000), placement="regular", seeds=some)
     # Other rules of injection, policies, placements, sizes, latencies.
-    # (Flows leave their senders when they arrive: `left` is another draw of the same.)
+    # (Flows leave their senders on arrival, so `left` is another draw of the same.)
     for injection, seeds in (("sendrecv", some), ("left", range(11, 15)), ("window=2", some)):
         add("fat-tree-128", spread, "4%", *several(8), "--injection", injection, seeds=seeds)
         add("torus-8x8", spread, "4%", *several(20), "--injection", injection, seeds=seeds)

@@ -1,6 +1,6 @@
-//! A million tasks: the loop of the paper with both event queues, over the number of workers.
+//! A million tasks: the loop of the paper with both event queues, by the number of workers.
 //!
-//! `cargo bench -p hayase-benches --bench master_slave`. The tournament against the keyed queue is why there are two.
+//! `cargo bench -p hayase-benches --bench master_slave`. The results are the reason why there are two queues.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hayase::farm::{Arrivals, Chunking, Costs, Dealer, ExponentialSpec, Keyed, Sizes, Tasks, Tournament, paper};

@@ -1,6 +1,6 @@
-//! End to end: processor time of one message, everything included, by fabric, placement and sharing policy.
+//! End to end: processor time per message, everything included, by fabric, placement and sharing policy.
 //!
-//! These are loads of `hayase bench`, in short windows where they have one.
+//! The loads are those of `hayase bench`, in short windows where they have one.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ const LOADS: [&str; 16] = [
     "fat-tree-432/regular/max-min/incast",
 ];
 
-/// Messages of a window; the engine can be stopped every 1,024 instants.
+/// Number of messages of a window. The engine can be stopped every 1,024 instants.
 const WINDOW: u64 = 4096;
 
 fn messages(criterion: &mut Criterion) {
@@ -36,7 +36,7 @@ fn messages(criterion: &mut Criterion) {
         let load = loads().into_iter().find(|load| load.name() == name).expect("it is in the list");
         let (kind, rest) = name.split_once('/').unwrap_or((name, ""));
         group.bench_function(BenchmarkId::new(rest, kind), |bencher| {
-            // Whatever number of messages is asked for, one run says what a message costs.
+            // One run gives the cost per message, whatever number of messages is asked for.
             bencher.iter_custom(|messages| {
                 let run = load.measure(Length::Messages(WINDOW), None).ok().flatten().expect("nothing stops it");
                 Duration::from_secs_f64(run.cpu_ns / run.messages as f64 * messages as f64 * 1e-9)

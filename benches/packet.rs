@@ -1,7 +1,8 @@
-//! Packet models: one all-to-all (simple spread, 20 KB messages, 1,500-byte packets) on the 16 x 16 torus, 9.17 million
-//! packet-hops; and flows on the same load, starts jittered so that no ties help them.
+//! Packet models and flows under the same load: one all-to-all (simple spread, 20 KB messages, 1,500-byte
+//! packets) on the 16 x 16 torus, 9.17 million packet-hops. Starts are jittered, so that ties do not help the
+//! flows.
 //!
-//! `cargo bench -p hayase-benches --bench packet`; the rate is in packet-hops of the packet models for all of them.
+//! `cargo bench -p hayase-benches --bench packet`. All rates are in packet-hops of the packet models.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hayase::scenario::Loader;

@@ -1,17 +1,18 @@
-//! The Mandelbrot tasks for real: executes and times any of them, and runs them all with a master and worker threads.
+//! The Mandelbrot tasks in reality: executes and times any of them, and runs all of them with a master and
+//! worker threads.
 //!
 //! ```text
 //! cargo run --release --example mandelbrot -- tasks --stride 32 > executed.csv       32 x 32 tasks, timed
 //! cargo run --release --example mandelbrot -- tasks --points next.csv >> ...         those that a plan proposed
-//! cargo run --release --example mandelbrot -- ping                                   what a message costs here
+//! cargo run --release --example mandelbrot -- ping                                   cost of a message here
 //! cargo run --release --example mandelbrot -- run --workers 2 --granularity 64       all of them; the measured time
 //! ```
-//! A task is one point of a 1024 x 1024 raster (`--side`), iterated up to 4000 times (`--iterations`). Tasks take less
-//! than a clock can tell, so each is repeated until 20 us (`--batch`) have passed, and the mean over three such batches
-//! is its time: the whole run pays for bad moments too.
+//! A task is one point of a 1024 x 1024 raster (`--side`), iterated up to 4000 times (`--iterations`). A task
+//! takes less than a clock can resolve, so each is repeated until 20 us (`--batch`) have passed. Its time is
+//! the mean over three such batches, since the whole run includes slow moments, too.
 //!
-//! The master is that of the predictions: every worker asks at once, gets a message of tasks, computes them and sends
-//! one number back for each; messages go through channels between threads.
+//! The master is that of the predictions: every worker asks at once, gets a message of tasks, computes them
+//! and sends one number back for each. Messages go through channels between threads.
 
 #![expect(clippy::disallowed_methods, reason = "it measures real programs")]
 
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use hayase::farm::generate::mandelbrot_iterations;
 
-/// The mean over so many batches counts.
+/// Number of batches whose mean is the time of a task.
 const BATCHES: u32 = 3;
 
 struct Options {
@@ -33,7 +34,7 @@ struct Options {
     workers: usize,
     granularity: u64,
     header: bool,
-    /// How long a batch of repetitions of one task takes at least.
+    /// Shortest duration of a batch of repetitions of one task.
     batch: Duration,
 }
 
@@ -81,7 +82,7 @@ fn fail(message: &str) -> ! {
     std::process::exit(2)
 }
 
-/// The points to execute: every `stride`-th from 1 on with the last, or those of a file `i1,i2`.
+/// Returns the points to execute: every `stride`-th from 1 on and the last, or those of a file `i1,i2`.
 fn points(options: &Options) -> Vec<(u64, u64)> {
     if let Some(path) = &options.points {
         let text = std::fs::read_to_string(path).unwrap_or_else(|error| fail(&format!("{path}: {error}")));
@@ -92,13 +93,13 @@ fn points(options: &Options) -> Vec<(u64, u64)> {
         let lines = text.lines().skip(1).filter(|line| !line.trim().is_empty());
         return lines.map(|line| point(line).unwrap_or_else(|| fail(&format!("{path}: {line}")))).collect();
     }
-    // As many as the stride says, spread evenly from the first to the last.
+    // As many points as the stride gives, spread evenly from the first to the last.
     let count = (options.side / options.stride).max(2).min(options.side);
     let axis: Vec<u64> = (0..count).map(|k| 1 + k * (options.side - 1) / (count - 1).max(1)).collect();
     axis.iter().flat_map(|&i| axis.iter().map(move |&j| (i, j))).collect()
 }
 
-/// Executes tasks and prints what they took.
+/// Executes tasks and prints their times.
 fn tasks(options: &Options) {
     let mut text = String::new();
     if options.header {
@@ -110,7 +111,7 @@ fn tasks(options: &Options) {
     print!("{text}");
 }
 
-/// The time of one task \[s\].
+/// Measures the time of one task \[s\].
 fn time_of(i: u64, j: u64, options: &Options) -> f64 {
     let once = || black_box(mandelbrot_iterations(black_box(i), black_box(j), options.side, options.iterations));
     let batch = |count: u32| {
@@ -128,11 +129,13 @@ fn time_of(i: u64, j: u64, options: &Options) -> f64 {
     all.as_secs_f64() / f64::from(count * BATCHES)
 }
 
-/// What a worker is sent: the numbers of the first task and of the one after the last.
+/// Tasks sent to a worker: the numbers of the first task and of the one after the last.
 type Range = (u64, u64);
 
-/// A message goes back and forth between two threads, the second of which computes for a while first, as a worker does:
-/// what is left of a round trip is `2 (o + L + o)`. Whoever waits sleeps meanwhile, and waking it is most of L.
+/// Measures the cost of a message between two threads.
+///
+/// A message goes back and forth. The receiver computes for a while first, as a worker does. The rest of a
+/// round trip is `2 (o + L + o)`. The waiting thread sleeps meanwhile, and waking it is most of L.
 fn ping() {
     const ROUNDS: u32 = 5_000;
     const COMPUTING: Duration = Duration::from_micros(100);
@@ -156,7 +159,7 @@ fn ping() {
         let computing = from_there.recv().unwrap_or_default();
         trips.push(start.elapsed().saturating_sub(computing).as_secs_f64());
     }
-    // Sending alone: the receiver computes, so it is not woken.
+    // The time of sending alone: the receiver computes, so it is not woken.
     let start = Instant::now();
     for round in 0..100 {
         let _ = there.send((0, round));
@@ -170,7 +173,7 @@ fn ping() {
     println!("--overhead {:.3}us --latency {:.3}us", send * 1e6, (trip / 2.0 - 2.0 * send).max(0.0) * 1e6);
 }
 
-/// Runs all tasks, and prints how long it took.
+/// Runs all tasks and prints the time of the run.
 fn run(options: &Options) {
     let count = options.side * options.side;
     let (side, iterations) = (options.side, options.iterations);

@@ -1,4 +1,4 @@
-//! One run: a pattern on a named fabric, its bounds, and who sends what when.
+//! One run: a pattern on a named fabric, its bounds, and the messages with their times.
 //!
 //! ```text
 //! cargo run --release --example one_run

@@ -1,4 +1,5 @@
-//! A topology of one's own: a ring of switches with chords, on which an all-to-all is run under two sharing policies.
+//! A custom topology: a ring of switches with chords, on which an all-to-all is run under two sharing
+//! policies.
 //!
 //! ```text
 //! cargo run --release --example own_topology
@@ -14,7 +15,7 @@ use hayase::sharing::{EqualShareSpec, SharingSpec};
 use hayase::units::{Bandwidth, Time};
 use hayase::{Loader, Network, NetworkParts};
 
-/// So many switches in a ring, each with so many nodes, and a chord from each switch to the one opposite.
+/// Builds a ring of switches with `nodes_each` nodes each, and a chord from each switch to the opposite one.
 fn chordal_ring(switches: u32, nodes_each: u32) -> Fabric {
     let nodes = switches * nodes_each;
     let mut fabric = FabricBuilder::new(format!("chordal ring {switches}x{nodes_each}"), nodes, switches);

@@ -1,6 +1,6 @@
 //! A plan of many points from Rust: `cargo run --release --example plan -- PLAN FOLDER`.
 //!
-//! Each point is run once and kept as a line in the folder; started again, it goes on with what is missing.
+//! Each point is run once and kept as a line in the folder. A second start continues with the missing points.
 
 use std::io::Write;
 use std::path::Path;

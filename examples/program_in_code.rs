@@ -1,5 +1,5 @@
-//! A program built in code: a ring of ranks that compute and pass a block on, played on a machine, alone and over a
-//! fabric.
+//! A program built in code: a ring of ranks that compute and pass on a block, played on a machine, alone and
+//! over a fabric.
 //!
 //! ```text
 //! cargo run --release --example program_in_code
@@ -13,8 +13,8 @@ use hayase::program::{Envelope, Op, Program, ProgramBuilder};
 use hayase::simulation::{ProgramWork, RunOptions};
 use hayase::units::Time;
 
-/// So many rounds: each rank computes for 50 us while a block of 100 KB goes to the next and one comes from the one
-/// before.
+/// Builds the program. In each round each rank computes for 50 us while it sends a block of 100 KB to the
+/// next rank and receives one from the rank before.
 fn ring(ranks: u32, rounds: u32) -> Result<Program, Vec<Diagnostic>> {
     let mut program = ProgramBuilder::new(ranks);
     for rank in 0..ranks {

@@ -1,6 +1,7 @@
-//! The sharing solver by itself, on a problem of one's own: flows and links are numbers, nothing is a network.
+//! The sharing solver by itself, on a custom problem: flows and links are numbers, and there is no network.
 //!
-//! Max-min fairness: rates rise together until a link is full; its flows stay where they are, the others go on rising.
+//! Max-min fairness: all rates rise together until a link is full. The rates of its flows stay, and all other
+//! rates continue to rise.
 //!
 //! ```text
 //! cargo run --release --example sharing_alone
@@ -9,7 +10,7 @@
 use hayase::sharing::{Change, MaxMin, Sharing};
 
 fn main() {
-    // Two links of 10 and 4 B/s. Flow 0 is on both, flow 1 on the first, flows 2 and 3 on the second.
+    // Two links of 10 and 4 B/s. Flow 0 uses both, flow 1 the first, flows 2 and 3 the second.
     let mut rates = MaxMin::new(vec![10.0, 4.0]);
     for (flow, links) in [&[0, 1][..], &[0], &[1], &[1]].into_iter().enumerate() {
         rates.add(flow as u32, links);
@@ -18,7 +19,7 @@ fn main() {
     rates.solve(&mut changes);
     show("four flows", &changes, &rates);
 
-    // A flow goes: only what this changes is worked out again.
+    // A flow ends: only the rates that this changes are computed again.
     rates.remove(3);
     changes.clear();
     rates.solve(&mut changes);

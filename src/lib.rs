@@ -3,32 +3,35 @@
 //!
 //! # What a simulation is made of
 //!
-//! A **fabric** ([`fabric::Fabric`]) is nodes, switches and directed links; [`topology`] has families of them.
-//! **Routes** lead from node to node ([`routing`]), and a **placement** puts a rank on a node ([`placement`]). Together
-//! with how messages move ([`transport`]) and how flows share links ([`sharing`]) they are a [`Network`].
+//! A **fabric** ([`fabric::Fabric`]) consists of nodes, switches and directed links; [`topology`] has families of
+//! fabrics. **Routes** lead from node to node ([`routing`]), and a **placement** puts ranks on nodes ([`placement`]).
+//! Together with the models of moving messages ([`transport`]) and of sharing links ([`sharing`]) they form a
+//! [`Network`].
 //!
-//! A **workload** ([`Workload`]) says which messages ranks send next: a pattern ([`pattern`]), a program on a
-//! node model ([`player`], [`node`]), a master with its workers, or one of your own. [`Network::simulate`] runs it: the
-//! **engine** ([`engine`]) moves the clock and asks workload and transport what happens next, and **observers**
-//! ([`Observer`], [`record`]) see it.
+//! A **workload** ([`Workload`]) decides which messages ranks send next. It is a pattern ([`pattern`]), a program on a
+//! node model ([`player`], [`node`]), a master with its workers, or your own. [`Network::simulate`] runs it: the
+//! **engine** ([`engine`]) moves the clock and asks workload and transport for the next events, and **observers**
+//! ([`Observer`], [`record`]) see them.
 //!
-//! A network with nodes that cost something, algorithms of collectives and a seed is a [`System`]; what runs on it is
-//! [`Work`]. [`simulate`] gives its outcome, with a **report** ([`mod@report`]), which is plain data.
+//! A network with nodes that cost something, algorithms of collectives and a seed is a [`System`], and [`Work`] runs on
+//! it. [`simulate`] returns the outcome, with a **report** ([`mod@report`]), which is plain data.
 //!
-//! A **scenario** ([`Scenario`]) is a system and its work, also as text: a [`Loader`] collects files, names and
-//! settings, checks them all at once, and builds what can be run. [`sweep`] runs many and compares them.
+//! A **scenario** ([`Scenario`]) is a system and its work, also as text. A [`Loader`] collects files, names and
+//! settings, checks them all at once, and builds a scenario that can be run. [`sweep`] runs many scenarios and compares
+//! them.
 //!
 //! ```
 #![doc = include_str!("../tests/front.rs")]
 //! ```
 //!
-//! More, each in a file of `examples/`: one run, an own topology, the sharing solver alone, a program built in code; in
-//! `crates/output/examples` a comparison with its picture. How the parts fit together, and why: `docs/architecture.md`.
+//! `examples/` has more, one file each: one run, a custom topology, the sharing solver alone, a program built in code.
+//! `crates/output/examples` has a comparison with its picture. `docs/architecture.md` explains how the parts fit
+//! together, and why.
 //!
 //! # Features
 //!
-//! Without its default feature `simulator` the crate is the network alone, on one thread: from [`units`] to [`engine`],
-//! with the patterns, and few dependencies.
+//! Without its default feature `simulator` the crate is the network alone, on one thread: the modules from [`units`] to
+//! [`engine`] with the patterns, and few dependencies.
 
 #[cfg(feature = "simulator")]
 #[macro_use]

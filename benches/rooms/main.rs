@@ -1,8 +1,9 @@
-//! Benchmarks by room: sharing policies, queues and routes alone.
+//! Benchmarks of single rooms: sharing policies, queues and routes.
 //!
-//! `cargo bench -p hayase-benches --bench rooms` runs all, with `-- sharing/max-min` behind it those with this in their
-//! names; whole messages are in `messages.rs`. They are for comparing two versions of the code (`-- --save-baseline
-//! before`, then `-- --baseline before`); figures to show are those of `hayase bench`.
+//! `cargo bench -p hayase-benches --bench rooms` runs all of them; `-- sharing/max-min` after it selects
+//! those with this text in their names. Whole messages are in `messages.rs`. The purpose is to compare two
+//! versions of the code (`-- --save-baseline before`, then `-- --baseline before`); figures to publish are
+//! those of `hayase bench`.
 
 #[path = "../../crates/core/src/base/prefetch.rs"]
 mod prefetch;
@@ -10,7 +11,8 @@ mod queues;
 mod routing;
 mod sharing;
 
-// The queues are private to their rooms and included by `queues`; what they use of other rooms is found here.
+// The queues are private to their rooms and included by `queues`. These modules have the items that they use of other
+// rooms.
 mod base {
     pub(crate) use super::prefetch;
 }

@@ -1,10 +1,11 @@
-//! The two queues of a run against what else there is: the benches that justify them.
+//! The two queues of a run against the alternatives, which justifies them.
 //!
-//! *Finish times* change: the end of one message moves about four others. Ours is an indexed 8-ary heap; the others are
-//! the crate `priority-queue` and a plain binary heap in which outdated entries stay until they surface.
+//! *Finish times* change: the end of one message moves about four others. Hayase uses an indexed 8-ary heap.
+//! The alternatives are the crate `priority-queue` and a plain binary heap in which outdated entries stay
+//! until they surface.
 //!
-//! *Events* (starts after latencies, wakes) never change. Ours is a binary heap of whole numbers; the other is the
-//! crate `priority-queue`.
+//! *Events* (starts after latencies, wakes) never change. Hayase uses a binary heap of whole numbers. The
+//! alternative is the crate `priority-queue`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,12 +26,12 @@ mod events;
 #[allow(dead_code, unused_imports, reason = "its tests run elsewhere")]
 mod finish_queue;
 
-/// Finish times that the end of one message moves, beside that of the sender's next message.
+/// Number of finish times that the end of one message moves, beside that of the sender's next message.
 const MOVED: usize = 4;
 
 type Key = OrderedFloat<f64>;
 
-/// What the flow transport does with finish times.
+/// Operations of the flow transport on finish times.
 trait FinishTimes {
     fn set(&mut self, flow: u32, time: f64);
     fn pop(&mut self) -> Option<(u32, f64)>;
@@ -66,7 +67,7 @@ impl FinishTimes for Indexed {
 #[derive(Default)]
 struct Lazy {
     heap: BinaryHeap<Reverse<(Key, u32)>>,
-    /// By flow: the entry that counts.
+    /// Valid finish time of each flow.
     times: Vec<f64>,
 }
 
@@ -90,7 +91,7 @@ impl FinishTimes for Lazy {
     }
 }
 
-/// One message ends, its sender's next one starts, a few others change.
+/// Measures the end of one message: its sender's next one starts, and a few others change.
 fn finish_times<Q: FinishTimes + Default>(criterion: &mut Criterion, name: &str) {
     let mut group = criterion.benchmark_group("finish-queue");
     group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(700));
@@ -100,7 +101,7 @@ fn finish_times<Q: FinishTimes + Default>(criterion: &mut Criterion, name: &str)
         for flow in 0..flows {
             queue.set(flow, random.unit());
         }
-        // Who changes, and by how much; the numbers are drawn before.
+        // Flows that change and the amounts, drawn in advance.
         let changes: Vec<(u32, f64)> =
             (0..65_536).map(|_| (random.below(u64::from(flows)) as u32, 0.2 + random.unit())).collect();
         let mut change = changes.iter().cycle();
@@ -117,7 +118,7 @@ fn finish_times<Q: FinishTimes + Default>(criterion: &mut Criterion, name: &str)
     group.finish();
 }
 
-/// One event happens, and causes another one later.
+/// Measures one event that causes another one later.
 fn event_queue(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("event-queue");
     group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(700));

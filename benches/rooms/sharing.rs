@@ -1,7 +1,7 @@
 //! The sharing policies alone: time of one change, the end of a flow and the start of the next.
 //!
-//! The changes are those of a run: every node of a fabric has one message under way, and in each turn one of them is
-//! replaced by the node's next. No clock, no queue, no workload.
+//! The changes are those of a run. Every node of a fabric has one message under way, and each turn replaces
+//! one of them by the node's next. There is no clock, no queue and no workload.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use hayase::rng::Stream;
 use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::PatternWork;
 
-/// Turns that are prepared; a bench goes through them again and again.
+/// Number of turns that are prepared. A benchmark repeats them.
 const TURNS: usize = 8192;
 
-/// A node whose message is replaced, and the links of the new one.
+/// Node whose message is replaced, and the links of the new message.
 type Turn = (u32, Vec<u32>);
 
-/// What every node sends at first, and the turns after it.
+/// Returns the links of the first message of every node, and the turns after that.
 fn turns(scenario: &Scenario<PatternWork>) -> (Vec<Vec<u32>>, Vec<Turn>) {
     let (pattern, network) = (&scenario.work().pattern, scenario.network().expect("a pattern has a network"));
     let ranks = pattern.ranks();
@@ -32,7 +32,7 @@ fn turns(scenario: &Scenario<PatternWork>) -> (Vec<Vec<u32>>, Vec<Turn>) {
         network.router.route(from, to, &mut route);
         route.into_iter().map(|link| link.0).collect::<Vec<u32>>()
     };
-    // Nodes are out of step, as they are after a while.
+    // Nodes are out of step, as after some time of a run.
     let mut random = Stream::new(1, "bench");
     let first = (0..ranks).map(|rank| (0..=random.below(8)).map(|_| next(rank)).last().unwrap_or_default()).collect();
     let turns = (0..TURNS).map(|_| {

@@ -1,7 +1,7 @@
 //! Tables as CSV: a header, and a line for each row.
 //!
-//! Numbers are in the units that names of columns say (s, B, B/s) and the shortest text that reads back to the same
-//! value; infinite ones are `inf`, and what is not known is empty.
+//! Numbers are in the units that the names of columns give (s, B, B/s), as the shortest text that reads back
+//! to the same value. Infinite numbers are `inf`, and unknown values are empty.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -24,10 +24,10 @@ pub fn write<R, B: Borrow<R>>(
     lines.finish().map(drop)
 }
 
-/// Table that grows line by line while a run goes on. The first failure is kept for [`finish`](Self::finish), and
+/// Table that grows line by line during a run. The first failure is kept for [`finish`](Self::finish), and
 /// nothing is written after it.
 ///
-/// Messages of a run go through here by the million, so nothing is allocated for a line; use a buffered writer.
+/// Messages of a run are written by the million, so a line allocates nothing; use a buffered writer.
 pub struct Lines<'a, R, W> {
     columns: Columns<'a, R>,
     writer: W,
@@ -56,12 +56,12 @@ impl<'a, R, W: Write> Lines<'a, R, W> {
         }
     }
 
-    /// True if a write has failed: then going on is in vain.
+    /// True if a write has failed, so that further writes are useless.
     pub fn failed(&self) -> bool {
         self.error.is_some()
     }
 
-    /// Returns the writer, all lines being written.
+    /// Returns the writer after all lines are written.
     ///
     /// # Errors
     /// The first failure of the writer.
@@ -70,7 +70,7 @@ impl<'a, R, W: Write> Lines<'a, R, W> {
     }
 }
 
-/// Writes a line with something for each item, with commas between.
+/// Writes a line with one field for each item, separated by commas.
 fn line<W: Write, T>(
     writer: &mut W,
     items: impl IntoIterator<Item = T>,
@@ -119,7 +119,7 @@ fn number(writer: &mut impl Write, value: f64) -> io::Result<()> {
     }
 }
 
-/// Writes a text, in quotes where a comma, a quote or a newline asks for them.
+/// Writes a text, in quotes if it has a comma, a quote or a newline.
 fn text(writer: &mut impl Write, value: &str) -> io::Result<()> {
     if value.contains([',', '"', '\n', '\r']) {
         write!(writer, "\"{}\"", value.replace('"', "\"\""))

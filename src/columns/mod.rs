@@ -1,5 +1,5 @@
-//! Columns of tables: the name, the unit and the value of each, described once for all that is made of them (CSV,
-//! tables of a terminal and Markdown, arrays of NumPy and Arrow).
+//! Columns of tables: the name, the unit and the value of each, described once for all uses (CSV, tables of a
+//! terminal and Markdown, arrays of NumPy and Arrow).
 //!
 //! ```
 //! use hayase::columns::{Columns, csv};
@@ -17,31 +17,31 @@ use std::borrow::Cow;
 
 pub use value::{Blank, Cell, Kind, Value};
 
-/// Quantity that the figures of a column measure; it decides in which units they can be shown.
+/// Quantity that a column measures. It decides in which units the figures can be shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
     /// Simulated, predicted or measured time \[s\].
     Time,
-    /// Time that the simulation itself took \[s\].
+    /// Wall-clock time of the simulation itself \[s\].
     RunTime,
     /// Amounts of data \[B\].
     Bytes,
-    /// \[B/s\].
+    /// Bandwidth \[B/s\].
     Bandwidth,
-    /// How often a second something happens \[1/s\].
+    /// Frequency \[1/s\].
     Rate,
-    /// A part of a whole \[1\], shown in percent.
+    /// Part of a whole \[1\], shown in percent.
     Part,
-    /// By which part something is more (or, below 0, less) \[1\], shown in percent with its sign.
+    /// Relative change \[1\], shown in percent with its sign.
     Change,
 }
 
 impl Quantity {
-    /// All of them, in the order of their numbers.
+    /// All quantities, in the order of their numbers.
     pub const ALL: [Self; 7] =
         [Self::Time, Self::RunTime, Self::Bytes, Self::Bandwidth, Self::Rate, Self::Part, Self::Change];
 
-    /// End of the names of columns that says their unit.
+    /// Returns the suffix of column names that gives their unit.
     fn suffix(self) -> &'static str {
         match self {
             Self::Time | Self::RunTime => "_s",
@@ -52,14 +52,14 @@ impl Quantity {
     }
 }
 
-/// Form in which people read the values of a column.
+/// Form in which the values of a column are shown to users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// Text as it is.
+    /// Text without changes.
     Text,
-    /// Number below 2^32 by which something is called: a rank, a block.
+    /// Identifying number below 2^32, such as that of a rank or a block.
     Id,
-    /// Count, its digits in groups of three.
+    /// Count, with its digits in groups of three.
     Count,
     /// Figure without a unit, with this number of decimals.
     Ratio(usize),
@@ -73,7 +73,7 @@ type Get<'a, R> = Box<dyn for<'r> Fn(&'r R) -> Cell<'r> + Send + Sync + 'a>;
 pub struct Column<'a, R> {
     name: Cow<'a, str>,
     label: Option<Cow<'a, str>>,
-    /// Form for people.
+    /// Form in which values are shown to users.
     pub form: Form,
     /// Type of the values.
     pub kind: Kind,
@@ -81,25 +81,26 @@ pub struct Column<'a, R> {
 }
 
 impl<R> Column<'_, R> {
-    /// Returns its name in files, with its unit: `busy_s`.
+    /// Returns the name in files, with its unit: `busy_s`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns its name where the unit is said elsewhere: what [`Columns::only`] gives it, or `busy`.
+    /// Returns the name without its unit: the label that [`Columns::only`] gives it, or `busy`.
     pub fn label(&self) -> &str {
         let unit = if let Form::Quantity(quantity) = self.form { quantity.suffix() } else { "" };
         self.label.as_deref().unwrap_or_else(|| self.name.strip_suffix(unit).unwrap_or(&self.name))
     }
 
-    /// Returns its value in a row.
+    /// Returns the value in a row.
     #[inline]
     pub fn value<'r>(&self, row: &'r R) -> Cell<'r> {
         (self.get)(row)
     }
 }
 
-/// Columns of a table whose rows are `R`, from the left; each method adds one and takes its name with its unit.
+/// Columns of a table whose rows are `R`, from the left. Each method adds a column and takes its name with
+/// its unit.
 pub struct Columns<'a, R> {
     list: Vec<Column<'a, R>>,
     has_exponents: bool,
@@ -117,7 +118,7 @@ impl<'a, R> Columns<'a, R> {
         Self::default()
     }
 
-    /// Adds names that rows hold.
+    /// Adds a column of texts that rows hold.
     #[must_use]
     pub fn text(
         self,
@@ -127,25 +128,25 @@ impl<'a, R> Columns<'a, R> {
         self.with(name, Form::Text, Kind::Text, Box::new(move |row| Cell::Text(get(row).into())))
     }
 
-    /// Adds texts that are made of rows.
+    /// Adds a column of texts that are computed from rows.
     #[must_use]
     pub fn words<V: Value>(self, name: impl Into<Cow<'a, str>>, get: impl Fn(&R) -> V + Send + Sync + 'a) -> Self {
         self.of(name, Form::Text, get)
     }
 
-    /// Adds numbers by which something is called.
+    /// Adds a column of identifying numbers.
     #[must_use]
     pub fn id<V: Value>(self, name: impl Into<Cow<'a, str>>, get: impl Fn(&R) -> V + Send + Sync + 'a) -> Self {
         self.of(name, Form::Id, get)
     }
 
-    /// Adds counts.
+    /// Adds a column of counts.
     #[must_use]
     pub fn count<V: Value>(self, name: impl Into<Cow<'a, str>>, get: impl Fn(&R) -> V + Send + Sync + 'a) -> Self {
         self.of(name, Form::Count, get)
     }
 
-    /// Adds figures without a unit, which people read with this number of decimals.
+    /// Adds a column of figures without a unit, shown to users with this number of decimals.
     #[must_use]
     pub fn ratio<V: Value>(
         self,
@@ -156,19 +157,19 @@ impl<'a, R> Columns<'a, R> {
         self.of(name, Form::Ratio(decimals), get)
     }
 
-    /// Adds times \[s\].
+    /// Adds a column of times \[s\].
     #[must_use]
     pub fn time<V: Value>(self, name: impl Into<Cow<'a, str>>, get: impl Fn(&R) -> V + Send + Sync + 'a) -> Self {
         self.quantity(name, Quantity::Time, get)
     }
 
-    /// Adds parts of a whole \[1\].
+    /// Adds a column of parts of a whole \[1\].
     #[must_use]
     pub fn part<V: Value>(self, name: impl Into<Cow<'a, str>>, get: impl Fn(&R) -> V + Send + Sync + 'a) -> Self {
         self.quantity(name, Quantity::Part, get)
     }
 
-    /// Adds figures of a quantity, in its base unit.
+    /// Adds a column of figures of a quantity, in its base unit.
     #[must_use]
     pub fn quantity<V: Value>(
         self,
@@ -188,19 +189,19 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// Says that files have all digits of a number, however small or large it is.
+    /// Lets files show all digits of numbers, however small or large they are.
     #[must_use]
     pub fn without_exponents(self) -> Self {
         Self { has_exponents: false, ..self }
     }
 
-    /// Adds what `add` does where `condition` holds.
+    /// Applies `add` if `condition` holds.
     #[must_use]
     pub fn when(self, condition: bool, add: impl FnOnce(Self) -> Self) -> Self {
         if condition { add(self) } else { self }
     }
 
-    /// Adds the columns of something that rows hold.
+    /// Adds the columns of a value that rows hold.
     #[must_use]
     pub fn join<S: 'static>(
         mut self,
@@ -214,8 +215,8 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// Returns those of these names, by their labels or as files have them, in this order; each with the label behind
-    /// its name, if there is one.
+    /// Returns the columns of these names, in this order. A name is a label or a name in files. A column
+    /// takes the label after its name, if there is one.
     #[must_use]
     pub fn only(mut self, names: &[(&str, &'static str)]) -> Self {
         let mut list = Vec::with_capacity(names.len());
@@ -231,7 +232,7 @@ impl<'a, R> Columns<'a, R> {
         Self { list, ..self }
     }
 
-    /// Returns all columns but that of this name.
+    /// Returns all columns except the one of this name.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         if let Some(at) = self.position(name) {
@@ -240,7 +241,7 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// Returns where the column of this name stands, by its label or as files have it.
+    /// Returns the position of the column of this name, which is its label or its name in files.
     pub fn position(&self, name: &str) -> Option<usize> {
         let labelled = self.list.iter().position(|column| column.label() == name);
         labelled.or_else(|| self.list.iter().position(|column| column.name == name))

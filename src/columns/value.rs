@@ -22,24 +22,24 @@ pub enum Kind {
 pub enum Cell<'a> {
     /// Missing value.
     Null,
-    /// Of [`Kind::Truth`].
+    /// Value of [`Kind::Truth`].
     Truth(bool),
-    /// Of [`Kind::Whole`].
+    /// Value of [`Kind::Whole`].
     Whole(i64),
-    /// Of [`Kind::Unsigned`].
+    /// Value of [`Kind::Unsigned`].
     Unsigned(u64),
-    /// Of [`Kind::Number`].
+    /// Value of [`Kind::Number`].
     Number(f64),
-    /// Of [`Kind::Text`].
+    /// Value of [`Kind::Text`].
     Text(Cow<'a, str>),
 }
 
-/// Value that a column can make of a row.
+/// Value that a column can take from a row.
 pub trait Value {
-    /// Its type.
+    /// Type of the value.
     const KIND: Kind;
 
-    /// Returns it as a cell.
+    /// Converts the value to a cell.
     fn cell(self) -> Cell<'static>;
 }
 
@@ -64,7 +64,7 @@ values! {
     usize: Unsigned, value => Cell::Unsigned(value as u64);
     f64: Number, value => Cell::Number(value);
     String: Text, value => Cell::Text(value.into());
-    // Numbers that may be missing are not told from others by their sign alone.
+    // An optional `u32` has the type of an optional `i64`.
     Option<u32>: Whole, value => value.map_or(Cell::Null, |value| Cell::Whole(value.into()));
     Option<i64>: Whole, value => value.map_or(Cell::Null, Cell::Whole);
     Option<u64>: Unsigned, value => value.map_or(Cell::Null, Cell::Unsigned);
@@ -72,7 +72,7 @@ values! {
     Option<String>: Text, value => value.map_or(Cell::Null, |value| Cell::Text(value.into()));
 }
 
-/// Number that may be missing, and whose place people then see empty; that of others has a dash.
+/// Value that is shown as an empty cell if it is missing. Other missing values are shown as a dash.
 #[derive(Clone, Copy, Debug)]
 pub struct Blank<T>(pub Option<T>);
 

@@ -1,16 +1,16 @@
-//! Tables as Apache Parquet, which pandas, polars, DuckDB and Spark read: columns with types, compressed, values that
-//! are missing told from all others.
+//! Tables as Apache Parquet, which pandas, polars, DuckDB and Spark read: typed and compressed columns in
+//! which missing values differ from all others.
 //!
-//! A file is `PAR1`, groups of rows, a description of all of it (`FileMetaData`), its length and `PAR1` again. Of each
-//! group of rows each column is one *page*: which rows have a value (run lengths or a bit each), then the values one
-//! after another (`PLAIN`), compressed by zstd. Of what the format offers this is the least that every reader knows;
-//! there are no dictionaries, since zstd finds what repeats.
+//! A file is `PAR1`, groups of rows, a description of the whole file (`FileMetaData`), its length and `PAR1`
+//! again. Each column of a group of rows is one *page*: which rows have a value (run lengths or a bit each),
+//! then the values one after another (`PLAIN`), compressed by zstd. This is the smallest part of the format,
+//! which every reader knows. There are no dictionaries, since zstd finds repetitions.
 //!
-//! It is written by hand: the `parquet` crate would bring 14 crates, 0.93 MB and a tenth of the time to build the
-//! program.
+//! It is written by hand: the `parquet` crate would bring 14 crates, 0.93 MB and a tenth of the time to build
+//! the program.
 //!
-//! Source: Apache Parquet, "File format" and `parquet.thrift` (apache/parquet-format, version 2.10), to which the
-//! numbers of fields refer.
+//! Source: Apache Parquet, "File format" and `parquet.thrift` (apache/parquet-format, version 2.10), to which
+//! the numbers of fields refer.
 
 mod thrift;
 
@@ -21,21 +21,21 @@ use thrift::{Fields, structure, varint};
 pub use crate::columns::{Cell, Kind};
 
 const MAGIC: &[u8; 4] = b"PAR1";
-/// Rows of a group at most: what is kept in memory until it is written.
+/// Largest number of rows of a group, which is kept in memory until it is written.
 const MOST_ROWS: usize = 100_000;
-/// Bytes of a group from which on it is written, whatever its rows.
+/// Bytes at which a group is written, whatever the number of its rows.
 const MOST_BYTES: usize = 32 << 20;
-/// How hard is compressed: a third smaller than not at all, as fast as it is read.
+/// Compression level of zstd. Files are a third smaller than without compression, and reading is as fast.
 const LEVEL: i32 = 3;
 
-// Numbers of enumerations of `parquet.thrift`.
+// Values of enumerations in `parquet.thrift`.
 const PLAIN: i32 = 0;
 const RLE: i32 = 3;
 const ZSTD: i32 = 6;
 const DATA_PAGE: i32 = 0;
 const OPTIONAL: i32 = 1;
 
-/// `Type`: `BOOLEAN`, `INT64`, `DOUBLE` and `BYTE_ARRAY`.
+/// Returns the `Type` of a kind: `BOOLEAN`, `INT64`, `DOUBLE` or `BYTE_ARRAY`.
 fn physical(kind: Kind) -> i32 {
     match kind {
         Kind::Truth => 0,
@@ -45,33 +45,33 @@ fn physical(kind: Kind) -> i32 {
     }
 }
 
-/// A column: any of its values may be missing.
+/// A column, any of whose values may be missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Column {
-    /// Its name, with its unit.
+    /// Name of the column, with its unit.
     pub name: String,
-    /// What its values are.
+    /// Type of the values.
     pub kind: Kind,
 }
 
-/// A table that is written row by row: the same bytes for the same rows.
+/// Writer of a table, row by row. The same rows give the same bytes.
 pub struct Writer<W> {
     writer: W,
-    /// Bytes written.
+    /// Number of bytes written.
     position: u64,
     columns: Vec<Column>,
     pending: Vec<Pending>,
-    /// Rows that are pending.
+    /// Number of pending rows.
     rows: usize,
     groups: Vec<Group>,
 }
 
-/// The values of a column that are not written yet.
+/// Values of a column that are not written yet.
 #[derive(Default)]
 struct Pending {
-    /// Of each row: whether it has a value.
+    /// Set for each row that has a value.
     is_there: Bits,
-    /// Flags; the others are in `bytes`.
+    /// Values that are flags; all other values are in `bytes`.
     truths: Bits,
     bytes: Vec<u8>,
 }
@@ -94,21 +94,21 @@ impl Bits {
     }
 }
 
-/// A group of rows that is written.
+/// A group of rows that has been written.
 struct Group {
     rows: usize,
     chunks: Vec<Chunk>,
 }
 
-/// A column of a group that is written: one page.
+/// A column of a group that has been written: one page.
 struct Chunk {
-    /// Where it begins.
+    /// Position in the file.
     offset: u64,
-    /// Header and page as they are written \[B\].
+    /// Size of header and page as written \[B\].
     compressed: usize,
-    /// The same as if it were not compressed \[B\].
+    /// Size of header and page without compression \[B\].
     plain: usize,
-    /// Values that are missing.
+    /// Number of missing values.
     nulls: usize,
 }
 
@@ -154,7 +154,7 @@ impl<W: Write> Writer<W> {
         if self.rows == MOST_ROWS || bytes >= MOST_BYTES { self.write_group() } else { Ok(()) }
     }
 
-    /// Ends the table: `about` says things of all of it, by name.
+    /// Ends the table. `about` has named facts about the whole table.
     ///
     /// # Errors
     /// Failures of the writer.
@@ -196,10 +196,10 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// `FileMetaData`.
+    /// Writes the `FileMetaData`.
     fn describe(&self, file: &mut Fields<'_>, about: &[(&str, &str)]) {
         file.i32(1, 2);
-        // The root is one of them.
+        // The root is an element as well.
         let schema: Vec<Option<&Column>> = std::iter::once(None).chain(self.columns.iter().map(Some)).collect();
         file.structures(2, &schema, |fields, _, column| match column {
             None => {
@@ -219,7 +219,7 @@ impl<W: Write> Writer<W> {
         file.text(6, concat!("hayase version ", env!("CARGO_PKG_VERSION")));
     }
 
-    /// `RowGroup`.
+    /// Writes a `RowGroup`.
     fn describe_group(&self, fields: &mut Fields<'_>, number: usize, group: &Group) {
         let chunks: Vec<(&Column, &Chunk)> = self.columns.iter().zip(&group.chunks).collect();
         fields.structures(1, &chunks, |fields, _, (column, chunk)| {
@@ -246,7 +246,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// `SchemaElement`.
+/// Writes a `SchemaElement`.
 fn describe_column(fields: &mut Fields<'_>, column: &Column) {
     fields.i32(1, physical(column.kind));
     fields.i32(3, OPTIONAL);
@@ -270,7 +270,7 @@ fn describe_column(fields: &mut Fields<'_>, column: &Column) {
     }
 }
 
-/// `PageHeader`.
+/// Writes a `PageHeader`.
 fn describe_page(fields: &mut Fields<'_>, values: usize, plain: usize, compressed: usize) {
     fields.i32(1, DATA_PAGE);
     fields.i32(2, plain as i32);
@@ -283,8 +283,8 @@ fn describe_page(fields: &mut Fields<'_>, values: usize, plain: usize, compresse
     });
 }
 
-/// Which rows have a value, with the length of that before it: one run where all are the same, else a bit each, in
-/// eights.
+/// Returns which rows have a value, preceded by its length: one run if all are the same, else one bit per row
+/// in groups of eight.
 fn levels(is_there: &Bits) -> Vec<u8> {
     let mut runs = Vec::new();
     if is_there.set == 0 || is_there.set == is_there.len {

@@ -8,7 +8,7 @@ fn column(name: &str, kind: Kind) -> Column {
     Column { name: name.to_owned(), kind }
 }
 
-/// The pages of a file, in order.
+/// Returns the pages of a file, in order.
 fn pages(file: &[u8]) -> Vec<Vec<u8>> {
     let begin = |at: &usize| file[*at..].starts_with(&MAGIC_OF_ZSTD);
     let mut pages = Vec::new();
@@ -28,7 +28,7 @@ fn a_page_says_which_rows_have_values_and_then_the_values() {
     table
         .row([Cell::Truth(true), Cell::Whole(-2), Cell::Unsigned(u64::MAX), Cell::Number(0.5), Cell::Text("é".into())])
         .unwrap();
-    // What a row lacks at its end is missing as well.
+    // Cells that a row lacks at its end are missing values as well.
     table.row([Cell::Null, Cell::Null, Cell::Unsigned(1)]).unwrap();
     table.row([Cell::Truth(true), Cell::Null, Cell::Unsigned(2), Cell::Number(-1.0)]).unwrap();
     let file = table.finish(&[("plan", "x.toml")]).unwrap();
@@ -38,8 +38,8 @@ fn a_page_says_which_rows_have_values_and_then_the_values() {
     for name in ["Truth", "Whole", "Unsigned", "Number", "Text", "plan", "x.toml", "hayase version"] {
         assert!(footer.windows(name.len()).any(|part| part == name.as_bytes()), "{name}");
     }
-    // Four bytes of length, then a run (number of rows twice, then the value) or eights of bits (their number twice and
-    // one, then the bits from the lowest on).
+    // Four bytes of length, then a run (twice the number of rows, then the value) or groups of eight bits (twice their
+    // number plus one, then the bits from the lowest on).
     let [truth, whole, unsigned, number, text] = pages(&file).try_into().unwrap();
     assert_eq!(truth, [&[2, 0, 0, 0, 3, 0b101][..], &[0b11]].concat());
     assert_eq!(whole, [&[2, 0, 0, 0, 3, 0b001][..], &(-2_i64).to_le_bytes()].concat());
@@ -65,7 +65,7 @@ fn rows_are_written_in_groups_that_follow_each_other_to_the_description() {
     }
     assert_eq!(table.position, position);
     assert_eq!(table.writer.len() as u64, position);
-    // Long texts are no reason to keep much in memory.
+    // Long texts do not keep much in memory.
     let mut table = Writer::new(Vec::new(), vec![column("b", Kind::Text)]).unwrap();
     let long = "x".repeat(1 << 20);
     (0..40).for_each(|_| table.row([Cell::Text(long.as_str().into())]).unwrap());

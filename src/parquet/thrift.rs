@@ -1,8 +1,9 @@
-//! What the descriptions in a Parquet file are written in: Thrift's compact protocol, as far as they need it.
+//! Thrift's compact protocol, in which the descriptions of a Parquet file are written, as far as they need
+//! it.
 //!
 //! Source: Apache Thrift, "Thrift compact protocol encoding" (thrift-compact-protocol.md).
 
-/// Types as the headers of fields and lists have them.
+/// Types as the headers of fields and lists encode them.
 const BYTE: u8 = 3;
 const I16: u8 = 4;
 const I32: u8 = 5;
@@ -17,14 +18,14 @@ pub(super) struct Fields<'a> {
     last: i16,
 }
 
-/// Writes a structure to the end of `bytes`.
+/// Appends a structure to `bytes`.
 pub(super) fn structure(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Fields<'_>)) {
     write(&mut Fields { bytes, last: 0 });
     bytes.push(0);
 }
 
 impl Fields<'_> {
-    /// The header of a field: how far its number is behind the last one, and its type.
+    /// Writes the header of a field: the distance of its number from the last one, and its type.
     fn header(&mut self, number: i16, kind: u8) {
         let step = number - self.last;
         debug_assert!((1..=15).contains(&step), "field {number} after {}", self.last);
@@ -32,13 +33,13 @@ impl Fields<'_> {
         self.last = number;
     }
 
-    /// A number of 8 bits, which is as it is.
+    /// Writes a number of 8 bits, unchanged.
     pub fn i8(&mut self, number: i16, value: i8) {
         self.header(number, BYTE);
         self.bytes.push(value as u8);
     }
 
-    /// A flag: its value is its type.
+    /// Writes a flag, whose value is its type.
     pub fn flag(&mut self, number: i16, value: bool) {
         self.header(number, if value { 1 } else { 2 });
     }
@@ -101,12 +102,12 @@ fn binary(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// Small numbers of either sign as small numbers: 0, -1, 1, -2 ... are 0, 1, 2, 3 ...
+/// Maps small numbers of either sign to small numbers: 0, -1, 1, -2 ... to 0, 1, 2, 3 ...
 fn zigzag(value: i64) -> u64 {
     (value << 1 ^ value >> 63) as u64
 }
 
-/// Seven bits a byte, the lowest ones first.
+/// Appends a number with seven bits per byte, the lowest first.
 pub(super) fn varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);
@@ -126,7 +127,7 @@ mod tests {
             values.iter().for_each(|&value| varint(&mut bytes, value));
             bytes
         };
-        // The examples of the specification.
+        // Examples of the specification.
         assert_eq!(all(&[50_399]), [0xDF, 0x89, 0x03]);
         assert_eq!(
             [0, -1, 1, -2, 2_147_483_647, -2_147_483_648].map(zigzag),

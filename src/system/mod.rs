@@ -1,5 +1,5 @@
-//! The system that work runs on: a [`Network`](crate::network::Network) with nodes that cost something, the algorithms
-//! of collectives and a seed.
+//! The system on which work runs: a [`Network`](crate::network::Network) with nodes that cost something, the
+//! algorithms of collectives and a seed.
 
 mod spec;
 mod target;

@@ -1,22 +1,23 @@
-//! How well a makespan is to be known.
+//! Precision asked for a makespan.
 
 use std::fmt;
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Half of the interval that an estimate may leave, over the makespan: from 0.01 % to 50 %.
+/// Half of the interval that an estimate may leave, relative to the makespan: from 0.01 % to 50 %.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Target(f64);
 
-/// The narrowest and the widest.
+/// Smallest and largest relative half interval.
 const RANGE: std::ops::RangeInclusive<f64> = 1e-4..=0.5;
 
 impl Target {
-    /// `1 %`, `0.01`.
+    /// Parses `1 %` or `0.01`.
     ///
     /// # Errors
-    /// A text that is neither, or out of the range: what it is, and after a semicolon what to write instead.
+    /// A text that is neither, or out of range. The message says what is wrong and, after a semicolon, what
+    /// to write instead.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (number, unit) = match text.strip_suffix('%') {
@@ -32,7 +33,7 @@ impl Target {
         }
     }
 
-    /// As a part of the makespan.
+    /// Returns the half interval as a part of the makespan.
     pub fn part(self) -> f64 {
         self.0
     }
@@ -40,7 +41,7 @@ impl Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // To a hundredth of a percent of it: 0.07 * 100 is not 7 to the last bit.
+        // Rounded to a hundredth of a percent, since 0.07 * 100 is not exactly 7.
         write!(f, "{} %", (self.0 * 1e8).round() / 1e6)
     }
 }

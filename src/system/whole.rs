@@ -1,4 +1,4 @@
-//! All that work runs on: network, nodes, collectives, seed.
+//! System on which work runs: network, nodes, collectives, seed.
 
 use std::sync::Arc;
 
@@ -22,10 +22,12 @@ use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
 
-/// What work runs on: a network with ranks on it, or none where the nodes' own latencies and gaps are all there is;
-/// what a message costs at its ends; how collectives are done; and the seed of everything random.
+/// System on which work runs.
 ///
-/// It does not change: another system is made from it, with another seed, placement or node model.
+/// It has a network with ranks on it, or none if the nodes' own latencies and gaps describe it all. It also
+/// has the costs of a message at its ends, the algorithms of collectives, and the seed of everything random.
+///
+/// It is immutable. Another seed, placement or node model makes another system from it.
 #[derive(Clone, Debug)]
 pub struct System {
     network: Option<Network>,
@@ -38,21 +40,21 @@ pub struct System {
     estimate: Option<Target>,
 }
 
-/// What was written of a network that was built from specifications: reports hold it, and what is random in it is drawn
-/// again from it. A network that was put together in code has nothing of it.
+/// Specifications of a network that was built from them; empty for a network that was built in code. Reports
+/// contain them, and everything random is drawn again from them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Written {
     pub topology: Option<TopologySpec>,
     pub routing: Option<RoutingSpec>,
     pub placement: Option<PlacementSpec>,
-    /// Of several jobs, in the place of `placement`.
+    /// Placements of several jobs, in place of `placement`.
     pub joint: Option<Joint>,
     pub faults: Option<FaultsSpec>,
-    /// Files in memory, of which those are written that the scenario names.
+    /// Files in memory. Those that the scenario names are written with it.
     pub files: Vec<(Arc<str>, Arc<[u8]>)>,
 }
 
-/// The tables of a scenario, to be written; those that are null are left out afterwards.
+/// Tables of a scenario to be written. Null tables are removed afterwards.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct File<'a> {
@@ -74,7 +76,8 @@ struct File<'a> {
 }
 
 impl Default for System {
-    /// No network, nodes that cost nothing, collectives as MPICH chooses, seed 1.
+    /// Creates a system without a network, with nodes that cost nothing, collectives as MPICH chooses, and
+    /// seed 1.
     fn default() -> Self {
         Self {
             network: None,
@@ -90,23 +93,24 @@ impl Default for System {
 }
 
 impl System {
-    /// The seed where none is given.
+    /// Default seed.
     pub const SEED: u64 = 1;
 
-    /// This network, with nodes that cost nothing, collectives as MPICH chooses, and seed 1.
+    /// Creates a system of this network, with nodes that cost nothing, collectives as MPICH chooses, and seed
+    /// 1.
     pub fn new(network: Network) -> Self {
         Self { network: Some(network), ..Self::default() }
     }
 
-    /// A network that was built from specifications, with this seed.
+    /// Creates a system of a network that was built from specifications, with this seed.
     pub(crate) fn built(network: Option<Network>, written: Written, seed: u64) -> Self {
         Self { network, written, seed, ..Self::default() }
     }
 
-    /// The same with nodes that cost this.
+    /// Returns the same system with these costs of nodes.
     ///
     /// # Errors
-    /// A node model that is a network of its own, where there is a network already.
+    /// A node model that is a network of its own, if there is a network already.
     pub fn with_node(self, node: NodeSpec) -> Result<Self, Diagnostic> {
         if node.facts().is_network && self.network.is_some() {
             return Err(network_of_its_own(&node));
@@ -114,38 +118,38 @@ impl System {
         Ok(Self { node, ..self })
     }
 
-    /// The same with collectives done in this way.
+    /// Returns the same system with these algorithms of collectives.
     #[must_use]
     pub fn with_collectives(self, collectives: CollectivesSpec) -> Self {
         Self { collectives, ..self }
     }
 
-    /// The same where these tables say which processors are slow.
+    /// Returns the same system with these tables of slow processors.
     #[must_use]
     pub fn with_noise(self, noise: NoiseTables) -> Self {
         Self { noise, ..self }
     }
 
-    /// The same where the makespan is wanted to within this part of it, and no better.
+    /// Returns the same system with this relative precision of the makespan.
     #[must_use]
     pub fn with_estimate(self, estimate: Option<Target>) -> Self {
         Self { estimate, ..self }
     }
 
-    /// How well the makespan is to be known; exactly where nothing is said.
+    /// Returns the precision asked for the makespan; `None` for an exact makespan.
     pub fn estimate(&self) -> Option<Target> {
         self.estimate
     }
 
-    /// What is written of slow processors.
+    /// Returns the tables of slow processors.
     pub fn noise(&self) -> &NoiseTables {
         &self.noise
     }
 
-    /// Which of so many ranks are slow, and how; of several jobs these are their names and numbers of ranks.
+    /// Returns the slow ones among `ranks` ranks. `jobs` has the names and numbers of ranks of several jobs.
     ///
     /// # Errors
-    /// What is wrong with the tables for these ranks.
+    /// Mistakes in the tables for these ranks.
     pub fn slow(&self, ranks: u32, jobs: &[(&str, u32)]) -> Result<Option<Slow>, Vec<Diagnostic>> {
         if self.noise.is_empty() {
             return Ok(None);
@@ -159,7 +163,7 @@ impl System {
         Slow::new(self.noise.noise.as_ref(), &self.noise.stragglers, &ground)
     }
 
-    /// Says how the links that the fabric brings along compare with those of the machine.
+    /// Sets the comparison of the fabric's own links with those of the machine, in words.
     pub(crate) fn comparing_links(self, own_links: Option<String>) -> Self {
         Self { own_links, ..self }
     }
@@ -172,21 +176,21 @@ impl System {
         }
     }
 
-    /// The same on ideal nodes and no network: messages arrive when they are sent, so that computation and dependences
-    /// are left.
+    /// Returns the same system on ideal nodes and without a network. Messages arrive when they are sent, so
+    /// that only computation and dependences remain.
     #[must_use]
     pub fn without_network(&self) -> Self {
         let (collectives, seed, noise) = (self.collectives.clone(), self.seed, self.noise.clone());
         Self { collectives, seed, noise, ..Self::default() }
     }
 
-    /// The same fabric, routes and places, for work with a seed of its own.
+    /// Returns the same fabric, routes and places, for work with a seed of its own.
     pub(crate) fn seeded(&self, seed: u64) -> Self {
         Self { seed, ..self.clone() }
     }
 
-    /// The same with ranks on these nodes; `None` if there is no network, a node is not there or has two ranks, or the
-    /// ranks are not so many.
+    /// Returns the same system with ranks on these nodes. Returns `None` if there is no network, a node does
+    /// not exist or has two ranks, or the number of ranks differs.
     #[must_use]
     pub fn with_nodes(&self, nodes: &[u32]) -> Option<Self> {
         let mut system = self.clone();
@@ -197,15 +201,15 @@ impl System {
             return None;
         }
         *network = network.with_placement(nodes.iter().map(|&node| NodeId(node)).collect::<Vec<_>>().into());
-        // What was written of the placement says where ranks were; another seed must not draw it again.
+        // The written placement no longer applies; another seed must not draw it again.
         system.written.placement = None;
         Some(system)
     }
 
-    /// The same with another seed: random routes and placements are drawn again.
+    /// Returns the same system with another seed: random routes and placements are drawn again.
     ///
     /// # Errors
-    /// What cannot be built with this seed.
+    /// A network that cannot be built with this seed.
     pub fn with_seed(&self, seed: u64, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         let mut system = Self { seed, ..self.clone() };
         let Some(network) = &mut system.network else { return Ok(system) };
@@ -233,7 +237,7 @@ impl System {
         Ok(system)
     }
 
-    /// Whether another seed gives other routes or places.
+    /// True if another seed gives other routes or places.
     pub fn depends_on_seed(&self) -> bool {
         self.written.routing.as_ref().is_some_and(RoutingSpec::depends_on_seed)
             || self.written.placement.as_ref().is_some_and(PlacementSpec::depends_on_seed)
@@ -242,33 +246,33 @@ impl System {
             || self.noise.depends_on_seed()
     }
 
-    /// The network with the ranks on it, if there is one.
+    /// Returns the network with the ranks on it, if there is one.
     pub fn network(&self) -> Option<&Network> {
         self.network.as_ref()
     }
 
-    /// What a message costs at its ends.
+    /// Returns the costs of a message at its ends.
     pub fn node(&self) -> &NodeSpec {
         &self.node
     }
 
-    /// How collectives are done.
+    /// Returns the algorithms of collectives.
     pub fn collectives(&self) -> &CollectivesSpec {
         &self.collectives
     }
 
-    /// The seed of everything random.
+    /// Seed of everything random.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// How the links that the fabric brings along compare with those of the machine, where it does not take these.
+    /// Returns a comparison, in words, of the fabric's own links with those of the machine, if it keeps its own.
     pub fn own_links(&self) -> Option<&str> {
         self.own_links.as_deref()
     }
 
-    /// Says of parallel links of different bandwidth that only the first is used, where messages take one shortest
-    /// path.
+    /// Returns a note if only the first of parallel links of different bandwidth is used, because messages
+    /// take one shortest path.
     pub fn idle_links(&self) -> Option<String> {
         let fabric = &self.network()?.fabric;
         if self.routing().map_or(fabric.family().default_routing(), RoutingSpec::name) != "shortest-path" {
@@ -293,32 +297,32 @@ impl System {
         ))
     }
 
-    /// What was written of the topology.
+    /// Returns the specification of the topology.
     pub fn topology(&self) -> Option<&TopologySpec> {
         self.written.topology.as_ref()
     }
 
-    /// What was written of the routes.
+    /// Returns the specification of the routes.
     pub fn routing(&self) -> Option<&RoutingSpec> {
         self.written.routing.as_ref()
     }
 
-    /// What was written of the placement.
+    /// Returns the specification of the placement.
     pub fn placement(&self) -> Option<&PlacementSpec> {
         self.written.placement.as_ref()
     }
 
-    /// Of several jobs: where each is.
+    /// Returns the placements of several jobs.
     pub fn joint(&self) -> Option<&Joint> {
         self.written.joint.as_ref()
     }
 
-    /// What was written of faults.
+    /// Returns the specification of faults.
     pub fn faults(&self) -> Option<&FaultsSpec> {
         self.written.faults.as_ref()
     }
 
-    /// What carries messages, for people: `fat-tree p=4 (...), max-min`.
+    /// Returns the description of the network that is shown to users: `fat-tree p=4 (...), max-min`.
     pub fn network_name(&self) -> String {
         match &self.network {
             Some(network) => format!("{}, {}", network.fabric, network.moved_by()),
@@ -326,8 +330,8 @@ impl System {
         }
     }
 
-    /// The scenario of this work on it, with every default put in; of a program, node model and collectives as well
-    /// where they are the usual ones.
+    /// Returns the scenario of this work on the system, with all defaults filled in. For a program the node
+    /// model and collectives are included even if they are the defaults.
     pub fn to_json(&self, workload: Option<&WorkloadSpec>, of_program: bool) -> Value {
         let network = self.network.as_ref();
         let file = File {
@@ -351,14 +355,15 @@ impl System {
         if let Some(packet) = value.pointer_mut("/transport/packet").and_then(Value::as_object_mut)
             && packet.contains_key("packets-per-message")
         {
-            // A size beside it is refused.
+            // A packet size beside it would be refused.
             packet.remove("packet-size");
         }
         self.enclose_files(&mut value);
         value
     }
 
-    /// Puts the files in memory that a scenario names into it, under its key `files`: a name means nothing to others.
+    /// Adds the files in memory that a scenario names to it, under its key `files`, since their names mean
+    /// nothing elsewhere.
     pub(crate) fn enclose_files(&self, scenario: &mut Value) {
         let named = self.written.files.iter().filter(|(name, _)| is_in(scenario, name));
         let texts = named.filter_map(|(name, content)| Some((name.to_string(), str::from_utf8(content).ok()?.into())));
@@ -371,7 +376,7 @@ impl System {
     }
 }
 
-/// Returns true if this text is among the values.
+/// True if this text is among the values.
 fn is_in(value: &Value, text: &str) -> bool {
     match value {
         Value::String(own) => own == text,
@@ -381,7 +386,7 @@ fn is_in(value: &Value, text: &str) -> bool {
     }
 }
 
-/// The mistake of a fabric beside a node model that is a network.
+/// Returns the error for a fabric beside a node model that is a network.
 pub(crate) fn network_of_its_own(node: &NodeSpec) -> Diagnostic {
     let message = format!("the node model `{}` is a network of its own", node.name());
     let help = "leave the topology out, or choose another model (--node loggps)";

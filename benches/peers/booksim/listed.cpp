@@ -1,8 +1,8 @@
-// A traffic manager and a traffic pattern that BookSim 2 does not have: lists of messages, read from the file that
-// LISTED names. `run` puts this file into BookSim's `src` and makes both known there.
+// A traffic manager and a traffic pattern that BookSim 2 lacks: lists of messages, read from the file that LISTED
+// names. `run` copies this file into BookSim's `src` and registers both there.
 //
-// Lines of the file: source, destination, packets, and the cycle at which the source may begin. A source sends its
-// messages in the order of the file, the next one when the last flit of the one before has left it; with
+// Each line of the file has source, destination, packets, and the cycle at which the source may begin. A source sends
+// its messages in the order of the file, each when the last flit of the one before has left it, or, with
 // LISTED_RULE=delivered, when that flit has arrived.
 #include <cstdlib>
 #include <fstream>
@@ -19,7 +19,7 @@ struct Message {
   int packets;
 };
 
-// Messages of one source and the place that it has come to.
+// Messages of one source and its position among them.
 struct Source {
   std::vector<Message> messages;
   int start = 0;

@@ -26,7 +26,7 @@ namespace
 const uint32_t PACKET = 1500; // bytes on the wire
 const uint32_t PPP = 2;       // bytes that the device adds
 
-// Where a packet goes, and whether it is the last one of its message.
+// Destination of a packet, and a mark on the last one of its message.
 class Label : public Header
 {
   public:
@@ -69,7 +69,7 @@ class Label : public Header
 uint32_t n, nodes, messageBytes;
 std::string algorithm;
 std::vector<uint32_t> nextMessage;
-// By position: to the host, then ascending and descending along x, then along y.
+// Ports of each position: to the host, then ascending and descending along x, then along y.
 std::vector<std::vector<Ptr<PointToPointNetDevice>>> ports;
 std::vector<Ptr<PointToPointNetDevice>> hosts;
 uint64_t hops, delivered;

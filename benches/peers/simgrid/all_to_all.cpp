@@ -54,7 +54,7 @@ int main(int argc, char** argv)
     return 2;
   }
   const bool lv08 = argc > 5 && std::string(argv[5]) == "lv08";
-  // LV08 with its factors, weights and windows, without reverse traffic; or pure max-min: none of these.
+  // LV08 with its factors, weights and windows, without reverse traffic; or pure max-min without these.
   const std::vector<const char*> with_terms = {"network/model:LV08", "network/crosstraffic:0", "maxmin/precision:1e-10"};
   const std::vector<const char*> plain = {"network/model:CM02",         "network/crosstraffic:0", "network/latency-factor:1",
                                           "network/bandwidth-factor:1", "network/weight-S:0",     "network/TCP-gamma:0",

@@ -1,4 +1,4 @@
-//! Plays a configuration of CAMINOS and prints its cycles, with two parts more than CAMINOS has: `Listed`, a pattern
+//! Plays a configuration of CAMINOS and prints its cycles. It adds two parts to CAMINOS: `Listed`, a pattern
 //! that is a list of messages, and `OneRoute`, the routes of Hayase.
 
 use std::cell::{Cell, RefCell};
@@ -12,12 +12,12 @@ use caminos_lib::topology::{Location, Topology};
 use caminos_lib::{Plugs, Simulation};
 use rand::rngs::StdRng;
 
-/// Where the messages of each node go to, in their order: lines `src dst`.
+/// Destinations of each node's messages in order, from lines `src dst`.
 #[derive(Debug)]
 struct Listed {
-    /// By node.
+    /// Destinations by node.
     to: Vec<Vec<usize>>,
-    /// By node: how many it has sent.
+    /// Number of messages that each node has sent.
     sent: Vec<Cell<usize>>,
 }
 
@@ -46,7 +46,7 @@ impl Pattern for Listed {
     }
 }
 
-/// Its memory is of no interest.
+/// Reports no memory, which does not matter here.
 impl Quantifiable for Listed {
     fn total_memory(&self) -> usize {
         0
@@ -59,12 +59,14 @@ impl Quantifiable for Listed {
     }
 }
 
-/// One route for each pair: on a dragonfly inside the group to the cable, over it and on, in a second channel behind
-/// it; on a mesh and a torus x then y, on a torus all along a ring in a second channel where the route crosses the link
-/// that closes the ring; on a fat-tree D-mod-k.
+/// One route for each pair of nodes.
+///
+/// On a dragonfly it goes inside the group to the cable, over it, and on in a second channel. On a mesh and a
+/// torus it goes along x, then y. On a torus it uses a second channel all along a ring if it crosses the link
+/// that closes the ring. On a fat-tree it is D-mod-k.
 #[derive(Debug)]
 struct OneRoute {
-    /// Of a fat-tree: ports to each side.
+    /// Number of ports to each side of a fat-tree switch.
     p: usize,
 }
 
@@ -75,7 +77,7 @@ impl OneRoute {
 }
 
 impl Routing for OneRoute {
-    /// Keeps the first switch, which says what crosses the ends of rings.
+    /// Keeps the first switch, from which it follows which routes cross the ends of rings.
     fn initialize_routing_info(
         &self,
         info: &RefCell<RoutingInfo>,
