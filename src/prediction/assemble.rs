@@ -1,4 +1,4 @@
-//! A prediction put together from its data sets, as a scenario names them: `[workload.program-data]`.
+//! Assembly of a prediction from the data sets that a scenario names: `[workload.program-data]`.
 
 use rustc_hash::FxHashSet;
 
@@ -14,42 +14,43 @@ use crate::reading::Input;
 use crate::system::{BlockTimes, ProgramDataSpec};
 use crate::units::Time;
 
-/// A program with the times of its blocks, and how it was put together.
+/// Program with the times of its blocks, and the data sets it was assembled from.
 #[derive(Clone, Debug)]
 pub struct Assembled {
-    /// What ranks do, and how long they compute.
+    /// Operations and computation of every rank.
     pub program: Program,
-    /// What was left out of the start.
+    /// Start-up phase that was left out.
     pub start_up: Option<StartUp>,
-    /// How long messages take, where communication data says it.
+    /// Times of messages, if there is communication data.
     pub receive_times: Option<ReceiveTimesSpec>,
-    /// Which data sets were taken.
+    /// Data sets behind the program.
     pub origin: Origin,
 }
 
-/// Which data sets a prediction was put together from.
+/// Data sets that a prediction was assembled from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Origin {
-    /// The program data.
+    /// Program data.
     pub program: String,
-    /// Ranks, the computation data of which they take their times, and what these are multiplied by.
+    /// Ranks, the computation data from which they take their times, and the factor of these times.
     pub computation: Vec<(String, String, f64)>,
-    /// The communication data.
+    /// Communication data.
     pub communication: Option<String>,
-    /// How long the run took that the computation data is of, where it is one run and that is known.
+    /// Time of the run that the computation data was gathered from, if it is a single run and its time is
+    /// known.
     pub recorded: Option<Time>,
-    /// How times of blocks were found.
+    /// Numbers of block times by the way they were found.
     pub found: BlockMatches,
-    /// Which times of a block are taken.
+    /// Time that an execution of a block takes.
     pub times: BlockTimes,
-    /// What is wrong with the recordings behind the data sets, by their names; each thing once.
+    /// Defects of the recordings behind the data sets, by the names of the data sets; each defect once.
     pub caveats: Vec<(String, Caveats)>,
 }
 
-/// Reads the data sets and puts them together.
+/// Reads the data sets and assembles them.
 ///
 /// # Errors
-/// Every mistake of the data sets, and what does not fit together.
+/// Every mistake of the data sets, and data sets that do not fit together.
 pub fn assemble(spec: &ProgramDataSpec, seed: u64, sources: &mut Sources) -> Result<Assembled, Vec<Diagnostic>> {
     let part = spec.part()?;
     let data = read(&spec.program, sources, program::read)?;
@@ -96,7 +97,7 @@ pub fn assemble(spec: &ProgramDataSpec, seed: u64, sources: &mut Sources) -> Res
     Ok(Assembled { program: whole.with_caveats(all), start_up, receive_times, origin })
 }
 
-/// Reads a data set that is named in a text.
+/// Reads a data set that a text names.
 fn read<T>(
     path: &Located<String>,
     sources: &Sources,
@@ -106,13 +107,13 @@ fn read<T>(
     read.map_err(|mistakes| placed(mistakes, path))
 }
 
-/// Mistakes without a place have that of the value which names their data.
+/// Gives mistakes without a place the place of the value that names their data.
 fn placed(mistakes: Vec<Diagnostic>, by: &Located<String>) -> Vec<Diagnostic> {
     let at = |mistake: Diagnostic| if mistake.at == At::Nowhere { mistake.at_value(by) } else { mistake };
     mistakes.into_iter().map(at).collect()
 }
 
-/// Pieces of a text between commas, each with its place.
+/// Splits a text at commas, each piece with its place.
 fn pieces(text: &Located<String>) -> impl Iterator<Item = Located<String>> {
     let mut at = 0;
     text.split(',').map(move |piece| {
@@ -122,16 +123,16 @@ fn pieces(text: &Located<String>) -> impl Iterator<Item = Located<String>> {
     })
 }
 
-/// A piece of a text that begins at a byte of it, with its place.
+/// Returns a piece of a text that begins at byte `start`, with its place.
 fn part_of(text: &Located<String>, start: usize, piece: &str) -> Located<String> {
     let Some(span) = text.span() else { return piece.to_owned().into() };
-    // A text in a file stands in quotes.
+    // In a file, the text is in quotes.
     let quotes = usize::from(span.end - span.start == text.len() + 2);
     let from = span.start + quotes + start;
     Located::new(piece.to_owned(), Span::new(from, from + piece.len()))
 }
 
-/// Computation data with its names, and which of it each rank takes, times what.
+/// Computation data, the names of the data, and the data and factor that each rank takes.
 type Machines = (Vec<ComputationData>, Vec<String>, Vec<Machine>);
 
 fn computation(spec: &ProgramDataSpec, data: &ProgramData, sources: &Sources) -> Result<Machines, Vec<Diagnostic>> {
@@ -177,10 +178,10 @@ fn computation(spec: &ProgramDataSpec, data: &ProgramData, sources: &Sources) ->
 /// Largest factor for the times of blocks.
 const LARGEST_SCALE: f64 = 1e12;
 
-/// Ranks, and what is said of them.
+/// Ranks, each list with its value.
 type ByRanks = Vec<(Vec<u32>, Located<String>)>;
 
-/// `VALUE`, for all ranks, or `RANKS=VALUE,...`.
+/// Parses `VALUE`, for all ranks, or `RANKS=VALUE,...`.
 fn by_ranks(text: &Located<String>, ranks: u32, key: &str) -> Result<ByRanks, Diagnostic> {
     if !text.split(',').any(|part| computation::named_ranks(part).is_some()) {
         return Ok(vec![((0..ranks).collect(), text.clone())]);
@@ -216,7 +217,7 @@ fn by_ranks(text: &Located<String>, ranks: u32, key: &str) -> Result<ByRanks, Di
     Err(diagnostic.at_value(text).help("write 0-7=...,8-15=..."))
 }
 
-/// Ranks with the same machine together.
+/// Groups ranks with the same machine.
 fn parts(machines: &[Machine], names: &[String]) -> Vec<(String, String, f64)> {
     let mut parts: Vec<(Machine, Vec<u32>)> = Vec::new();
     for (rank, &machine) in (0..).zip(machines) {
@@ -235,7 +236,7 @@ fn receive_times(
     ranks: u32,
     sources: &mut Sources,
 ) -> Result<ReceiveTimesSpec, Vec<Diagnostic>> {
-    // A name without any of these is one file, whatever else is in it.
+    // A text that names an existing file is one file, even with commas or `=` in it.
     let named: Vec<(Option<Pairs>, Located<String>)> = if sources.resolve(text).exists() {
         vec![(None, text.clone())]
     } else {
@@ -272,18 +273,18 @@ fn pairs_and_file(part: &Located<String>, ranks: u32) -> Result<(Option<Pairs>, 
     }
 }
 
-/// The pairs of `PAIRS=COMM`.
+/// Returns the pairs of `PAIRS=COMM`.
 fn named_pairs(part: &str) -> Option<&str> {
     let begins = |text: &&str| text.starts_with(|c: char| c.is_ascii_digit()) || text.starts_with("node:");
     part.split_once('=').map(|(pairs, _)| pairs).filter(begins)
 }
 
-/// Communication data as rows of the node model.
+/// Converts communication data to rows of the node model.
 fn rows(measured: &Communication) -> Vec<ReceiveTime> {
     measured.times.iter().map(|row| ReceiveTime { size: row.size, receive: row.receive }).collect()
 }
 
-/// The text with every file in it by the name that `name` gives it: of computation or communication data.
+/// Replaces every file name in a text of the key `computation` or `communication` by the name that `name` returns.
 pub fn with_files(text: &Located<String>, mut name: impl FnMut(&Located<String>) -> String) -> String {
     let piece = |piece: Located<String>| {
         let named = computation::named_ranks(&piece).or_else(|| named_pairs(&piece)).map(str::len);
@@ -312,8 +313,8 @@ mod tests {
         let measured =
             Communication::parse(&format!("format = \"hayase-communication-1\"\ntimes = [{data}]\n"), 0).unwrap();
         let table = ReceiveTimesSpec { times: rows(&measured).into(), between: Vec::new() }.table();
-        // Measured times at measured sizes; half-way between 8 and 100 B and between 64 and 128 KiB their mean; beyond
-        // the last along the line from the row with half its size.
+        // Measured times at measured sizes; their mean half-way between 8 and 100 B and between 64 and 128 KiB; beyond
+        // the last size, the line from the row with half its size.
         let between = [(54, 1.2), (98_304, 42.75), (196_608, 81.0), (0, 1.1)];
         for (bytes, us) in [(8, 1.1), (100, 1.3), (4040, 3.7), (4041, 9.2), (131_072, 55.5)].into_iter().chain(between)
         {

@@ -1,9 +1,9 @@
-//! Communication data: how long a message takes from one process to another, by its size, measured once on a network.
+//! Communication data: the time of a message between two processes by its size, measured once on a network.
 //!
-//! Times are kept as they were measured, in a table ([`Row`]); between two sizes they are interpolated. A message
-//! longer than the eager limit S waits for its receiver, and its time jumps there: a table that Hayase measures has a
-//! row on each side. Beside the table stand the parameters of LogGPS that explain it, each with its interval, and none
-//! where the measurements do not tell it ([`Parameter`]).
+//! Times are kept as measured, in a table ([`Row`]); between two sizes they are interpolated. A message
+//! longer than the eager limit S waits for its receiver, and its time jumps there: a table that Hayase
+//! measures has a row on each side. The file also has the parameters of LogGPS that explain the table, each
+//! with its interval. A parameter that the measurements do not determine has no value ([`Parameter`]).
 //!
 //! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.4 (T_comm); Ino, Fujimoto, Hagihara: LogGPS, section 4.
 
@@ -16,7 +16,7 @@ use crate::reading::tree::{self, Kind, Tree};
 use crate::reading::whole::Whole;
 use crate::units::{Bytes, Time};
 
-/// What the first line of a file says.
+/// First line of a file: name and version of the format.
 pub const FORMAT: &str = "hayase-communication-1";
 
 /// Communication data of one pair of processes.
@@ -25,41 +25,41 @@ pub const FORMAT: &str = "hayase-communication-1";
 pub struct Communication {
     /// [`FORMAT`].
     pub format: String,
-    /// Where, when and how it was measured.
+    /// Place, time and method of the measurement.
     #[serde(default)]
     pub origin: Origin,
     /// Limits between protocols.
     #[serde(default)]
     pub limits: Limits,
-    /// The measured times, by size, ascending.
+    /// Measured times, by size, ascending.
     pub times: Vec<Row>,
-    /// Straight lines through the times, a protocol each.
+    /// Straight lines through the times, one for each protocol.
     #[serde(default)]
     pub lines: Vec<Line>,
-    /// The eight parameters of LogGPS that are times, and sums of them.
+    /// Eight parameters of LogGPS that are times, and sums of them.
     #[serde(default)]
     pub parameters: Vec<Parameter>,
 }
 
-/// Where, when and how communication was measured; empty where it is not known.
+/// Place, time and method of a measurement; fields are empty if unknown.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Origin {
-    /// The MPI library and its version.
+    /// MPI library and its version.
     pub mpi: String,
-    /// The command that started the two processes.
+    /// Command that started the two processes.
     pub launcher: String,
     /// Names of the hosts of the two processes.
     pub hosts: Vec<String>,
-    /// The processor of the first.
+    /// Processor of the first host.
     pub processor: String,
     /// Date and time, UTC.
     pub measured: String,
-    /// The clock.
+    /// Clock that was used.
     pub clock: String,
-    /// Which of the repetitions counts, from 0 (the fastest) to 100.
+    /// Percentile of the repetitions that counts, from 0 (the fastest) to 100.
     pub percentile: f64,
-    /// How long measuring took \[s\].
+    /// Duration of the measurement \[s\].
     pub seconds: f64,
     /// Version of the program that measured.
     pub hayase: String,
@@ -69,67 +69,67 @@ pub struct Origin {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// s: the longest message sent as one packet, if a bend of the times shows it.
+    /// s: size of the longest message sent as one packet, if a bend of the times shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub s: Option<Bytes>,
-    /// S: the longest message that does not wait for its receiver. None: no measured size waits.
+    /// S: size of the longest message that does not wait for its receiver. Absent if no measured size waits.
     #[serde(rename = "S", skip_serializing_if = "Option::is_none")]
     pub sync: Option<Bytes>,
 }
 
-/// What was measured of one size.
+/// Measurements of one message size.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
     /// Size of the message.
     pub size: Bytes,
-    /// From the call of the send to the end of the receive, which was posted before: T_comm.
+    /// Time from the call of the send to the end of the receive, which was posted before: T_comm.
     pub receive: Time,
-    /// The middle of its repetitions.
+    /// Median of the repetitions.
     pub median: Time,
-    /// Nineteen of twenty repetitions are faster.
+    /// 95 % quantile of the repetitions: nineteen of twenty are faster.
     pub high: Time,
-    /// The blocking send alone, its receive posted.
+    /// Time of the blocking send alone, with its receive posted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send: Option<Time>,
-    /// The receive alone, where the message (or, above S, its request) arrived before.
+    /// Time of the receive alone, if the message (or, above S, its request) arrived before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<Time>,
-    /// How often it was measured.
+    /// Number of repetitions.
     #[serde(default)]
     pub repetitions: u64,
 }
 
-/// A straight line through the receive times of one protocol: `time(k) = start + k * slope`.
+/// Straight line through the receive times of one protocol: `time(k) = start + k * slope`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// The smallest size it is for.
+    /// Smallest size that the line covers.
     pub from: Bytes,
-    /// The largest one measured.
+    /// Largest size measured.
     pub to: Bytes,
-    /// Of a message of no bytes \[ns\]; may be negative where the line does not reach down there.
+    /// Time of a message of no bytes \[ns\]; may be negative if the line does not start there.
     pub start_ns: f64,
-    /// Of each byte \[ns/B\].
+    /// Time per byte \[ns/B\].
     pub slope_ns: f64,
-    /// Interval of `start_ns` that holds in 19 of 20 cases.
+    /// 95 % interval of `start_ns`.
     pub start_interval: [f64; 2],
-    /// Interval of `slope_ns`.
+    /// 95 % interval of `slope_ns`.
     pub slope_interval: [f64; 2],
 }
 
-/// A parameter of LogGPS or a sum of some.
+/// Parameter of LogGPS, or a sum of some.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
-    /// `L`, `o`, `Oss` ... or `Oss + Ors`.
+    /// Name: `L`, `o`, `Oss` ... or `Oss + Ors`.
     pub name: String,
-    /// `ns` or `ns/B`.
+    /// Unit: `ns` or `ns/B`.
     pub unit: String,
-    /// Its value; none where the measurements do not tell it.
+    /// Value; absent if the measurements do not determine it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// It lies in here in 19 of 20 cases.
+    /// 95 % interval of the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
 }
@@ -138,13 +138,13 @@ impl Communication {
     /// Reads communication data from a file.
     ///
     /// # Errors
-    /// The file cannot be read, is no communication data, or its table makes no sense; with the place.
+    /// The file cannot be read, is not communication data, or has an inconsistent table; with the place.
     pub fn read(path: &str, sources: &mut Sources) -> Result<Self, Invalid> {
         let read = Self::read_at(&path.to_owned().into(), sources);
         read.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() })
     }
 
-    /// The same of a file that another text names.
+    /// Reads communication data from a file that another text names.
     ///
     /// # Errors
     /// As [`Communication::read`].
@@ -189,7 +189,7 @@ impl Communication {
         if mistakes.is_empty() { Ok(read) } else { Err(mistakes) }
     }
 
-    /// What makes no sense; the text begins at `start`, and its rows stand at `row`.
+    /// Returns the inconsistencies of the table. The text begins at `start`, and row i stands at `row(i)`.
     fn mistakes(&self, start: Span, row: impl Fn(usize) -> Span) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         if self.times.is_empty() {
@@ -203,17 +203,17 @@ impl Communication {
         mistakes
     }
 
-    /// Whether a message of this size waits for its receiver.
+    /// Returns true if a message of this size waits for its receiver.
     pub fn waits(&self, bytes: u64) -> bool {
         self.limits.sync.is_some_and(|sync| bytes > sync.0)
     }
 
-    /// The parameter (or sum) of this name, where the measurements tell it \[ns, ns/B\].
+    /// Returns the parameter (or sum) of this name, if the measurements determine it \[ns, ns/B\].
     pub fn parameter(&self, name: &str) -> Option<f64> {
         self.parameters.iter().find(|parameter| parameter.name == name)?.value
     }
 
-    /// As a file: TOML, with a line for each row of the table.
+    /// Formats the data as a file: TOML, with a line for each row of the table.
     pub fn to_toml(&self) -> String {
         let mut text = String::from("# How long messages take between two processes (docs/formats.md).\n");
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();

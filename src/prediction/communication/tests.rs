@@ -1,4 +1,4 @@
-//! Tables are read and written; what is no table is refused at its place.
+//! Tests of tables: they are read and written, and malformed ones are refused at their place.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! How long blocks will take: computation data of one or more machines, for program data that may be of another run.
+//! Estimated times of blocks: computation data of one or more machines, for program data that may be of
+//! another run.
 
 use rustc_hash::FxHashMap;
 
@@ -8,75 +9,74 @@ use crate::prediction::program::{BlockName, Blocks, ProgramData, Timing};
 use crate::rng::Mix;
 use crate::units::Time;
 
-/// Blocks without a time that are named at most.
+/// Largest number of blocks without a time that are named.
 const MOST_MISTAKES: usize = 10;
 
-/// What a rank takes its times from.
+/// Source of the times of a rank.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Machine {
-    /// Which computation data, from 0.
+    /// Position of the computation data, from 0.
     pub data: usize,
-    /// What its times are multiplied by: 1 for a machine that was measured; the ratio of clock rates for one that was
-    /// not.
+    /// Factor of the times: 1 for a machine that was measured, the ratio of clock rates for one that was not.
     pub scale: f64,
 }
 
-/// Which of its times an execution of a block takes.
+/// Rule for the time of an execution of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Take {
-    /// The mean.
+    /// Mean of the block.
     Mean,
-    /// The line, where times follow one; else the mean.
+    /// Line of the block if its times follow one, otherwise the mean.
     Line,
-    /// The line, where times follow one; else one of the eighths, where they vary: each of them once in every eight
-    /// executions, in an order of this seed. So that what varies in the recorded run does so in the prediction, and
-    /// ranks wait for each other.
+    /// Line of the block if its times follow one; otherwise, if they vary, one of the eighths, each once in
+    /// every eight executions, in a random order of this seed. So times vary in the prediction as in the
+    /// recorded run, and ranks wait for each other.
     Draw(u64),
 }
 
-/// How times were found, in numbers of blocks of ranks.
+/// Numbers of block times by the way they were found; a block counts once for each rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BlockMatches {
-    /// By block and rank.
+    /// Times found by block and rank.
     pub direct: u64,
-    /// By the block's name, at this rank.
+    /// Times found by the block's name, at the same rank.
     pub by_name: u64,
-    /// At other ranks.
+    /// Times found by the block's name, at other ranks.
     pub other_ranks: u64,
 }
 
-/// The time of a block at a rank.
+/// Time of a block at a rank.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Estimate {
     mean: f64,
-    /// The line: its first value and its growth up to the last execution.
+    /// Line: its first value, and its growth up to the last execution.
     line: Option<(f64, f64)>,
-    /// Where its eighths are, plus one; 0: nowhere.
+    /// Position of the eighths plus one; 0 if there are none.
     eighths: u32,
 }
 
-/// The times of all blocks of all ranks of a program.
+/// Times of all blocks of all ranks of a program.
 #[derive(Clone, Debug)]
 pub struct Estimates {
-    /// By rank, where its estimates start, and its first block.
+    /// For each rank, the start of its estimates and its first block.
     start: Vec<(usize, u32)>,
     estimates: Vec<Estimate>,
-    /// By estimate, how often the block runs; 0 where no line needs it.
+    /// Number of executions of the block of each estimate; 0 if no line needs it.
     executions: Vec<u64>,
     /// Eighths of blocks whose times vary.
     eighths: Vec<[f64; 8]>,
     random: Mix,
-    /// How they were found.
+    /// Numbers of times by the way they were found.
     pub found: BlockMatches,
     rank: usize,
 }
 
 impl Estimates {
-    /// Finds a time for every block of every rank: by block and rank where the data fits the program; else by the
-    /// block's name at this rank, then at any. `machines`: by rank.
+    /// Finds a time for every block of every rank: by block and rank if the data fits the program, otherwise
+    /// by the block's name at this rank, then at any rank. `machines` has an entry for each rank.
     ///
     /// # Errors
-    /// Blocks for which there is no time.
+    /// Blocks that have no time.
     pub fn new(
         program: &ProgramData,
         blocks: &Blocks,
@@ -176,7 +176,7 @@ impl Timing for Estimates {
                 first + growth * (execution as f64 / (self.executions[at] - 1) as f64)
             }
             _ if estimate.eighths > 0 => {
-                // Each once in eight executions: a x + b mod 8 with an odd a is a permutation.
+                // Each eighth once in eight executions: a x + b mod 8 with an odd a is a permutation.
                 let bits = self.random.two(at as u64, execution / 8);
                 let which = (bits | 1).wrapping_mul(execution % 8).wrapping_add(bits >> 32) % 8;
                 self.eighths[estimate.eighths as usize - 1][which as usize]
@@ -186,10 +186,10 @@ impl Timing for Estimates {
     }
 }
 
-/// Computation data, ready to be looked into.
+/// Index of computation data.
 struct Book<'a> {
     data: &'a ComputationData,
-    /// Whether its blocks are those of the program.
+    /// True if the data has the same blocks as the program.
     fits: bool,
     by_name: FxHashMap<&'a BlockName, Vec<&'a Times>>,
     by_block: FxHashMap<u32, &'a [Times]>,
@@ -231,14 +231,14 @@ impl<'a> Book<'a> {
     }
 }
 
-/// What computation data says of a block at a rank.
+/// Entry of computation data for a block at a rank.
 struct Entry {
     mean: f64,
     line: Option<(f64, f64)>,
     eighths: Option<[Time; 8]>,
 }
 
-/// The mean of several rows, each as often as it ran; the line or the eighths of a single one.
+/// Combines rows: the mean of several rows, weighted by executions; the line or the eighths of a single row.
 fn together(rows: &[&Times]) -> Entry {
     if let [row] = rows {
         let line = row.trend.map(|(first, last)| (first.ps(), last.ps() - first.ps()));

@@ -1,4 +1,4 @@
-//! From the times of a run to computation data.
+//! Computation data from the times of a run.
 
 use super::{ComputationData, MeasuredBlock, Times, structure};
 use crate::base::Arrange;
@@ -6,38 +6,38 @@ use crate::diagnostic::Diagnostic;
 use crate::prediction::program::{Blocks, Folded, Timing, unfold};
 use crate::units::Time;
 
-/// A line over the executions is kept where it explains this part of the variance at least.
+/// Least part of the variance that a line over the executions must explain to be kept.
 const EXPLAINED: f64 = 0.5;
-/// Executions that a line needs.
+/// Least number of executions for a line.
 const LEAST_FOR_LINE: usize = 8;
-/// And it changes by this part of the mean at least.
+/// Least change along a line, as a part of the mean.
 const LEAST_CHANGE: f64 = 0.1;
 
-/// Executions that eighths need.
+/// Least number of executions for eighths.
 const LEAST_FOR_EIGHTHS: usize = 16;
-/// And the standard deviation is this part of the mean at least.
+/// Least standard deviation for eighths, as a part of the mean.
 const LEAST_DEVIATION: f64 = 0.02;
 
-/// What becomes one row.
+/// Ranks that share a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Pool {
-    /// Every rank has its own.
+    /// Every rank has its own row.
     #[default]
     EachRank,
-    /// Ranks that do the same have one.
+    /// Ranks of the same group share a row.
     Group,
 }
 
 /// Collects the times of all blocks of a run.
 ///
 /// # Errors
-/// None for what [`fold`](crate::prediction::program::fold) has made.
+/// None for the result of [`fold`](crate::prediction::program::fold).
 pub fn gather(folded: &Folded, blocks: &Blocks, pool: Pool) -> Result<ComputationData, Vec<Diagnostic>> {
     let mut collected = Collected { times: &folded.times, of: Vec::new(), next: 0, all: Vec::new() };
-    // What is unfolded is thrown away: only who asks for which time matters.
+    // The unfolded program is discarded: only the requests for times matter.
     unfold(&folded.data, blocks, &mut collected, "")?;
     let mut all = collected.all;
-    // By block, then by rank; executions stay in their order.
+    // Sorted by block, then by rank; executions stay in their order.
     all.arrange_by_key(|found| (found.block, found.rank));
     let mut data = ComputationData {
         notes: Vec::new(),
@@ -60,7 +60,7 @@ pub fn gather(folded: &Folded, blocks: &Blocks, pool: Pool) -> Result<Computatio
     Ok(data)
 }
 
-/// A block's time at a rank.
+/// Time of one execution of a block at a rank.
 #[derive(Clone, Copy)]
 struct Spent {
     block: u32,
@@ -90,7 +90,7 @@ impl Timing for Collected<'_> {
     }
 }
 
-/// What a block took, in figures. Executions of several ranks come rank by rank.
+/// Summarizes the times of a block in a row. Executions of several ranks come rank by rank.
 fn row(spent: &[Spent]) -> Times {
     let mut ranks: Vec<u32> = spent.iter().map(|found| found.rank).collect();
     ranks.dedup();
@@ -120,8 +120,8 @@ fn row(spent: &[Spent]) -> Times {
     }
 }
 
-/// The means of eight parts of sorted times, of equal weight: a time at a boundary counts for both its parts. Their
-/// mean is that of all.
+/// Returns the means of eight parts of sorted times, of equal weight. A time at a boundary counts for both
+/// its parts, so the mean of the eight is the mean of all.
 fn eighths(sorted: &[Time]) -> [Time; 8] {
     // In eighths of an execution: part i is from i n to (i + 1) n, execution k from 8 k to 8 k + 8.
     let n = sorted.len();
@@ -135,8 +135,8 @@ fn eighths(sorted: &[Time]) -> [Time; 8] {
     })
 }
 
-/// The line of least squares through the times over the executions (of each rank from the first to the last), where
-/// it explains them.
+/// Fits a line of least squares through the times over the executions (of each rank from the first to the
+/// last). Returns `None` if it does not explain the times.
 fn trend(spent: &[Spent], ranks: usize, mean: f64, variance: f64) -> Option<(Time, Time)> {
     let each = spent.len() / ranks.max(1);
     if each < LEAST_FOR_LINE || each * ranks != spent.len() || variance <= 0.0 {
@@ -151,8 +151,8 @@ fn trend(spent: &[Spent], ranks: usize, mean: f64, variance: f64) -> Option<(Tim
             product += x * (found.time.ps() - mean);
         }
     }
-    // Work that shrinks to nothing may do so along a curve, whose line ends below zero: then the steepest one that does
-    // not, with the same mean.
+    // Work that shrinks to nothing may follow a curve, whose line ends below zero. Then the steepest line with the same
+    // mean that stays above zero is taken.
     let steepest = mean / middle;
     let slope = (product / along).clamp(-steepest, steepest);
     let explained = slope * (2.0 * product - slope * along) / (variance * spent.len() as f64);
@@ -161,7 +161,7 @@ fn trend(spent: &[Spent], ranks: usize, mean: f64, variance: f64) -> Option<(Tim
     (explained >= EXPLAINED && matters).then(|| (Time::from_ps(first.max(0.0)), Time::from_ps(last.max(0.0))))
 }
 
-/// Ranks whose rows are the same have one.
+/// Merges consecutive equal rows of different ranks.
 fn merged(rows: Vec<Times>) -> Vec<Times> {
     let mut merged: Vec<Times> = Vec::new();
     for row in rows {

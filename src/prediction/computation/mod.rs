@@ -1,13 +1,14 @@
-//! Computation data: how long each block of a program takes on a machine.
+//! Computation data: the time of each block of a program on a machine.
 //!
-//! Of each block and rank: how often it ran, the mean, the median, how far times spread. A prediction takes the mean,
-//! so that the sum over all executions is that of the run that was recorded, or draws from the times ([`Take`]). Where
-//! times follow a line (a block of an elimination does less in every iteration) its two ends are kept beside the mean,
-//! and a prediction takes the line.
+//! For each block and rank, the data has the number of executions, the mean, the median and the spread of the
+//! times. A prediction takes the mean, so that the sum over all executions is that of the recorded run, or
+//! draws from the times ([`Take`]). If times follow a line (a block of an elimination does less in every
+//! iteration), the data also has the two ends of the line, and a prediction takes the line.
 //!
-//! Blocks have the numbers of the [program data](super::program) of the same run, and their names: the two call sites.
-//! The data fits any program data with the same blocks in the same order, whatever the machine, the number of
-//! iterations and the sizes of messages; for others, blocks are found by their names.
+//! Blocks have the numbers of the [program data](super::program) of the same run, and their names: the two
+//! call sites. The data fits any program data with the same blocks in the same order, whatever the machine,
+//! the number of iterations and the sizes of messages. For other program data, blocks are found by their
+//! names.
 //!
 //! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.4 (computation data `T_comp(r, i)`).
 
@@ -32,63 +33,64 @@ pub use gather::{Pool, gather};
 pub use read::read;
 pub use write::write;
 
-/// What a computation-data file is called.
+/// Extension of computation-data files.
 pub const EXTENSION: &str = "comp";
-/// The note that says how long a region took in the recorded run: a time in seconds, `s`, and its name.
+/// Note with the time of a region in the recorded run: a time in seconds, `s`, and the region's name.
 const MEASURED_REGION: &str = "measured-region";
 
-/// How a computation-data file begins.
+/// First line of a computation-data file.
 pub const SIGNATURE: &str = "hayase-computation 1";
 
-/// How long the blocks of a program take on a machine.
+/// Times of the blocks of a program on a machine.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ComputationData {
-    /// Where it is from: names and values.
+    /// Origin of the data: names and values.
     pub notes: Vec<(String, String)>,
-    /// Ranks of the run that was recorded.
+    /// Number of ranks of the recorded run.
     pub ranks: u32,
-    /// Which program data has the same blocks: [`structure`] of it.
+    /// Identifier of the program data with the same blocks: its [`structure`].
     pub structure: String,
-    /// The blocks that ran, ascending.
+    /// Blocks that ran, ascending.
     pub blocks: Vec<MeasuredBlock>,
 }
 
-/// How long a block takes.
+/// Times of one block.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MeasuredBlock {
-    /// Its number, from 0.
+    /// Number of the block, from 0.
     pub block: u32,
-    /// What it runs between.
+    /// Call sites around the block.
     pub name: BlockName,
-    /// At each rank, or at several together.
+    /// Rows for each rank, or for several ranks together.
     pub rows: Vec<Times>,
 }
 
-/// How long a block takes at some ranks.
+/// Times of a block at some ranks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Times {
-    /// Which, ascending.
+    /// Ranks, ascending.
     pub ranks: Vec<u32>,
-    /// How often it ran, at all of them.
+    /// Number of executions, at all these ranks.
     pub count: u64,
-    /// The mean \[ps\].
+    /// Mean \[ps\].
     pub mean: Time,
-    /// The median \[ps\].
+    /// Median \[ps\].
     pub median: Time,
-    /// The standard deviation \[ps\].
+    /// Standard deviation \[ps\].
     pub deviation: Time,
-    /// The shortest \[ps\].
+    /// Shortest time \[ps\].
     pub least: Time,
-    /// The longest \[ps\].
+    /// Longest time \[ps\].
     pub most: Time,
-    /// Where times follow a line over the executions: its value at the first and at the last \[ps\].
+    /// Values of the line at the first and the last execution, if times follow a line \[ps\].
     pub trend: Option<(Time, Time)>,
-    /// Where they vary otherwise: the means of the eight eighths of the times, from the shortest to the longest \[ps\].
+    /// Means of the eight eighths of the sorted times, from the shortest to the longest, if times vary
+    /// without a line \[ps\].
     pub eighths: Option<[Time; 8]>,
 }
 
-/// A number that two programs have in common whose blocks are the same, in the same order, at the same ranks: whatever
-/// the numbers of iterations and the sizes of messages.
+/// Returns an identifier that is the same for programs whose blocks are the same, in the same order, at the
+/// same ranks, whatever the numbers of iterations and the sizes of messages.
 pub fn structure(data: &ProgramData, blocks: &Blocks) -> String {
     let mut hasher = blake3::Hasher::new();
     for (number, group) in data.groups.iter().enumerate() {
@@ -102,7 +104,7 @@ pub fn structure(data: &ProgramData, blocks: &Blocks) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// Notes of what the regions of a program were in the run that was recorded.
+/// Returns notes with the times of a program's regions in the recorded run.
 pub fn region_notes(program: &Program) -> Vec<(String, String)> {
     let regions = program.regions.iter().zip(&program.recorded);
     let note = |(name, region): (&Arc<str>, &RecordedRegion)| {
@@ -111,19 +113,19 @@ pub fn region_notes(program: &Program) -> Vec<(String, String)> {
     regions.filter_map(note).collect()
 }
 
-/// The ranks of `RANKS=COMP`.
+/// Returns the ranks of `RANKS=COMP`.
 pub(super) fn named_ranks(part: &str) -> Option<&str> {
     let is_range = |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '-');
     part.split_once('=').map(|(ranks, _)| ranks).filter(is_range)
 }
 
 impl ComputationData {
-    /// The note of this name.
+    /// Returns the note of this name.
     pub fn note(&self, name: &str) -> Option<&str> {
         self.notes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// What the regions of these names were in the run that was recorded.
+    /// Returns the times of the regions of these names in the recorded run.
     pub fn recorded_regions(&self, regions: &[Arc<str>]) -> Vec<RecordedRegion> {
         let times: FxHashMap<&str, Time> = self
             .notes
@@ -139,7 +141,7 @@ impl ComputationData {
         regions.iter().map(region).collect()
     }
 
-    /// All computation of all ranks \[ps\].
+    /// Returns the sum of the computation of all ranks \[ps\].
     pub fn total(&self) -> Time {
         let rows = self.blocks.iter().flat_map(|block| &block.rows);
         rows.map(|row| Time::from_ps(row.mean.ps() * row.count as f64)).sum()

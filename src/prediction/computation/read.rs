@@ -1,4 +1,4 @@
-//! Reads computation data: the text that [`write`](super::write) writes.
+//! Reader of computation data: the text that [`write`](super::write) writes.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ use crate::trace::MOST_RANKS;
 use crate::trace::lines::{Line, each_line};
 use crate::units::Time;
 
-/// Columns of a row without a line or eighths.
+/// Number of columns of a row without a line or eighths.
 const WIDTH: usize = 7;
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: f64 = 1000.0;
@@ -50,7 +50,7 @@ pub fn read(input: Input) -> Result<ComputationData, Vec<Diagnostic>> {
     }
 }
 
-/// Reads a line; `met` are the ranks of the rows of this block so far.
+/// Reads a line. `met` has the ranks of the rows of this block so far.
 fn one_line(
     line: &Line<'_>,
     text: &str,

@@ -1,4 +1,4 @@
-//! Times of blocks: gathered, written, read, found again.
+//! Tests of times of blocks: they are gathered, written, read and found again.
 
 use super::*;
 use crate::ids::RankId;
@@ -6,7 +6,8 @@ use crate::prediction::program::{Folded, extend, fold, unfold};
 use crate::program::{Collective, CollectiveCall, Counts, Op, OpKind, Program, ProgramBuilder};
 use crate::reading::Input;
 
-/// Two ranks: something at the start, then iterations of two barriers with `time(rank, iteration)` before the second.
+/// Builds a program of two ranks: a computation at the start, then iterations of two barriers with
+/// `time(rank, iteration)` before the second.
 fn program(iterations: u32, time: impl Fn(u32, u32) -> f64) -> Program {
     let mut program = ProgramBuilder::new(2);
     let (a, b) = (program.site("x.c:1"), program.site("x.c:2"));
@@ -32,7 +33,7 @@ fn halves(program: &Program, pool: Pool) -> (Folded, Blocks, ComputationData) {
     let blocks = Blocks::of(&folded.data);
     let mut times = gather(&folded, &blocks, pool).unwrap();
     times.notes.push(("source".into(), "a test".into()));
-    // Files have picoseconds; what was read once stays as it is.
+    // Files have a resolution of picoseconds, so a second round trip changes nothing.
     let text = |times: &ComputationData| {
         let mut text = Vec::new();
         write(times, &mut text).unwrap();
@@ -43,7 +44,7 @@ fn halves(program: &Program, pool: Pool) -> (Folded, Blocks, ComputationData) {
     (folded, blocks, again)
 }
 
-/// What rank 0 computes in all, and its calculations.
+/// Returns the calculations of rank 0 \[ps\].
 fn predicted(folded: &Folded, blocks: &Blocks, mut estimates: Estimates) -> Vec<f64> {
     let program = unfold(&folded.data, blocks, &mut estimates, "x").unwrap();
     let ops = &program.rank(RankId(0)).ops;
@@ -78,7 +79,7 @@ fn work_that_shrinks_to_nothing_along_a_curve_is_taken_from_a_line_with_its_sum(
     let (folded, blocks, times) = halves(&program(11, |_, i| 1e6 * f64::from((10 - i) * (10 - i))), Pool::EachRank);
     let with = Estimates::new(&folded.data, &blocks, &[times], &ONE, Take::Line).unwrap();
     let calcs = predicted(&folded, &blocks, with);
-    // The last takes no time, and is no operation.
+    // The last execution takes no time and is not an operation.
     assert_eq!((calcs[1], calcs[6], calcs.len()), (70e6, 35e6, 11));
     assert_eq!(calcs[1..].iter().sum::<f64>(), 385e6);
 }
@@ -113,7 +114,7 @@ fn pooled_ranks_share_a_row_and_blocks_without_a_time_are_named() {
     assert!(pooled.blocks.iter().all(|block| block.rows.len() == 1 && block.rows[0].ranks == [0, 1]));
     let estimates = Estimates::new(&folded.data, &blocks, &[pooled.clone()], &ONE, Take::Line).unwrap();
     assert_eq!(predicted(&folded, &blocks, estimates)[1], 1.5e6);
-    // Of another structure: what there is, is found by name; the rest is a mistake.
+    // Another structure: existing blocks are found by name, the others are mistakes.
     pooled.structure.clear();
     let by_name = Estimates::new(&folded.data, &blocks, &[pooled.clone()], &ONE, Take::Line).unwrap();
     assert_eq!((by_name.found.direct, by_name.found.by_name), (0, 2 * u64::from(blocks.count())));

@@ -35,7 +35,7 @@ pub fn write(data: &ComputationData, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Nanoseconds to the picosecond.
+/// Formats a time in nanoseconds, with up to three decimals.
 fn nanoseconds(time: Time) -> String {
     let text = format!("{:.3}", time.ps() / 1000.0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

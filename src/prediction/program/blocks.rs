@@ -1,33 +1,33 @@
-//! Blocks: what runs between two operations of the folded program, with their numbers and names.
+//! Blocks: the computation between two operations of the folded program, with numbers and names.
 //!
-//! The operations of a group have numbers in the order in which they stand (*leaves*). A leaf that begins n loops can
-//! be reached in n + 1 ways: from the end of each of these loops, and from what stands before all of them. So it has
-//! n + 1 blocks: *level* k is that in which k of the loops, from the inside, have just been entered. After the last
-//! operation comes one block more.
+//! The operations of a group are numbered in their order in the file (*leaves*). A leaf that begins n loops
+//! can be reached in n + 1 ways: from the end of each of these loops, and from the operation before all of
+//! them. So it has n + 1 blocks: in the block of *level* k, the k innermost of the loops have just been
+//! entered. One more block comes after the last operation.
 
 use super::{Group, Operation, ProgramData, Statement, What};
 
-/// The blocks of a program, numbered from 1 through all groups.
+/// Blocks of a program, numbered from 1 through all groups.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Blocks {
     groups: Vec<OfGroup>,
     names: Vec<BlockName>,
 }
 
-/// What a block runs between: two call sites, or what stands for them.
+/// Name of a block: the call sites before and after it, or words such as `start` and `end`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BlockName {
-    /// The call before; `start` at the beginning.
+    /// Call before the block; `start` at the beginning.
     pub from: String,
-    /// The call after; `end` at the end.
+    /// Call after the block; `end` at the end.
     pub to: String,
 }
 
 #[derive(Clone, PartialEq, Debug, Default)]
 struct OfGroup {
-    /// By leaf: its first block (level 0), counted from 0 through all groups.
+    /// First block (level 0) of each leaf, counted from 0 through all groups.
     first: Vec<u32>,
-    /// One more than its last block.
+    /// Last block plus one.
     end: u32,
 }
 
@@ -38,7 +38,7 @@ impl std::fmt::Display for BlockName {
 }
 
 impl Blocks {
-    /// Of a program.
+    /// Numbers the blocks of a program.
     pub fn of(data: &ProgramData) -> Self {
         let mut blocks = Self { groups: Vec::new(), names: Vec::new() };
         for group in &data.groups {
@@ -80,30 +80,30 @@ impl Blocks {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of blocks.
     pub fn count(&self) -> u32 {
         self.names.len() as u32
     }
 
-    /// The name of a block (from 0).
+    /// Returns the name of a block (from 0).
     pub fn name(&self, block: u32) -> Option<&BlockName> {
         self.names.get(block as usize)
     }
 
-    /// The blocks of a group: the first, and one more than the last.
+    /// Returns the range of blocks of a group.
     pub fn of_group(&self, group: usize) -> std::ops::Range<u32> {
         let start = if group == 0 { 0 } else { self.groups[group - 1].end };
         start..self.groups[group].end
     }
 
-    /// The first block of each leaf of a group.
+    /// Returns the first block of each leaf of a group.
     pub(in crate::prediction) fn first(&self, group: usize) -> &[u32] {
         &self.groups[group].first
     }
 }
 
 fn name(data: &ProgramData, op: &Operation) -> String {
-    // A border is known by its region: the header that sets it is one place for all of them.
+    // A border is named by its region: all borders have the same call site, in the header that marks them.
     if let What::Border { region, .. } = op.what {
         let region = data.regions.get(region as usize).map_or("?", |name| name);
         return format!("{} {region}", op.what.name());
@@ -111,13 +111,13 @@ fn name(data: &ProgramData, op: &Operation) -> String {
     data.site(op.site).map_or_else(|| op.what.name().to_owned(), |site| short(site).to_owned())
 }
 
-/// A call site without the folders of its file, which may differ from machine to machine: `cg.c:75 (dot)`.
+/// Removes the folders of a call site's file, which may differ from machine to machine: `cg.c:75 (dot)`.
 pub fn short(site: &str) -> &str {
     let file = site.find(" (").unwrap_or(site.len());
     site[..file].rfind('/').map_or(site, |at| &site[at + 1..])
 }
 
-/// The name of the last operation.
+/// Returns the name of the last operation.
 fn last(data: &ProgramData, steps: &[Statement]) -> String {
     match steps.last() {
         Some(Statement::Op(op)) => name(data, op),
@@ -127,9 +127,10 @@ fn last(data: &ProgramData, steps: &[Statement]) -> String {
 }
 
 impl Group {
-    /// Goes through what the rank at this position does, in order: calls `each` with the number of the leaf, the level
-    /// of the block before it, the operation and the iterations of the loops around it, and stops with what it fails
-    /// with.
+    /// Visits the operations of the rank at this position in order.
+    ///
+    /// Calls `each` with the number of the leaf, the level of the block before it, the operation, and the
+    /// iterations of the loops around it. Stops at the first error of `each` and returns it.
     pub(in crate::prediction) fn walk<E>(
         &self,
         position: usize,
@@ -143,7 +144,7 @@ impl Group {
 struct Walk<'a, F> {
     position: usize,
     indices: Vec<u64>,
-    /// Loops entered since the last operation.
+    /// Number of loops entered since the last operation.
     entered: u32,
     each: &'a mut F,
 }

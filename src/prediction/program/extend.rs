@@ -1,22 +1,22 @@
-//! The same program with more iterations of its loops.
+//! Program data with more iterations of its loops.
 
 use super::{Base, Loop, Number, ProgramData, Statement};
 use crate::diagnostic::Diagnostic;
 
-/// How many iterations a loop is to have.
+/// New number of iterations of a loop.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Iterations {
-    /// So many times those that it has.
+    /// Multiple of the present number.
     Times(f64),
-    /// So many.
+    /// Exact number.
     Exactly(u64),
 }
 
-/// Gives a loop, wherever it stands, another number of iterations; returns how many it had and has.
+/// Changes the number of iterations of a loop, wherever it stands. Returns the old number and the new one.
 ///
 /// # Errors
-/// There is no such loop; its number of iterations changes with a loop around it or from rank to rank, so that it is
-/// not a matter of this loop alone; none are left.
+/// There is no such loop, or no iterations are left. Also a loop whose number of iterations changes with a
+/// loop around it or from rank to rank, because the number then does not depend on this loop alone.
 pub fn extend(data: &mut ProgramData, name: &str, iterations: Iterations) -> Result<(i64, i64), Diagnostic> {
     let wrong = |message: String, help: String| Err(Diagnostic::new("unknown-loop", message).help(help));
     let number = name.strip_prefix('L').and_then(|number| number.parse::<u32>().ok()?.checked_sub(1));

@@ -1,56 +1,57 @@
-//! Finds the loops in a sequence.
+//! Folding of a sequence into loops.
 //!
-//! Elements are appended one at a time to a stack. After each, the end of the stack is looked at:
+//! Elements are appended one at a time to a stack. After each, the end of the stack is examined:
 //!
 //! ```text
-//! ... loop(b1 .. bL) b1 .. bL      a loop before as many elements as its body has, which go on with it:    one iteration more
-//! ... e1 .. eL  e1 .. eL           twice the same, to the last number:                                    a loop of two iterations
-//! ... e1 .. eL  e1' .. eL'  e1'' .. eL''   three times the same but for numbers that grow evenly:         a loop of three, with steps
+//! ... loop(b1 .. bL) b1 .. bL      a loop before as many elements as its body has, which continue it:     one iteration more
+//! ... e1 .. eL  e1 .. eL           the same elements twice, with all numbers equal:                       a loop of two iterations
+//! ... e1 .. eL  e1' .. eL'  e1'' .. eL''   three times the same except for numbers that grow evenly:      a loop of three, with steps
 //! ```
-//! A loop that results is an element like any other, so loops nest, inner ones first; the count of an inner loop is one
-//! of its numbers and may grow, too (triangular loops). Of several lengths L the shortest is taken. Two iterations are
-//! not enough for numbers that differ: any two sequences would do.
+//! The new loop is an element like any other, so loops nest, inner ones first. The count of an inner loop is
+//! one of its numbers and may grow, too (triangular loops). Of several lengths L the shortest is taken. Two
+//! iterations are not enough if numbers differ, because any two sequences would match.
 //!
-//! While a loop stands last it may still grow, so what ends in it is compared only when something follows that does not
-//! begin its body again, and at the end.
+//! The last loop on the stack may still grow. So elements that end in it are compared only when the next
+//! element does not begin its body again, and at the end.
 //!
-//! Candidates for L are distances to earlier elements like the last one. Each is tried by comparing two hashes of
-//! ranges (differences of prefix hashes), and what they find equal is compared for good. Cost: a constant number of
-//! candidates for each element and a comparison for each fold, so near linear in the number of elements.
+//! Candidates for L are distances to earlier elements that equal the last one. Each is tried by comparing two
+//! hashes of ranges (differences of prefix hashes), and a match is then compared exactly. Cost: a constant
+//! number of candidates for each element and a comparison for each fold, so near linear in the number of
+//! elements.
 
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-/// Earlier elements that are tried, of those with the same numbers.
+/// Largest number of earlier elements with the same numbers that are tried.
 const SAME: usize = 16;
-/// Earlier elements that are tried, of those that differ only in numbers.
+/// Largest number of earlier elements that are tried if only numbers differ.
 const ALIKE: usize = 64;
-/// Earlier loops that may go on.
+/// Largest number of earlier loops that are tried for one more iteration.
 const LOOPS: usize = 32;
-/// Numbers of a loop's body at most: a loop that is longer is not made.
+/// Largest number of numbers in a loop's body: a longer loop is not made.
 const MOST_NUMBERS: usize = 1 << 22;
 
-/// The multiplier of the hash of a range.
+/// Multiplier of the hash of a range.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15 | 1;
 
-/// What elements can be: what they are but for their numbers.
+/// Table of forms: elements without their numbers.
 #[derive(Debug)]
 pub(super) struct Forms<K> {
     numbers: FxHashMap<Form<K>, u32>,
     forms: Vec<Known<K>>,
 }
 
-/// An element without its numbers.
+/// Element without its numbers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Form<K> {
-    /// Something that is no loop.
+    /// Element that is not a loop.
     Leaf(K),
-    /// A loop. Its numbers: how often, then those of its body in the first iteration.
+    /// Loop. Its numbers are its count, then the numbers of its body in the first iteration.
     Loop {
-        /// The forms of its body.
+        /// Forms of the elements of the body.
         body: Box<[u32]>,
-        /// By how much each number of the body grows from one iteration to the next.
+        /// Growth of each number of the body from one iteration to the next.
         steps: Box<[i64]>,
     },
 }
@@ -58,11 +59,11 @@ pub(super) enum Form<K> {
 #[derive(Debug)]
 struct Known<K> {
     form: Form<K>,
-    /// The modulus of each number; 0: none.
+    /// Modulus of each number; 0 for none.
     moduli: Box<[u32]>,
-    /// The leaf it begins with.
+    /// First leaf of the element.
     first: u32,
-    /// Of a loop: the hash of the forms of its body.
+    /// Hash of the forms of the body, for a loop.
     body_hash: u64,
 }
 
@@ -71,7 +72,7 @@ impl<K: Clone + Eq + Hash> Forms<K> {
         Self { numbers: FxHashMap::default(), forms: Vec::new() }
     }
 
-    /// The number of a leaf; `moduli` of its numbers.
+    /// Returns the form of a leaf; `moduli` returns the moduli of its numbers.
     pub fn leaf(&mut self, key: K, moduli: impl Fn(&K) -> Box<[u32]>) -> u32 {
         let form = Form::Leaf(key);
         if let Some(&number) = self.numbers.get(&form) {
@@ -108,24 +109,24 @@ impl<K: Clone + Eq + Hash> Forms<K> {
     }
 }
 
-/// An element of the stack.
+/// Element of the stack.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Element {
     pub form: u32,
     pub numbers: Box<[i64]>,
 }
 
-/// Folds one sequence.
+/// Folder of one sequence.
 pub(super) struct Folder<'a, K> {
     forms: &'a mut Forms<K>,
     stack: Vec<Element>,
-    /// By position: hashes of the stack up to there, of forms and of everything.
+    /// Hashes of the stack up to each position: of the forms, and of the forms and numbers.
     prefix: Vec<(u64, u64)>,
-    /// By position: the hash of everything of the element.
+    /// Hash of the form and numbers of each element.
     exact: Vec<u64>,
-    /// BASE to the power of the index.
+    /// Powers of BASE.
     powers: Vec<u64>,
-    /// Positions, ascending.
+    /// Positions of loops, ascending.
     loops: Vec<u32>,
     alike: FxHashMap<u32, Vec<u32>>,
     same: FxHashMap<u64, Vec<u32>>,
@@ -137,13 +138,13 @@ fn mixed(value: u64) -> u64 {
     hasher.finish() ^ hasher.finish() >> 29
 }
 
-/// `(a - b)` in the ring of a number; the result nearest to 0.
+/// Returns `a - b` modulo `modulus`, the result nearest to 0.
 fn difference(a: i64, b: i64, modulus: u32) -> i64 {
     let difference = a.wrapping_sub(b);
     if modulus == 0 { difference } else { nearest(difference, modulus) }
 }
 
-/// The representative of a number modulo m that is nearest to 0, the positive one of two.
+/// Returns the representative of a number modulo m that is nearest to 0, the positive one of two.
 pub(super) fn nearest(value: i64, modulus: u32) -> i64 {
     let modulus = i64::from(modulus.max(1));
     let value = value.rem_euclid(modulus);
@@ -164,20 +165,21 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
         }
     }
 
-    /// Appends a leaf of the forms.
+    /// Appends a leaf of the table of forms.
     pub fn push(&mut self, form: u32, numbers: Box<[i64]>) {
         self.close(Some(form));
         self.append(Element { form, numbers });
         self.reduce();
     }
 
-    /// The folded sequence.
+    /// Returns the folded sequence.
     pub fn finish(mut self) -> Vec<Element> {
         self.close(None);
         self.stack
     }
 
-    /// While a loop stands last that what follows does not begin again, folds what ends in it.
+    /// Folds elements that end in a loop on top of the stack, unless the next element begins the loop's body
+    /// again.
     fn close(&mut self, next: Option<u32>) {
         while let Some(last) = self.stack.last() {
             let known = &self.forms.forms[last.form as usize];
@@ -209,7 +211,7 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
         self.stack.push(element);
     }
 
-    /// Takes elements off the end until so many are left.
+    /// Pops elements until `length` are left.
     fn shrink(&mut self, length: usize) {
         while self.stack.len() > length {
             let Some(element) = self.stack.pop() else { return };
@@ -226,22 +228,22 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
         }
     }
 
-    /// The hash of the forms of a range.
+    /// Returns the hash of the forms of a range.
     fn forms_of(&self, from: usize, to: usize) -> u64 {
         self.prefix[to].0.wrapping_sub(self.prefix[from].0.wrapping_mul(self.powers[to - from]))
     }
 
-    /// The hash of a range with all numbers.
+    /// Returns the hash of the forms and numbers of a range.
     fn all_of(&self, from: usize, to: usize) -> u64 {
         self.prefix[to].1.wrapping_sub(self.prefix[from].1.wrapping_mul(self.powers[to - from]))
     }
 
-    /// Folds the end of the stack once, if it can be; whether that was so.
+    /// Folds the end of the stack once. Returns false if nothing can be folded.
     fn reduce(&mut self) -> bool {
         self.go_on() || self.twice() || self.three_times()
     }
 
-    /// One more iteration of a loop that is there.
+    /// Adds one iteration to an existing loop.
     fn go_on(&mut self) -> bool {
         let end = self.stack.len();
         let found = self.loops.iter().rev().take(LOOPS).map(|&at| at as usize).find(|&at| {
@@ -269,7 +271,7 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
         true
     }
 
-    /// A loop of two iterations that are the same.
+    /// Makes a loop of two equal iterations.
     fn twice(&mut self) -> bool {
         let end = self.stack.len();
         let Some(exact) = self.exact.last() else { return false };
@@ -284,7 +286,7 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
         length.is_some_and(|length| self.make(length, 2))
     }
 
-    /// A loop of three iterations whose numbers grow evenly.
+    /// Makes a loop of three iterations whose numbers grow evenly.
     fn three_times(&mut self) -> bool {
         let end = self.stack.len();
         let Some(last) = self.stack.last() else { return false };
@@ -297,7 +299,7 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
             let last = self.forms_of(end - length, end);
             let fits = self.forms_of(end - 2 * length, end - length) == last
                 && self.forms_of(end - 3 * length, end - 2 * length) == last
-                // The last elements differ most easily.
+                // The last elements are the most likely to differ.
                 && (0..length).rev().all(|i| {
                     let [a, b, c] = [3, 2, 1].map(|back| &self.stack[end - back * length + i]);
                     let moduli = &self.forms.forms[a.form as usize].moduli;
@@ -342,7 +344,7 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
 mod tests {
     use super::*;
 
-    /// A sequence of leaves, one character each, with one number each.
+    /// Folds a sequence of leaves, each a character and a number, and formats the result.
     fn folded(leaves: &[(char, i64)]) -> String {
         let mut forms = Forms::new();
         let mut folder = Folder::new(&mut forms);
@@ -412,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_may_still_grow_is_not_taken_for_the_end_of_an_iteration() {
-        // The inner loop has 2, 3, 4 iterations: after two of the second one it looks like the first.
+        // The inner loop has 2, 3, 4 iterations: after two iterations the second loop looks like the first.
         assert_eq!(folded(&plain("xaaxaaaxaaaa")), "3x[x0 2x[a0; 0]; 0 1 0] ");
     }
 }

@@ -1,4 +1,4 @@
-//! From a program to program data: every rank folded, ranks that do the same gathered, loops named.
+//! Program data from a program: ranks are folded, equal ranks are grouped, and loops are named.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -10,12 +10,13 @@ use crate::diagnostic::Diagnostic;
 use crate::program::{Communicator, Program};
 use crate::units::Time;
 
-/// A program in its two halves.
+/// Program in its two halves: operations and times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Folded {
-    /// What ranks do.
+    /// Operations of the ranks.
     pub data: ProgramData,
-    /// By rank: the time of each block in the order in which they ran, that after the last operation at the end.
+    /// Times of the blocks of each rank in the order in which they ran, ending with the block after the last
+    /// operation.
     pub times: Vec<Vec<Time>>,
 }
 
@@ -24,7 +25,7 @@ pub struct Folded {
 /// Cost: near linear in the number of operations.
 ///
 /// # Errors
-/// A rank's operations are no sequence.
+/// The operations of a rank are not a sequence.
 pub fn fold(program: &Program) -> Result<Folded, Diagnostic> {
     let ranks = program.ranks();
     let mut forms: Forms<Key> = Forms::new();
@@ -85,14 +86,14 @@ pub fn fold(program: &Program) -> Result<Folded, Diagnostic> {
 struct Gathered {
     forms: Vec<u32>,
     ranks: Vec<u32>,
-    /// By rank, all numbers one after another.
+    /// Numbers of each rank, one after another.
     numbers: Vec<Vec<i64>>,
 }
 
-/// A loop around what is being built.
+/// Loop around the statement that is being built.
 struct Around<'a> {
     steps: &'a [i64],
-    /// Which number is the first of its body.
+    /// Position of the first number of its body.
     start: usize,
 }
 
@@ -148,7 +149,7 @@ impl Gathered {
         Number { base, steps: steps.collect::<SmallVec<_>>() }
     }
 
-    /// Another way to say who the other side is, where that is the same for all ranks.
+    /// Rewrites the peer of a message in another form, if that form is the same for all ranks.
     fn peer(&self, number: Number, ranks: u32, peer: &mut Peer) -> Number {
         let Base::Each(distances) = &number.base else { return number };
         let peers = || {
@@ -170,11 +171,12 @@ impl Gathered {
     }
 }
 
-/// Gives loops their names: those of several groups that are the same loop of the program get the same one.
+/// Names loops: loops of several groups that are the same loop of the program get the same name.
 ///
-/// Two loops belong together when they are at the same place of loops that do, have as many iterations, and calls in
-/// common, at least by way of other ranks (a corner of a stencil receives only, the one opposite sends only); of
-/// several such, the first with the first.
+/// Two loops belong together if they stand at the same place of loops that belong together, and have the same
+/// number of iterations and calls in common. The calls may be in common by way of other ranks: a corner of a
+/// stencil only receives, the opposite corner only sends. Of several such loops, the first belongs with the
+/// first.
 fn name_loops(data: &mut ProgramData) {
     let mut joined = Joined::default();
     for group in &data.groups {
@@ -208,10 +210,10 @@ fn name_loops(data: &mut ProgramData) {
     data.loops = names.len() as u32;
 }
 
-/// Call sites that loops of a depth have in common.
+/// Sets of call sites that loops of one depth have in common, as a union-find.
 #[derive(Default)]
 struct Joined {
-    /// By depth and site, another site of the same set.
+    /// For a depth and a site, another site of the same set.
     parent: FxHashMap<(usize, u32), u32>,
 }
 

@@ -1,26 +1,26 @@
 //! Program data: the operations of every rank, with repeated sequences stored once.
 //!
-//! **What is kept.** All operations of every rank in their order, with all their fields: nothing is lost, and unfolding
-//! gives back what was folded, operation by operation. Times are not kept: between two operations there is a *block*,
-//! whose time is in the [computation data](super::computation). So the file is the same for every machine that the
-//! program was recorded on.
+//! **Contents.** All operations of every rank in their order, with all their fields. Nothing is lost:
+//! unfolding gives back the folded program, operation by operation. Times are not stored: between two
+//! operations there is a *block*, whose time is in the [computation data](super::computation). So the file is
+//! the same for every machine on which the program was recorded.
 //!
-//! **How iterations become equal.** Requests are named by their age (1: the newest) instead of by a number; peers by
-//! their distance from the rank, around the end of the communicator; roots, tags, sizes, ages and the counts of inner
-//! loops may grow by a constant from one iteration to the next (`bytes=8192-8*L1`), as they do in eliminations.
-//! [`fold`] finds the loops.
+//! **Equal iterations.** Requests are named by their age (1: the newest) instead of by a number, and peers by
+//! their distance from the rank, around the end of the communicator. Roots, tags, sizes, ages and the counts
+//! of inner loops may grow by a constant from one iteration to the next (`bytes=8192-8*L1`), as they do in
+//! eliminations. [`fold`] finds the loops.
 //!
-//! **Ranks that do the same** are a [`Group`] and are stored once: their trees of loops are equal, and their numbers
-//! are the same, or listed for each rank where they are not. A stencil has a group for its inner ranks and one for each
-//! edge and corner.
+//! **Equal ranks** are a [`Group`] and are stored once: their trees of loops are equal. Numbers are equal,
+//! too, or listed for each rank. A stencil has a group for its inner ranks and one for each edge and corner.
 //!
-//! **Blocks.** A block is what runs between two operations. The operation that ends it may be reached from two places:
-//! when it is the first of a loop, from before the loop and from the loop's own end. These are two blocks: what runs
-//! once before a loop is no part of what is repeated, and longer loops must not repeat it. So a block is an edge of the
-//! folded program, and has a name of two call sites, which other runs of the same program have too.
+//! **Blocks.** A block is the computation between two operations. If the operation that ends it is the first
+//! of a loop, it may be reached from before the loop and from the loop's own end. These are two blocks: a
+//! computation that runs once before a loop is not part of its iterations, and longer loops must not repeat
+//! it. So a block is an edge of the folded program. Its name is two call sites, which other runs of the same
+//! program have too.
 //!
-//! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.4 (program data `Bo(r, i)`); collectives stay as they are called
-//! and are spelled out when a prediction chooses how they are done.
+//! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.4 (program data `Bo(r, i)`); collectives are stored as
+//! calls and expanded when a prediction chooses their algorithms.
 
 mod blocks;
 pub mod extend;
@@ -47,35 +47,35 @@ pub use read::read;
 pub use unfold::{Timing, unfold};
 pub use write::write;
 
-/// What a program-data file is called.
+/// Extension of program-data files.
 pub const EXTENSION: &str = "prog";
-/// How a program-data file begins.
+/// First line of a program-data file.
 pub const SIGNATURE: &str = "hayase-program 1";
 
-/// The operations of every rank of a program, loops folded.
+/// Operations of every rank of a program, with loops folded.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ProgramData {
-    /// Where it is from: names and values.
+    /// Origin of the data: names and values.
     pub notes: Vec<(String, String)>,
     /// Number of ranks.
     pub ranks: u32,
-    /// Places in the source code; an operation's number is one more.
+    /// Places in the source code; the site of an operation is an index plus one.
     pub sites: Vec<Arc<str>>,
-    /// Names of regions; a border's number is one more.
+    /// Names of regions; a number in the file is an index plus one.
     pub regions: Vec<Arc<str>>,
-    /// Communicators beside that of all ranks; their numbers begin at 1.
+    /// Communicators other than that of all ranks; their numbers begin at 1.
     pub communicators: Vec<Communicator>,
-    /// Counts of collective operations whose blocks differ.
+    /// Counts of collective operations whose ranks send different sizes.
     pub counts: Vec<Box<[u64]>>,
-    /// Loops by number, the name of a loop in all groups being its number plus one: `L1`.
+    /// Number of loops. The name of a loop, in all groups, is its number plus one: `L1`.
     pub loops: u32,
-    /// Ranks that do the same.
+    /// Groups of ranks with the same operations.
     pub groups: Vec<Group>,
-    /// Where their operations stand; empty of data that is in no file.
+    /// Lines of the operations in their file; empty for data that is not in a file.
     pub lines: Lines,
 }
 
-/// Line of each operation in its file, by group. Data is the same wherever it stands.
+/// Line of each operation in its file, by group. Ignored when data is compared.
 #[derive(Clone, Debug, Default)]
 pub struct Lines(pub Vec<Vec<u64>>);
 
@@ -85,16 +85,16 @@ impl PartialEq for Lines {
     }
 }
 
-/// Ranks whose operations are the same but for numbers that differ from rank to rank.
+/// Ranks whose operations are the same except for numbers that differ from rank to rank.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Group {
-    /// Which, ascending.
+    /// Ranks of the group, ascending.
     pub ranks: Vec<u32>,
-    /// What they do.
+    /// Operations of the group.
     pub body: Vec<Statement>,
 }
 
-/// An operation, or several in a loop.
+/// Operation, or several in a loop.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Statement {
     /// One operation.
@@ -106,89 +106,91 @@ pub enum Statement {
 /// Operations that are repeated.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loop {
-    /// Its number; loops of several groups that belong together have the same.
+    /// Number of the loop; loops of several groups that belong together have the same number.
     pub name: u32,
-    /// How often.
+    /// Number of iterations.
     pub count: Number,
-    /// What.
+    /// Operations of one iteration.
     pub body: Vec<Statement>,
 }
 
 /// One operation of the folded program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Operation {
-    /// Where it is called: a number of [`ProgramData::sites`] plus one; 0: not known.
+    /// Call site: an index of [`ProgramData::sites`] plus one; 0 if unknown.
     pub site: u32,
-    /// What it is.
+    /// Kind of the operation.
     pub what: What,
-    /// How the first number of a message says who the other side is.
+    /// Form of the peer in the first number of a message.
     pub peer: Peer,
-    /// Its numbers, see [`What`].
+    /// Numbers of the operation, see [`What`].
     pub numbers: SmallVec<[Number; 3]>,
 }
 
-/// What an operation is, without what may change from iteration to iteration or from rank to rank.
+/// Kind of an operation, without the numbers that may change from iteration to iteration or from rank to
+/// rank.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum What {
-    /// A send, a receive or a probe. Numbers: the other side (unless any), the tag (unless any), the bytes.
+    /// Send, receive or probe. Numbers: the peer (unless any), the tag (unless any), the bytes.
     Message {
-        /// Which.
+        /// Kind of call.
         kind: OpKind,
-        /// Marks of an [`Op`](crate::program::Op::marks): within a call; what the program left open and is
-        /// known.
+        /// Marks of an [`Op`](crate::program::Op::marks): within a call; source or tag that the program left
+        /// open and that is known.
         marks: u8,
-        /// Its communicator.
+        /// Communicator.
         comm: u32,
-        /// Whether it takes a message from anybody, and it is not known from whom it did.
+        /// True if the source is open, and the recorded source is unknown.
         any_source: bool,
-        /// Whether it takes a message with any tag, and it is not known with which it did.
+        /// True if the tag is open, and the recorded tag is unknown.
         any_tag: bool,
     },
-    /// A wait or test for one request. Numbers: its age, 1 for the newest.
+    /// Wait or test for one request. Numbers: its age, 1 for the newest.
     Wait {
-        /// Which.
+        /// Kind of call.
         kind: OpKind,
-        /// As above.
+        /// Marks, as for a message.
         marks: u8,
     },
-    /// A wait for requests of descending age, one after the other. Numbers: the first age, the last age.
+    /// Wait for requests of consecutive descending ages. Numbers: the first age, the last age.
     WaitRange {
-        /// All, any or some.
+        /// Wait for all, any or some.
         kind: OpKind,
     },
-    /// A wait for requests of these ages.
+    /// Wait for requests of these ages.
     WaitList {
-        /// All, any or some.
+        /// Wait for all, any or some.
         kind: OpKind,
-        /// In the order in which the call names them.
+        /// Ages, in the order in which the call names the requests.
         ages: Box<[u32]>,
     },
-    /// A collective operation. Numbers: the root, and the bytes unless there are counts.
+    /// Collective operation. Numbers: the root, and the bytes unless there are counts.
     Collective {
-        /// Which.
+        /// Kind of call.
         call: CollectiveCall,
-        /// Its communicator.
+        /// Communicator.
         comm: u32,
-        /// The bytes of each rank, where they differ: a number of [`ProgramData::counts`].
+        /// Bytes of each rank, if they differ: an index of [`ProgramData::counts`].
         counts: Option<u32>,
-        /// Whether it only starts here.
+        /// True if the operation only starts here (nonblocking).
         background: bool,
     },
-    /// A border of a region, which takes no time. It has no numbers.
+    /// Border of a region, which takes no time. It has no numbers.
     Border {
-        /// Which: a number of [`ProgramData::regions`].
+        /// Region: an index of [`ProgramData::regions`].
         region: u32,
-        /// Whether it begins here; else it ends.
+        /// True if the region begins here, false if it ends.
         begins: bool,
     },
-    /// What follows is executed by this thread of the rank. It has no numbers.
+    /// Switch to this thread of the rank, which executes the operations that follow. It has no numbers.
     Thread(u32),
-    /// The operation that follows begins no earlier than after one of another thread; how long after is the block
-    /// before this. Number: how many operations back that is, 1 for the newest; 0: the start of the rank.
+    /// Dependence of the next operation: it begins no earlier than some time after an operation of another
+    /// thread. That time is the block before this entry. Number: how many operations back that operation is,
+    /// 1 for the newest; 0: the start of the rank.
     After,
 }
 
-/// How a number says who the other side of a message is.
+/// Form of the peer of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Peer {
     /// `(rank + number) mod ranks`.
@@ -200,43 +202,43 @@ pub enum Peer {
     Xor,
 }
 
-/// A number of an operation: `base + sum of step * index` over the loops around it.
+/// Number of an operation: `base + sum of step * index` over the loops around it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Number {
-    /// In the first iteration of all loops.
+    /// Value in the first iteration of all loops.
     pub base: Base,
-    /// By how much it grows from one iteration to the next: depth of the loop (0: the outermost) and step, ascending.
+    /// Growth from one iteration to the next: depth of the loop (0: the outermost) and step, ascending.
     pub steps: SmallVec<[(u8, i64); 2]>,
 }
 
-/// A number in the first iteration of all loops.
+/// Number in the first iteration of all loops.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Base {
-    /// The same for all ranks of the group.
+    /// Same number for all ranks of the group.
     Same(i64),
-    /// One for each rank of the group.
+    /// Number of each rank of the group.
     Each(Box<[i64]>),
 }
 
-/// What the numbers of an operation are.
+/// Meaning of a number of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Meaning {
-    /// The other side of a message: a distance between ranks.
+    /// Peer of a message: a distance between ranks.
     Peer,
-    /// A rank of the communicator.
+    /// Rank of the communicator.
     Root,
-    /// A tag.
+    /// Tag.
     Tag,
     /// Bytes \[B\].
     Bytes,
-    /// The age of a request.
+    /// Age of a request.
     Age,
-    /// Operations back.
+    /// Number of operations back.
     Back,
 }
 
 impl What {
-    /// What its numbers are, in order.
+    /// Returns the meanings of its numbers, in order.
     pub fn meanings(&self) -> &'static [Meaning] {
         use Meaning::{Age, Back, Bytes, Peer, Root, Tag};
         match self {
@@ -253,7 +255,7 @@ impl What {
         }
     }
 
-    /// Its name: `isend`, `allreduce`.
+    /// Returns its name: `isend`, `allreduce`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Message { kind, .. }
@@ -269,7 +271,7 @@ impl What {
         }
     }
 
-    /// How many requests it makes.
+    /// Returns true if the operation makes a request.
     pub fn starts(&self) -> bool {
         match self {
             Self::Message { kind, .. } => kind.is_nonblocking(),
@@ -280,14 +282,15 @@ impl What {
 }
 
 impl Number {
-    /// The same for all ranks and iterations.
+    /// Creates a number that is the same for all ranks and iterations.
     pub fn same(value: i64) -> Self {
         Self { base: Base::Same(value), steps: SmallVec::new() }
     }
 
-    /// Its value for the rank at this position of the group, in these iterations of the loops around it.
+    /// Returns the value for the rank at this position of the group, in these iterations of the loops around
+    /// it.
     ///
-    /// Wraps around at 64 bits: what is read from a file is checked by [`unfold`].
+    /// Wraps around at 64 bits: [`unfold`] checks numbers that were read from a file.
     #[inline]
     pub fn value(&self, position: usize, indices: &[u64]) -> i64 {
         let base = match &self.base {
@@ -310,12 +313,12 @@ impl ProgramData {
         }
     }
 
-    /// The name of a call site; what is not known has none.
+    /// Returns the name of a call site; `None` if the site is unknown.
     pub fn site(&self, number: u32) -> Option<&Arc<str>> {
         self.sites.get(number.checked_sub(1)? as usize)
     }
 
-    /// The group of a rank and its position there.
+    /// Returns the group of a rank and its position there.
     pub fn position(&self, rank: u32) -> Option<(usize, usize)> {
         self.groups
             .iter()
@@ -323,7 +326,7 @@ impl ProgramData {
             .find_map(|(group, found)| found.ranks.binary_search(&rank).ok().map(|position| (group, position)))
     }
 
-    /// The note of this name.
+    /// Returns the note of this name.
     pub fn note(&self, name: &str) -> Option<&str> {
         self.notes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
@@ -337,7 +340,7 @@ impl ProgramData {
     }
 }
 
-/// A number of ranks as ranges: `0-3,7`.
+/// Formats ascending ranks as ranges: `0-3,7`.
 pub fn ranges(ranks: &[u32]) -> String {
     let run = |run: &[u32]| match run {
         [one] => one.to_string(),

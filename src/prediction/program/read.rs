@@ -1,4 +1,4 @@
-//! Reads program data: the text that [`write`](super::write) writes.
+//! Reader of program data: the text that [`write`](super::write) writes.
 
 use std::ops::{ControlFlow, Range};
 
@@ -12,9 +12,9 @@ use crate::reading::Input;
 use crate::trace::MOST_RANKS;
 use crate::trace::lines::{Line, each_line};
 
-/// Loops in each other at most.
+/// Largest depth of nested loops.
 const DEEPEST: usize = 64;
-/// Entries of a list at most.
+/// Largest number of entries of a list.
 const LONGEST_LIST: usize = 1 << 26;
 
 /// Reads program data.
@@ -33,17 +33,17 @@ pub fn read(input: Input) -> Result<ProgramData, Vec<Diagnostic>> {
 struct Reader {
     data: ProgramData,
     begun: bool,
-    /// The group that is being read.
+    /// Group that is being read.
     group: Option<Group>,
-    /// The loops that are open, the outermost first.
+    /// Open loops, the outermost first.
     open: Vec<Loop>,
-    /// By rank, whether a group has it.
+    /// For each rank, true if it belongs to a group.
     taken: Vec<bool>,
-    /// The number of the last line that was read.
+    /// Number of the last line that was read.
     last: u64,
 }
 
-/// A word and where it stands.
+/// Word and its place.
 type Word<'a> = (Range<usize>, &'a str);
 
 impl Reader {
@@ -151,7 +151,7 @@ impl Reader {
         body.push(step);
     }
 
-    /// Ranks as ranges.
+    /// Parses ranks as ranges.
     fn ranks(&self, words: &Words<'_, '_>, word: usize) -> Result<Vec<u32>, Diagnostic> {
         let (at, text) = words.need(word, "ranks: 0-3,7")?;
         let mut ranks = Vec::new();
@@ -342,7 +342,7 @@ impl Reader {
                 };
                 let root = root.take().unwrap_or(Number::same(0));
                 let size = self.data.comm_size(comm);
-                // Roots that grow with a loop begin again at 0.
+                // A root that grows with a loop wraps around to 0, so only constant roots are checked.
                 if let (Base::Same(number), true) = (&root.base, root.steps.is_empty())
                     && !(0..i64::from(size)).contains(number)
                 {
@@ -365,7 +365,7 @@ impl Reader {
         Ok(Operation { site, what, peer, numbers })
     }
 
-    /// Whether a number names a rank in all iterations.
+    /// Returns true if a number names an existing rank in all iterations.
     fn is_rank(&self, form: Peer, number: &Number) -> bool {
         let ranks = i64::from(self.data.ranks);
         let Some(group) = &self.group else { return false };
@@ -382,7 +382,7 @@ impl Reader {
         self.parse(text).ok_or_else(|| words.line.mistake(at, "bad-number", format!("`{text}` is not {what}")))
     }
 
-    /// A number: `8192-8*L1`, `[1,2*3]+4*L2`.
+    /// Parses a number: `8192-8*L1`, `[1,2*3]+4*L2`.
     fn parse(&self, text: &str) -> Option<Number> {
         let (base, mut rest) = match text.strip_prefix('[') {
             Some(inner) => {
@@ -415,7 +415,7 @@ impl Reader {
     }
 }
 
-/// Operations that are no collectives.
+/// Operations that are not collectives.
 const KINDS: [OpKind; 10] = [
     OpKind::Send,
     OpKind::Isend,
@@ -429,7 +429,7 @@ const KINDS: [OpKind; 10] = [
     OpKind::Waitsome,
 ];
 
-/// `8*16,4`: 16 eights and a four.
+/// Parses a list: `8*16,4` is 16 eights and a four.
 fn list(text: &str) -> Option<Vec<i64>> {
     let mut values = Vec::new();
     for part in text.split(',') {
@@ -443,11 +443,11 @@ fn list(text: &str) -> Option<Vec<i64>> {
     Some(values)
 }
 
-/// The words of a line after the first.
+/// Words of a line after the first one.
 struct Words<'l, 'a> {
     line: &'l Line<'a>,
     words: &'l [Word<'a>],
-    /// Where the first stands.
+    /// Place of the first word.
     at: Range<usize>,
 }
 
@@ -468,7 +468,7 @@ impl<'a> Words<'_, 'a> {
         text.parse().map_err(|_| self.line.mistake(at, "bad-number", format!("`{text}` is not {what}")))
     }
 
-    /// Tables are numbered without gaps.
+    /// Checks the number of an entry: tables are numbered without gaps.
     fn number_is(&self, expected: i64) -> Result<(), Diagnostic> {
         match self.one(0, "a number")? {
             number if number == expected => Ok(()),

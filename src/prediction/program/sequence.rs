@@ -1,4 +1,4 @@
-//! From a rank of a program to leaves for folding: requests by age, peers by distance, blocks apart.
+//! Leaves for folding from a rank of a program: requests by age, peers by distance, blocks separate.
 
 use rustc_hash::FxHashMap;
 
@@ -9,13 +9,13 @@ use crate::ids::RankId;
 use crate::program::{ANY_SOURCE, ANY_TAG, After, Counts, Mark, Op, OpKind, Program};
 use crate::units::Time;
 
-/// What a leaf is: where it is called, and what it is.
+/// Key of a leaf: its call site and its kind.
 pub(super) type Key = (u32, What);
 
 /// Numbers of a leaf; there are few.
 pub(super) type Numbers = Box<[i64]>;
 
-/// Counts of collective operations, each once.
+/// Table of the counts of collective operations, each once.
 #[derive(Default)]
 pub(super) struct CountTable {
     numbers: FxHashMap<Box<[u64]>, u32>,
@@ -34,11 +34,11 @@ impl CountTable {
     }
 }
 
-/// Hands over the leaves of a rank, each with the time of the block before it; returns that of the block after the
-/// last.
+/// Calls `leaf` for each leaf of a rank, with the time of the block before it. Returns the time of the block
+/// after the last leaf.
 ///
 /// # Errors
-/// The rank's order is a graph: there is no sequence to fold.
+/// The operations of the rank are a graph, so there is no sequence to fold.
 pub(super) fn leaves(
     program: &Program,
     rank: RankId,
@@ -54,11 +54,11 @@ pub(super) fn leaves(
     }
     let ranks = program.ranks();
     let relative = |peer: u32| nearest(i64::from(peer) - i64::from(rank.0), ranks);
-    // By position, the how-manieth request an operation makes.
+    // For each position, the number of the request that the operation makes.
     let mut ordinals = vec![0_u32; ops.ops.len()];
     let mut started = 0_u32;
     let mut gap = Time::ZERO;
-    // Of several threads: which of them it is, and by position, how many operations there are up to there.
+    // With several threads: the current thread, and for each position the number of operations up to there.
     let (threads, mut thread, mut called) = (&ops.threads, 0, Vec::new());
     let mut marks = ops.marks.iter().peekable();
     let border = |mark: &Mark| {
@@ -80,7 +80,7 @@ pub(super) fn leaves(
             }
             let so_far = called.last().copied().unwrap_or(0_i64);
             for &After { on, lag, .. } in after {
-                // The operation itself, or the last before it.
+                // The operation itself, or the last operation before it.
                 let back = called.get(on as usize).map_or(0, |&up_to| if up_to == 0 { 0 } else { so_far - up_to + 1 });
                 leaf((site, What::After), [back].into(), lag);
             }
@@ -147,7 +147,7 @@ pub(super) fn leaves(
     Ok(gap)
 }
 
-/// A message operation of this kind.
+/// Creates a message operation of this kind.
 pub(super) fn message(kind: OpKind, marks: u8, comm: u32, peer: u32, tag: u32, bytes: u64) -> Op {
     let envelope = crate::program::Envelope { peer, tag, comm };
     let op = match kind {

@@ -1,27 +1,27 @@
-//! How large a folded program is when it is unfolded, before that is done.
+//! Upper bound on the size of an unfolded program, computed before unfolding.
 //!
 //! ```text
 //! operations of a rank <= sum over its operations of the product of (most iterations of each loop around it)
 //! ```
-//! The number of iterations of a loop grows evenly with the indices of the loops around it, so that the most is found
-//! where each index that makes it grow is at its last value. Where loops are triangular the bound is a few times what
-//! comes out; it is there to refuse what is beyond reach by far, not to count.
+//! The number of iterations of a loop grows evenly with the indices of the loops around it. So it is largest
+//! where each index that makes it grow is at its last value. For triangular loops the bound is a few times
+//! the actual number. It serves to refuse programs that are far too large, not to count.
 
 use super::{Group, Number, ProgramData, Statement};
 use crate::base::memory;
 use crate::diagnostic::Diagnostic;
 
-/// Operations of a rank at most: positions have 31 bits, and a tenth of them is 5 GB.
+/// Largest number of operations of a rank: positions have 31 bits, and a tenth of them is 5 GB.
 pub(super) const MOST_OPERATIONS: usize = 1 << 28;
-/// Bytes that an operation takes in a program, with what belongs to it.
+/// Memory of an operation in a program, including its side data \[B\].
 const PER_OPERATION: u64 = 32;
-/// How far the bound may lie above what comes out where a program is still tried.
+/// Factor by which the bound may exceed the limit before a program is refused.
 const SLACK: u128 = 16;
 
-/// Refuses a program that cannot be unfolded: its loops have more iterations than memory holds operations.
+/// Refuses a program whose loops have more iterations than memory can hold operations.
 ///
 /// # Errors
-/// What it would take, and what there is.
+/// The number of operations, and the number that fits in memory.
 pub fn check(data: &ProgramData) -> Result<(), Diagnostic> {
     let operations = data.groups.iter().map(group).fold(0_u128, u128::saturating_add);
     let room = memory::free().map_or(u64::MAX, |free| free / PER_OPERATION);
@@ -35,13 +35,13 @@ pub fn check(data: &ProgramData) -> Result<(), Diagnostic> {
     Err(Diagnostic::new("too-large", message).help("give its loops fewer iterations"))
 }
 
-/// Operations and iterations of all ranks of a group, at most.
+/// Bounds the operations and iterations of all ranks of a group.
 fn group(group: &Group) -> u128 {
     let of_rank = |position| steps(&group.body, position, &mut Vec::new());
     (0..group.ranks.len()).map(of_rank).fold(0, u128::saturating_add)
 }
 
-/// Operations and iterations of these steps in loops whose indices end at `last`, at most.
+/// Bounds the operations and iterations of these steps, in loops whose indices end at `last`.
 fn steps(body: &[Statement], position: usize, last: &mut Vec<u64>) -> u128 {
     body.iter().fold(0, |sum: u128, step| {
         let of_step = match step {
@@ -51,7 +51,7 @@ fn steps(body: &[Statement], position: usize, last: &mut Vec<u64>) -> u128 {
                 last.push(iterations.saturating_sub(1));
                 let once = steps(&inner.body, position, last);
                 last.pop();
-                // An iteration without operations takes time, too.
+                // An iteration without operations takes time to unfold, too.
                 u128::from(iterations).saturating_mul(once.max(1))
             }
         };
@@ -59,7 +59,7 @@ fn steps(body: &[Statement], position: usize, last: &mut Vec<u64>) -> u128 {
     })
 }
 
-/// The largest value of a number of iterations.
+/// Returns the largest value of a number of iterations.
 fn most(count: &Number, position: usize, last: &[u64]) -> u64 {
     let base = i128::from(count.value(position, &[]));
     let growth = count.steps.iter().map(|&(depth, step)| {

@@ -1,4 +1,4 @@
-//! What was folded comes back.
+//! Tests of folding: unfolding gives back the folded program.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,8 @@ use crate::program::{Collective, Counts, Envelope, Op, Program, ProgramBuilder};
 use crate::reading::Input;
 use crate::units::Time;
 
-/// The operations of a program without its calculations; requests by age, so that positions do not matter.
+/// Returns the operations of a program without its calculations, with requests by age, so that positions do
+/// not matter.
 fn bare(program: &Program) -> Vec<Vec<String>> {
     let of = |rank: RankId| {
         let ops = program.rank(rank);
@@ -38,7 +39,7 @@ fn bare(program: &Program) -> Vec<Vec<String>> {
     program.rank_ids().map(of).collect()
 }
 
-/// Blocks take what was recorded, one execution after another.
+/// Timing that returns the recorded times of blocks, one execution after another.
 struct Recorded<'a>(&'a [Vec<Time>], usize, usize);
 
 impl Timing for Recorded<'_> {
@@ -72,7 +73,7 @@ fn comes_back(program: &Program) -> ProgramData {
     data
 }
 
-/// Elimination: the owner of column k sends what is left to all others.
+/// Builds an elimination: the owner of column k sends the rest of the column to all other ranks.
 fn elimination(ranks: u32, columns: u32) -> Program {
     let mut program = ProgramBuilder::new(ranks);
     let (send, receive) = (program.site("gauss.c:10"), program.site("gauss.c:12"));
@@ -170,7 +171,7 @@ fn what_runs_before_a_loop_is_another_block_than_what_it_repeats() {
 #[test]
 fn longer_loops_are_longer_programs() {
     let mut data = comes_back(&elimination(4, 40));
-    // Sizes that shrink end somewhere: so many iterations there cannot be.
+    // Sizes that shrink reach 0: this number of iterations is impossible.
     let (before, after) = extend::extend(&mut data, "L1", extend::Iterations::Times(10.0)).unwrap();
     assert_eq!(after, 10 * before);
     let mistakes = unfold(&data, &Blocks::of(&data), &mut (), "x.prog").unwrap_err();
@@ -205,7 +206,7 @@ fn mistakes_in_a_file_have_their_place() {
     assert!(cut[0].message.contains("cut off"));
 }
 
-/// Pieces of programs that repeat, with numbers that are the same, grow, or are anything.
+/// Generates parts of programs that repeat, with numbers that are constant, grow, or are arbitrary.
 fn any_program() -> impl Strategy<Value = Program> {
     let piece = (0..6_u8, 0..4_u32, 0..3_u64, 1..6_u32, 1..4_u32, 0..3_i64);
     proptest::collection::vec(piece, 1..12).prop_map(|pieces| {
@@ -275,7 +276,7 @@ proptest! {
 
     #[test]
     fn any_program_comes_back_from_its_folded_form(program in any_program()) {
-        // Calculations next to each other are one block.
+        // Adjacent calculations are one block.
         let Folded { data, times } = fold(&program).unwrap();
         let blocks = Blocks::of(&data);
         let unfolded = unfold(&data, &blocks, &mut Recorded(&times, 0, 0), "x").unwrap();
@@ -307,7 +308,7 @@ fn threads_come_back_with_what_they_wait_for() {
         let first = rank.push(Op::calc(us(3.0)));
         let request = rank.push(Op::irecv(to(1), 8));
         rank.at_thread(1);
-        // Its calculation waits at first, later what comes behind it.
+        // First the calculation waits, later the operation after it.
         match round {
             0 => drop(rank.after(crate::program::After::START, us(2.0))),
             _ => drop(rank.push(Op::calc(us(4.0)))),
@@ -332,7 +333,7 @@ fn threads_come_back_with_what_they_wait_for() {
     for op in 0..before.ops.len() as u32 {
         assert_eq!(after.threads.of(op), before.threads.of(op), "{op}");
         let waits = |of: &crate::program::RankProgram| -> Vec<(u32, Time)> {
-            // A calculation in place of the last operation before it.
+            // A calculation takes the place of the last operation before it.
             let on = |on: u32| {
                 if of.ops.get(on as usize).is_some_and(|op| op.kind == OpKind::Calc) { on.wrapping_sub(1) } else { on }
             };

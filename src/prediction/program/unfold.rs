@@ -1,4 +1,4 @@
-//! From program data and times to a program that can be played.
+//! Programs that can be played, from program data and times.
 
 use super::blocks::Blocks;
 use super::size::{self, MOST_OPERATIONS};
@@ -10,16 +10,16 @@ use crate::program::{
 };
 use crate::units::Time;
 
-/// Says how long blocks take.
+/// Source of the times of blocks.
 pub trait Timing {
-    /// The blocks that follow are of this rank.
+    /// Selects the rank of the blocks that follow.
     fn rank(&mut self, rank: u32);
 
-    /// How long a block (from 0) takes when it runs for the n-th time (from 0) on this rank.
+    /// Returns the time of a block (from 0) when it runs for the n-th time (from 0) on this rank.
     fn time(&mut self, block: u32, execution: u64) -> Time;
 }
 
-/// Every block takes no time.
+/// Timing in which every block takes no time.
 impl Timing for () {
     fn rank(&mut self, _rank: u32) {}
 
@@ -28,11 +28,11 @@ impl Timing for () {
     }
 }
 
-/// Makes a program of both halves. `name` is that of the file, for messages; operations stand at the number of
-/// the block that each ends.
+/// Builds a program from program data and times. `name` is the file's name, for messages; the place of an
+/// operation is the number of the block that it ends.
 ///
 /// # Errors
-/// A number is impossible: a size below 0, a request that nobody made.
+/// An impossible number: a size below 0, or a request that was never made.
 pub fn unfold(
     data: &ProgramData,
     blocks: &Blocks,
@@ -92,9 +92,9 @@ struct Unfolding<'a> {
     ops: SequenceBuilder,
     /// Positions of the operations that made requests.
     started: Vec<u32>,
-    /// Positions of the operations that are no calculations, where there are several threads.
+    /// Positions of the operations that are not calculations, if there are several threads.
     called: Option<Vec<u32>>,
-    /// The last collective: its operation in the data, its root and bytes, and its number in the program.
+    /// Last collective: its operation in the data, its root and bytes, and its number in the program.
     collective: Option<(*const Operation, i64, i64, u32)>,
 }
 
@@ -142,7 +142,7 @@ impl Unfolding<'_> {
         Ok(())
     }
 
-    /// The operation that follows begins so long after one of another thread.
+    /// Makes the next operation begin at least `lag` after an operation of another thread.
     fn after(&mut self, op: &Operation, indices: &[u64], lag: Time) -> Result<(), Diagnostic> {
         let back = op.numbers[0].value(self.position, indices);
         let called = self.called.as_deref().unwrap_or_default();
@@ -155,14 +155,14 @@ impl Unfolding<'_> {
         Ok(())
     }
 
-    /// What follows is executed by this thread.
+    /// Switches to this thread for the operations that follow.
     fn turn_to(&mut self, thread: u32) {
         self.ops.at_thread(thread);
         let calls = || (0..).zip(self.ops.ops()).filter(|(_, op)| op.kind != OpKind::Calc).map(|(at, _)| at).collect();
         self.called.get_or_insert_with(calls);
     }
 
-    /// The operation at this position is no calculation.
+    /// Records that the operation at this position is not a calculation.
     fn has_called(&mut self, at: u32) {
         if let Some(called) = &mut self.called {
             called.push(at);
@@ -176,7 +176,7 @@ impl Unfolding<'_> {
             let (least, most) = match meaning {
                 Meaning::Peer | Meaning::Root => continue,
                 Meaning::Tag => (0, i64::from(ANY_TAG) - 1),
-                // Sizes are kept as they are, in 64 bits.
+                // Constant sizes may use all 64 bits; sizes that change must not fall below 0.
                 Meaning::Bytes => (if number.steps.is_empty() { i64::MIN } else { 0 }, i64::MAX),
                 Meaning::Age => (1, self.started.len() as i64),
                 Meaning::Back => continue,
@@ -208,7 +208,7 @@ impl Unfolding<'_> {
                 self.turn_to(thread);
                 return Ok(());
             }
-            // It is no operation.
+            // A dependence is not an operation.
             What::After => return Ok(()),
             &What::WaitRange { kind } => {
                 let requests: Vec<u32> = (values[1]..=values[0]).rev().map(age).collect();
@@ -262,7 +262,7 @@ impl Unfolding<'_> {
         }) as u32
     }
 
-    /// The mistake of an operation, with the line of the file in which it stands.
+    /// Adds the line of the file to the mistake of an operation.
     #[cold]
     fn in_line(&self, mut mistake: Diagnostic, file: &str, group: usize, leaf: usize) -> Diagnostic {
         if let Some(line) = self.data.lines.0.get(group).and_then(|lines| lines.get(leaf)) {

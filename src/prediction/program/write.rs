@@ -37,7 +37,7 @@ pub fn write(data: &ProgramData, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The lines of a group as they are written, without those of its loops' ends; for people.
+/// Writes the steps of a group without the lines of its loops' ends; for people.
 pub(super) fn steps(body: &[Statement], around: &mut Vec<u32>, out: &mut dyn Write) -> io::Result<()> {
     let indent = around.len();
     for step in body {
@@ -55,7 +55,7 @@ pub(super) fn steps(body: &[Statement], around: &mut Vec<u32>, out: &mut dyn Wri
     Ok(())
 }
 
-/// Numbers with commas, those that are repeated with their count: `8*16,4`.
+/// Formats numbers with commas, repeated ones with their count: `8*16,4`.
 fn list(values: &[i64]) -> String {
     let run = |run: &[i64]| match run {
         [one] => one.to_string(),
@@ -65,7 +65,7 @@ fn list(values: &[i64]) -> String {
 }
 
 impl Number {
-    /// As it is written: `8192-8*L1`; `around`: the loops around it by depth.
+    /// Formats the number: `8192-8*L1`. `around` has the loops around it by depth.
     pub fn text(&self, around: &[u32]) -> String {
         let mut text = match &self.base {
             Base::Same(value) => value.to_string(),
@@ -80,7 +80,7 @@ impl Number {
 }
 
 impl Operation {
-    /// As it is written, without indentation.
+    /// Formats the operation without indentation.
     pub fn text(&self, around: &[u32]) -> String {
         let mut words = vec![self.what.name().to_owned()];
         let mut numbers = self.numbers.iter().map(|number| number.text(around));
@@ -147,16 +147,16 @@ impl Operation {
 }
 
 impl Group {
-    /// Its operations as they are written.
+    /// Formats the operations of the group.
     pub fn text(&self) -> String {
         let mut out = Vec::new();
-        // Writing to memory does not fail.
+        // A write to memory does not fail.
         let _ = steps(&self.body, &mut Vec::new(), &mut out);
         String::from_utf8_lossy(&out).into_owned()
     }
 }
 
-/// What a number is called where it is wrong.
+/// Returns the name of a number for messages.
 pub(super) fn meaning_name(meaning: Meaning) -> &'static str {
     match meaning {
         Meaning::Peer => "a rank",
