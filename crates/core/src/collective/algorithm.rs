@@ -1,27 +1,27 @@
-//! Algorithms by name, and which of them can do a call.
+//! Algorithms by name, and the calls that each can perform.
 
 use super::call::{Call, Operation, Sizes};
 use super::rules;
 use crate::base::choice::choice;
 
 choice! {
-    /// How a collective is done.
+    /// Algorithm of a collective.
     pub enum Algorithm {
-        /// Everything directly between the root (or each rank) and the others.
+        /// Each message directly between the root (or each rank) and the other ranks.
         Linear = "linear",
         /// Linear, with all messages started at once.
         LinearNonblocking = "linear-nonblocking",
-        /// Linear, each message after the root has asked for it.
+        /// Linear, with each message sent after the root has asked for it.
         LinearSync = "linear-sync",
         /// Along a binomial tree.
         Binomial = "binomial",
-        /// Along a tree in base k (`radix`).
+        /// Along a k-nomial tree (`radix`).
         Knomial = "knomial",
         /// Along a binary tree.
         Binary = "binary",
         /// Along a binary search tree, so that contributions stay in order.
         InOrderBinary = "in-order-binary",
-        /// Along some chains (`chains`), in segments.
+        /// Along several chains (`chains`), in segments.
         Chain = "chain",
         /// Along one chain, in segments.
         Pipeline = "pipeline",
@@ -31,25 +31,25 @@ choice! {
         ScatterRing = "scatter-ring",
         /// Halving, then doubling (or gathering).
         Rabenseifner = "rabenseifner",
-        /// Partners 1, 2, 4 ... apart swap what they have.
+        /// Partners 1, 2, 4 ... apart exchange all they have.
         RecursiveDoubling = "recursive-doubling",
-        /// Partners P/2 ... 2, 1 apart swap halves.
+        /// Partners P/2 ... 2, 1 apart exchange halves.
         RecursiveHalving = "recursive-halving",
-        /// Like recursive doubling, of every second block of what is left: for operators that do not commute.
+        /// Like recursive doubling, with every second remaining block: for operators that do not commute.
         Interleaved = "interleaved",
-        /// Blocks go round.
+        /// Blocks travel around a ring.
         Ring = "ring",
-        /// Bruck's: a power of two of places further on in each round.
+        /// Bruck's algorithm: blocks travel a power of two of places in each round.
         Bruck = "bruck",
-        /// Pairs of blocks between neighbours on either side in turn.
+        /// Neighbours exchange pairs of blocks, with either side in turn.
         NeighborExchange = "neighbor-exchange",
-        /// With one partner after the other, `r xor p` where P is a power of two.
+        /// Exchanges with one partner after the other, `r xor p` if P is a power of two.
         Pairwise = "pairwise",
-        /// To the rank p further on in step p.
+        /// Messages go to the p-th next rank in step p.
         SimpleSpread = "simple-spread",
         /// Linear, with 32 peers at a time.
         Scattered = "scattered",
-        /// A token 2^k places further on in round k.
+        /// A token goes 2^k places on in round k.
         Dissemination = "dissemination",
         /// An allreduce as a reduce and a broadcast.
         ReduceBcast = "reduce-bcast",
@@ -61,7 +61,7 @@ choice! {
 use Algorithm as A;
 
 impl Algorithm {
-    /// The algorithms that there are for a collective.
+    /// Returns the algorithms of a collective.
     pub fn of(collective: Operation) -> &'static [Self] {
         match collective {
             Operation::Barrier => &[A::Dissemination, A::RecursiveDoubling, A::Ring, A::Binomial, A::Linear, A::Bruck],
@@ -107,12 +107,12 @@ impl Algorithm {
 }
 
 impl Algorithm {
-    /// Whether it goes along a tree in a broadcast or reduce, so that the vector may go in segments.
+    /// Returns true for a tree algorithm of a broadcast or reduce, which can send the vector in segments.
     pub fn is_tree(self) -> bool {
         matches!(self, A::Linear | A::Binomial | A::Knomial | A::Binary | A::InOrderBinary | A::Chain | A::Pipeline)
     }
 
-    /// Whether ranks start several messages of this collective before they wait for one.
+    /// Returns true if ranks start several messages of this collective before they wait for one.
     pub fn starts(self, collective: Operation) -> bool {
         match collective {
             Operation::Alltoall | Operation::Alltoallv => matches!(self, A::Linear | A::Scattered),
@@ -122,37 +122,37 @@ impl Algorithm {
     }
 }
 
-/// An algorithm with its numbers.
+/// An algorithm with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Which.
+    /// Algorithm.
     pub algorithm: Algorithm,
-    /// Along a tree, the size of a segment \[B\]; none: in one piece.
+    /// Size of a segment along a tree \[B\]; `None` for one piece.
     pub segment: Option<u64>,
-    /// Number of chains, or base of a k-nomial tree.
+    /// Number of chains, or radix of a k-nomial tree.
     pub fan: u32,
 }
 
-/// Size of a segment in chains and pipelines, where nothing else is said \[B\].
+/// Default size of a segment in chains and pipelines \[B\].
 const SEGMENT: u64 = 64 << 10;
 
 impl Plan {
-    /// An algorithm, in one piece, with chains and base as is usual (4).
+    /// Creates a plan in one piece, with the default number of chains and radix (4).
     pub const fn plain(algorithm: Algorithm) -> Self {
         Self { algorithm, segment: None, fan: 4 }
     }
 
-    /// What a call is done by where an algorithm is asked for: that one if it can do the call, else the closest that
-    /// can.
+    /// Returns the plan of a call for the requested algorithm: that algorithm if it can perform the call,
+    /// else the closest that can.
     ///
-    /// | asked for | where | instead |
+    /// | requested | condition | instead |
     /// |---|---|---|
-    /// | one for another collective | | what the rules of MPICH choose |
+    /// | one for another collective | | the choice by the rules of MPICH |
     /// | `scatter-allgather`; `recursive-doubling` of an allgather; `pairwise`; `interleaved` | P is no power of two | `scatter-ring`; `bruck`; `simple-spread`; `recursive-doubling` |
     /// | `neighbor-exchange` | P is odd | `ring` |
     /// | `interleaved` | blocks differ | `recursive-doubling` |
     /// | a reduce by `knomial`, `binary`, `chain`, `pipeline` | the operator does not commute | `in-order-binary` |
-    /// | an allreduce or a reduce-scatter by `ring`, `pairwise`, `recursive-halving` | the same | `recursive-doubling` |
+    /// | an allreduce or a reduce-scatter by `ring`, `pairwise`, `recursive-halving` | the operator does not commute | `recursive-doubling` |
     pub fn of(call: &Call, algorithm: Algorithm) -> Self {
         let plan = Self::plain(algorithm);
         let plan = match algorithm {
@@ -162,8 +162,8 @@ impl Plan {
         plan.feasible(call)
     }
 
-    /// The same with so many chains, this base and this size of a segment \[B\], where they are given and mean
-    /// something.
+    /// Sets the number of chains, the radix and the size of a segment \[B\], as far as they are given and
+    /// have an effect.
     #[must_use]
     pub fn with(self, chains: Option<u32>, radix: Option<u32>, segment: Option<u64>) -> Self {
         let fan = match self.algorithm {
@@ -174,7 +174,7 @@ impl Plan {
         Self { fan: fan.unwrap_or(self.fan), segment: segment.or(self.segment), ..self }
     }
 
-    /// This plan, or the closest that can do the call.
+    /// Returns this plan, or the closest that can perform the call.
     #[must_use]
     pub(super) fn feasible(self, call: &Call) -> Self {
         if !Algorithm::of(call.collective).contains(&self.algorithm) {

@@ -1,34 +1,35 @@
-//! Allgathers: every rank's block to all.
+//! Allgathers: the block of every rank goes to all ranks.
 
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds};
 
-/// How blocks get to all.
+/// Algorithm of an allgather.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AllgatherAlgorithm {
-    /// A rank passes on to the next what it got last: P - 1 rounds of a block.
+    /// A rank passes on to the next rank the block that it received last: P - 1 rounds of a block.
     Ring,
-    /// In round k partners 2^k apart swap all they have; P is a power of two. log2 P rounds.
+    /// In round k partners 2^k apart exchange all they have; P is a power of two. log2 P rounds.
     RecursiveDoubling,
-    /// In round k a rank sends all it has, or what is missing, to the one 2^k before: ceil(log2 P) rounds for every P.
+    /// In round k a rank sends all it has, or as much as is missing, to the rank 2^k before: ceil(log2 P)
+    /// rounds for every P.
     ///
     /// Source: Bruck et al., IEEE TPDS 8(11), 1997, section 4.
     Bruck,
-    /// Neighbours swap their blocks, then pairs of blocks with the other neighbour and so on in turn; P is even.
-    /// P/2 rounds.
+    /// Neighbours exchange their blocks, then pairs of blocks with the other neighbour, and so on in turn; P
+    /// is even. P/2 rounds.
     ///
-    /// Source: Chen, Zhang, Zhang, Yuan, "Performance evaluation of allgather algorithms on terascale Linux cluster
-    /// with fast Ethernet", HPC Asia 2005.
+    /// Source: Chen, Zhang, Zhang, Yuan, "Performance evaluation of allgather algorithms on terascale Linux
+    /// cluster with fast Ethernet", HPC Asia 2005.
     NeighborExchange,
 }
 
-/// An allgather. Of a broadcast vector that has been scattered, blocks are numbered from the root on.
+/// An allgather. Blocks of a scattered broadcast vector are numbered from the root on.
 #[derive(Clone, Debug)]
 pub(super) struct Allgather {
     pub algorithm: AllgatherAlgorithm,
     pub ranks: u32,
-    /// The rank that has block 0.
+    /// Rank that has block 0.
     pub root: u32,
     pub layout: Layout,
 }
@@ -68,12 +69,13 @@ impl Rounds for Allgather {
                 }
                 let is_even = me.is_multiple_of(2);
                 let pair = me & !1;
-                // Partners are on alternating sides; pairs of blocks come from ever farther on that side.
+                // Partners are on alternating sides; pairs of blocks come from farther and farther on that
+                // side.
                 let partner = if is_even == step.is_multiple_of(2) { plus(me, 1) } else { minus(me, 1) };
                 if step == 0 {
                     return Some(exchange(partner, (me, 1), partner, (partner, 1)));
                 }
-                // The pair that is received in this step.
+                // Pair that is received in this step.
                 let got = |step: u32| {
                     let by = 2 * step.div_ceil(2);
                     if step == 0 {
@@ -116,7 +118,7 @@ impl Rounds for Allgather {
         true
     }
 
-    /// Each rank gets the blocks of all others, each once.
+    /// Each rank gets the blocks of all other ranks, each once.
     fn total(&self) -> u128 {
         u128::from(self.ranks - 1) * self.layout.total()
     }

@@ -1,21 +1,21 @@
-//! All-to-alls: a block of each rank for each.
+//! All-to-alls: each rank has a block for each rank.
 
 use super::call::Sizes;
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds, by_action};
 
-/// In what order blocks go.
+/// Algorithm of an all-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AlltoallAlgorithm {
-    /// All receives and all sends are started, so many peers at a time: those 1, 2, 3 ... further on.
+    /// All receives and all sends are started, for `at_once` peers at a time: those 1, 2, 3 ... places on.
     Started { at_once: u32 },
-    /// In step p a rank sends to the one p further on and receives from the one p before.
+    /// In step p a rank sends to the rank p places on and receives from the rank p places before.
     Shift,
     /// In step p partners are `r` and `r xor p`; P is a power of two.
     Pairwise,
-    /// In round k a rank sends all blocks that still have to move 2^k places on, in one message: ceil(log2 P) messages
-    /// of about half of all blocks.
+    /// In round k a rank sends all blocks that still have to move 2^k places, in one message: ceil(log2 P)
+    /// messages of about half of all blocks.
     ///
     /// Source: Bruck et al., IEEE TPDS 8(11), 1997, section 3.
     Bruck,
@@ -72,7 +72,7 @@ impl Rounds for Alltoall {
         })
     }
 
-    /// What is started at once is a round.
+    /// Messages started together are one round.
     fn round(&self, _: u32, index: u64) -> u64 {
         match self.algorithm {
             AlltoallAlgorithm::Started { at_once } => index / (2 * u64::from(at_once.max(1)) + 1),
@@ -148,7 +148,8 @@ impl Rounds for Alltoall {
 }
 
 impl Alltoall {
-    /// Batches of so many receives, then as many sends, then a wait; with empty blocks left out.
+    /// Returns the action of batches of `at_once` receives, then as many sends, then a wait; empty blocks are
+    /// left out.
     fn started(&self, rank: u32, index: u64, at_once: u32) -> Option<Action> {
         let (others, at_once) = (u64::from(self.ranks) - 1, u64::from(at_once.max(1)));
         let batch = index / (2 * at_once + 1);
@@ -176,21 +177,21 @@ impl Alltoall {
         })
     }
 
-    /// Blocks of one size are sent even if that is 0, others only if there is something in them (where both sides
-    /// know).
+    /// Returns true if a message is left out. Blocks of one size are sent even if they are empty; blocks of
+    /// different sizes are left out if they are empty and both sides know it.
     fn skips(&self, rank: u32, data: Data) -> bool {
         matches!(self.sizes, Sizes::Own { receive: Some(_), .. }) && self.bytes(rank, data) == 0
     }
 }
 
-/// How many numbers below `ranks` have this bit set.
+/// Number of places below `ranks` that have this bit set.
 fn places_with(ranks: u32, bit: u32) -> u32 {
     let (ranks, unit) = (u64::from(ranks), 1u64 << bit);
     let whole = ranks / (2 * unit) * unit;
     (whole + (ranks % (2 * unit)).saturating_sub(unit)) as u32
 }
 
-/// The blocks, as source and destination, that a message of [`Data::Places`] holds.
+/// Returns the blocks in a message of [`Data::Places`], as source and destination.
 pub(super) fn at_places(ranks: u32, sender: u32, bit: u32) -> Vec<(u32, u32)> {
     (0..ranks)
         .filter(|place| place >> bit & 1 == 1)

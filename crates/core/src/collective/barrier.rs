@@ -5,17 +5,18 @@ use super::fold::{Butterfly, Fold, Place};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds};
 
-/// A barrier in which every rank does the same.
+/// A barrier in which all ranks do the same.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Barrier {
-    /// In round k a rank tells the one 2^k further on and hears from the one 2^k before: ceil(log2 P) rounds.
+    /// In round k a rank signals the rank 2^k places on and waits for the rank 2^k before: ceil(log2 P)
+    /// rounds.
     ///
     /// Source: Hensgen, Finkel, Manber, "Two algorithms for barrier synchronization", IJPP 17(1), 1988.
     Dissemination { ranks: u32 },
-    /// In round k partners are 2^k apart; ranks beyond the largest power of two report to one below it first and hear
-    /// from it in the end.
+    /// In round k partners are 2^k apart. Ranks beyond the largest power of two first report to a rank below
+    /// it, and hear from it at the end.
     RecursiveDoubling { ranks: u32 },
-    /// A token goes round twice.
+    /// A token goes around the ring twice.
     Ring { ranks: u32 },
 }
 
@@ -48,7 +49,7 @@ impl Rounds for Barrier {
                     return None;
                 }
                 let (to, from) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
-                // Rank 0 starts each round; the others pass it on.
+                // Rank 0 starts each round; the other ranks pass it on.
                 let sends = index.is_multiple_of(2) == (rank == 0);
                 let (data, then) = (Data::Token, Then::Keep);
                 Some(if sends { Action::Send { to, data } } else { Action::Receive { from, data, then } })

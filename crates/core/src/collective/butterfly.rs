@@ -1,13 +1,14 @@
-//! Reductions by butterflies: allreduce by recursive doubling, and Rabenseifner's halving with what follows it.
+//! Reductions by butterflies: allreduce by recursive doubling, and Rabenseifner's halving with its second
+//! phase.
 
 use super::data::{Data, Then};
 use super::fold::{Butterfly, Fold, Place, group, side};
 use super::layout::Layout;
 use super::rounds::{Action, Rounds};
 
-/// Allreduce by recursive doubling: partners 1, 2, 4 ... apart swap whole vectors and combine them.
+/// Allreduce by recursive doubling: partners 1, 2, 4 ... apart exchange whole vectors and combine them.
 ///
-/// K rounds, and two more where ranks are folded; contributions are combined in the order of ranks.
+/// K rounds, and two more if ranks are folded; contributions are combined in the order of ranks.
 #[derive(Clone, Debug)]
 pub(super) struct RecursiveDoubling {
     pub layout: Layout,
@@ -60,20 +61,21 @@ impl RecursiveDoubling {
     }
 }
 
-/// What a halving is for.
+/// Purpose of a halving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Halves {
-    /// Each member is left with one combined segment.
+    /// Each member ends with one combined segment.
     Reduce,
-    /// The same, and then they give each other their segments: Rabenseifner's allreduce.
+    /// Each member ends with one combined segment, and then all exchange their segments: Rabenseifner's
+    /// allreduce.
     Allreduce,
 }
 
-/// Reduction by recursive halving: partners 1, 2, 4 ... apart swap halves of what they have left.
+/// Reduction by recursive halving: partners 1, 2, 4 ... apart exchange halves of what they have left.
 ///
-/// The vector is in 2^K segments. After k rounds member n has `2^(K-k)` of them, those whose number begins with the
-/// last k bits of n in reverse, with the contributions of all members that differ from n in the last k bits only.
-/// Contributions are combined in the order of ranks.
+/// The vector is in 2^K segments. After k rounds member n has `2^(K-k)` of them: those whose number begins
+/// with the last k bits of n in reverse. They hold the contributions of all members that differ from n in the
+/// last k bits only. Contributions are combined in the order of ranks.
 #[derive(Clone, Debug)]
 pub(super) struct Halving {
     pub layout: Layout,
@@ -81,14 +83,14 @@ pub(super) struct Halving {
     pub halves: Halves,
 }
 
-/// The segments that member n has after so many rounds: the first and how many.
+/// Returns the segments that member n has after `rounds` rounds: the first, and their number.
 fn left(fold: Fold, member: u32, rounds: u32) -> (u32, u32) {
     let count = 1 << (fold.log - rounds);
     let reversed = if fold.log == 0 { 0 } else { member.reverse_bits() >> (32 - fold.log) };
     (reversed & !(count - 1), count)
 }
 
-/// These segments of the layout.
+/// Names these segments of the layout.
 fn blocks((first, count): (u32, u32)) -> Data {
     Data::Blocks { first, count }
 }
@@ -139,7 +141,8 @@ impl Rounds for Halving {
         Some(self.exchanges())
     }
 
-    /// Members swap halves, quarters ... of the vector: all but one segment in all; and back, where they do.
+    /// Members exchange halves, quarters ... of the vector, in total all but one segment; an allreduce does
+    /// so twice.
     fn total(&self) -> u128 {
         let ways = 1 + u128::from(self.returns());
         let (others, folded) = (u128::from(self.fold.members() - 1), u128::from(self.fold.folded));
@@ -167,11 +170,11 @@ impl Halving {
     }
 }
 
-/// Gathers at the root what a [`Halving`] has left at the members, in reverse order.
+/// Gather at the root, in reverse order, of the segments that a [`Halving`] has left at the members.
 #[derive(Clone, Debug)]
 pub(super) struct FoldedGather {
     pub layout: Layout,
-    /// As in the halving; the root is a member.
+    /// Fold of the halving; the root is a member.
     pub fold: Fold,
     pub root: u32,
 }
@@ -183,7 +186,7 @@ impl Rounds for FoldedGather {
         if !is_member || index >= u64::from(self.fold.log) {
             return None;
         }
-        // From the last round of the halving back to the first; whoever has given away what it had is done.
+        // From the last round of the halving back to the first; a member that has sent its segments is done.
         let bit = self.fold.log - 1 - index as u32;
         if (member ^ root) >> (bit + 1) != 0 {
             return None;

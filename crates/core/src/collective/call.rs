@@ -1,4 +1,4 @@
-//! Calls: which collective is meant, on how many ranks, and how much data.
+//! Calls: the collective operation, its ranks, and the amount of data.
 
 use std::sync::Arc;
 
@@ -8,94 +8,96 @@ use crate::base::choice::choice;
 choice! {
     /// A collective operation of MPI.
     pub enum Operation {
-        /// Nobody leaves before everybody has come.
+        /// No rank leaves before all have arrived.
         Barrier = "barrier",
-        /// What the root has goes to all.
+        /// The root's data go to all ranks.
         Bcast = "bcast",
-        /// The combination of what all have, for the root.
+        /// The combined data of all ranks go to the root.
         Reduce = "reduce",
-        /// The combination of what all have, for all.
+        /// The combined data of all ranks go to all ranks.
         Allreduce = "allreduce",
-        /// A block of each, for the root.
+        /// A block of each rank goes to the root.
         Gather = "gather",
-        /// The same with blocks of different sizes.
+        /// A gather with blocks of different sizes.
         Gatherv = "gatherv",
-        /// A block for each, from the root.
+        /// A block for each rank comes from the root.
         Scatter = "scatter",
-        /// The same with blocks of different sizes.
+        /// A scatter with blocks of different sizes.
         Scatterv = "scatterv",
-        /// A block of each, for all.
+        /// A block of each rank goes to all ranks.
         Allgather = "allgather",
-        /// The same with blocks of different sizes.
+        /// An allgather with blocks of different sizes.
         Allgatherv = "allgatherv",
-        /// A block of each for each.
+        /// Each rank sends a block to each rank.
         Alltoall = "alltoall",
-        /// The same with blocks of different sizes.
+        /// An alltoall with blocks of different sizes.
         Alltoallv = "alltoallv",
-        /// The combination of what all have, a block of it for each.
+        /// The data of all ranks are combined, and each rank gets a block of the result.
         ReduceScatter = "reduce-scatter",
-        /// The same with blocks of one size.
+        /// A reduce-scatter with blocks of one size.
         ReduceScatterBlock = "reduce-scatter-block",
-        /// The combination of what the ranks up to this one have.
+        /// Each rank gets the combined data of the ranks up to and including itself.
         Scan = "scan",
-        /// The combination of what the ranks before this one have.
+        /// Each rank gets the combined data of the ranks before it.
         Exscan = "exscan",
     }
 }
 
 impl Operation {
-    /// Whether one rank gives or gets what the others get or give.
+    /// Returns true if one rank, the root, is the source or the destination of all data.
     pub fn has_root(self) -> bool {
         matches!(self, Self::Bcast | Self::Reduce | Self::Gather | Self::Gatherv | Self::Scatter | Self::Scatterv)
     }
 
-    /// Whether what is combined or sent on is a vector of one size, instead of a block for each rank.
+    /// Returns true if the data are a vector of one size, instead of a block for each rank.
     pub fn is_of_vectors(self) -> bool {
         matches!(self, Self::Bcast | Self::Reduce | Self::Allreduce | Self::Scan | Self::Exscan)
     }
 }
 
-/// How much data a call moves.
+/// Amount of data that a call moves.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Sizes {
-    /// The same everywhere \[B\]: the whole of a vector (bcast, reduce, allreduce, scan, exscan), or a block of a rank.
+    /// One size \[B\]: of the whole vector (bcast, reduce, allreduce, scan, exscan), or of each rank's block.
     Equal(u64),
-    /// A block for each rank. Linear algorithms look at a rank's own block and, at the root, at all.
+    /// A size for each rank's block. Linear algorithms evaluate a rank's own block and, at the root, all
+    /// blocks.
     Counts(Arc<Blocks>),
-    /// What one rank of an all-to-all sends to each and receives from each \[B\]: an expansion made of it is this
-    /// rank's alone.
+    /// Sizes that one rank of an all-to-all sends to each and receives from each \[B\]. An expansion made
+    /// from it is valid for this rank only.
     Own {
-        /// To each rank.
+        /// Bytes to each rank.
         send: Arc<[u64]>,
-        /// From each rank, where that is known (of all ranks or of none): then empty blocks are not sent.
+        /// Bytes from each rank, if they are known (for all ranks or for none): then empty blocks are not
+        /// sent.
         receive: Option<Arc<[u64]>>,
     },
 }
 
-/// A collective as it is called.
+/// A call of a collective.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
-    /// Which.
+    /// Operation.
     pub collective: Operation,
     /// Number of ranks of the communicator, at least 1.
     pub ranks: u32,
-    /// The root, where there is one; below `ranks`.
+    /// Root, if the operation has one; below `ranks`.
     pub root: u32,
-    /// How much.
+    /// Amount of data.
     pub sizes: Sizes,
-    /// Size of an element \[B\]: where a vector is split, it is split between elements. At least 1.
+    /// Size of an element \[B\], at least 1: vectors are split between elements.
     pub element: u64,
-    /// Whether the operator commutes, so that contributions may be combined in any order.
+    /// True if the operator commutes, so that contributions may be combined in any order.
     pub commutative: bool,
 }
 
 impl Call {
-    /// A call with the same size everywhere, root 0 and an operator that commutes.
+    /// Creates a call with one size, root 0 and an operator that commutes.
     pub fn equal(collective: Operation, ranks: u32, bytes: u64) -> Self {
         Self { collective, ranks, root: 0, sizes: Sizes::Equal(bytes), element: 1, commutative: true }
     }
 
-    /// A call with a block of so many bytes for each rank.
+    /// Creates a call with a block of `counts[r]` bytes for rank r.
     ///
     /// Cost: O(P), once for all ranks that share it.
     pub fn counts(collective: Operation, counts: &[u64]) -> Self {
@@ -103,22 +105,22 @@ impl Call {
         Self { sizes, ..Self::equal(collective, counts.len() as u32, 0) }
     }
 
-    /// The same with another root.
+    /// Returns the call with another root.
     #[must_use]
     pub fn rooted(mut self, root: u32) -> Self {
         self.root = root;
         self
     }
 
-    /// The same with elements of so many bytes.
+    /// Returns the call with elements of `bytes` bytes.
     #[must_use]
     pub fn of_elements(mut self, bytes: u64) -> Self {
         self.element = bytes.max(1);
         self
     }
 
-    /// The same with elements of a size that is not known: vectors are split every 8 bytes where that comes out even,
-    /// else every 4, else anywhere.
+    /// Returns the call with elements of unknown size: vectors are split at multiples of 8 bytes if their
+    /// size is one, else of 4 bytes, else anywhere.
     #[must_use]
     pub fn of_usual_elements(self) -> Self {
         let splits = matches!(self.collective, Operation::Bcast | Operation::Reduce | Operation::Allreduce);
@@ -131,14 +133,14 @@ impl Call {
         }
     }
 
-    /// The same with an operator that does not commute.
+    /// Returns the call with an operator that does not commute.
     #[must_use]
     pub fn in_order(mut self) -> Self {
         self.commutative = false;
         self
     }
 
-    /// Bytes of all blocks together, or of the vector \[B\].
+    /// Size of all blocks together, or of the vector \[B\].
     pub fn total(&self) -> u64 {
         let blocks = match self.collective {
             Operation::Barrier => 0,
@@ -152,7 +154,7 @@ impl Call {
         }
     }
 
-    /// Bytes of a rank's block on average, or of the vector \[B\].
+    /// Mean size of a rank's block, or size of the vector \[B\].
     pub fn mean(&self) -> u64 {
         match &self.sizes {
             Sizes::Equal(bytes) => *bytes,

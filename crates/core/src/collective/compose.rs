@@ -1,4 +1,4 @@
-//! Which phases make up a collective by an algorithm.
+//! Composition of algorithms from phases.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -19,7 +19,7 @@ use super::tree_phase::{Move, TreeDown, TreeUp};
 
 type Phases = SmallVec<[Phase; 2]>;
 
-/// The phases of a call; `plan` can do it.
+/// Returns the phases of a call; `plan` must be able to perform it.
 pub(super) fn phases(call: &Call, plan: Plan) -> Phases {
     if call.ranks <= 1 {
         return Phases::new();
@@ -38,7 +38,8 @@ pub(super) fn phases(call: &Call, plan: Plan) -> Phases {
     }
 }
 
-/// A broadcast of `total` bytes \[B\] along one chain, in so many segments as even as can be.
+/// Returns the phases of a broadcast of `total` bytes \[B\] along one chain, in `segments` segments as even
+/// as possible.
 pub(super) fn pipeline(ranks: u32, root: u32, total: u64, segments: u32) -> Phases {
     if ranks <= 1 {
         return Phases::new();
@@ -47,12 +48,12 @@ pub(super) fn pipeline(ranks: u32, root: u32, total: u64, segments: u32) -> Phas
     smallvec![Phase::TreeDown(TreeDown { tree: Tree::new(Shape::Chains(1), ranks, root), layout })]
 }
 
-/// The vector of a call, in as many bytes.
+/// Size of the vector of a call \[B\].
 fn vector(call: &Call) -> u64 {
     call.total()
 }
 
-/// A block for each rank.
+/// Returns the layout with a block for each rank.
 fn blocks(call: &Call) -> Layout {
     match &call.sizes {
         Sizes::Equal(bytes) => Layout::Equal { bytes: *bytes, blocks: call.ranks },
@@ -119,7 +120,7 @@ fn reduce(call: &Call, plan: Plan) -> Phases {
     }
     let shape = shape(plan);
     let layout = Layout::segments(vector(call), plan.segment, call.element);
-    // A tree that keeps the order of ranks may have another root: then the result moves in the end.
+    // A tree that keeps the order of ranks may have another root: then the result moves at the end.
     let start = match shape {
         Shape::InOrder => Tree::new(shape, ranks, root).root,
         Shape::Flat => root,

@@ -1,4 +1,4 @@
-//! A collective in steps: what each rank does, one after the other.
+//! Expansion of a collective into the steps of each rank.
 
 use smallvec::SmallVec;
 
@@ -8,58 +8,58 @@ use super::compose;
 use super::phase::Phase;
 use super::rounds::Action;
 
-/// What a rank does next in a collective; ranks are numbered within the communicator.
+/// Next step of a rank in a collective; ranks are numbered within the communicator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Sends, and goes on when the message may be forgotten (a blocking send).
+    /// Sends, and returns when the buffer may be used again (a blocking send).
     Send {
-        /// Who gets it.
+        /// Receiver.
         to: u32,
         /// Size \[B\].
         bytes: u64,
     },
-    /// Receives, and goes on when the message is there.
+    /// Receives, and returns when the message has arrived.
     Receive {
-        /// Who sends it.
+        /// Sender.
         from: u32,
         /// Size \[B\].
         bytes: u64,
     },
-    /// Sends and receives at once, and goes on when both are done.
+    /// Sends and receives at once, and returns when both are done.
     Exchange {
-        /// Who gets what is sent.
+        /// Receiver of the sent message.
         to: u32,
-        /// Size of what is sent \[B\].
+        /// Size of the sent message \[B\].
         send_bytes: u64,
-        /// Who sends what is received.
+        /// Sender of the received message.
         from: u32,
-        /// Size of what is received \[B\].
+        /// Size of the received message \[B\].
         receive_bytes: u64,
     },
-    /// Starts to send, and goes on at once.
+    /// Starts a send, and returns at once.
     StartSend {
-        /// Who gets it.
+        /// Receiver.
         to: u32,
         /// Size \[B\].
         bytes: u64,
     },
-    /// Starts to receive, and goes on at once.
+    /// Starts a receive, and returns at once.
     StartReceive {
-        /// Who sends it.
+        /// Sender.
         from: u32,
         /// Size \[B\].
         bytes: u64,
     },
-    /// Waits for everything that it has started.
+    /// Waits for all messages that it has started.
     WaitAll,
-    /// Combines so many bytes of two operands.
+    /// Combines two operands.
     Reduce {
         /// Size of one operand \[B\].
         bytes: u64,
     },
 }
 
-/// Where a rank is in an expansion; starts at the default.
+/// Position of a rank in an expansion; the default is the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cursor {
     index: u64,
@@ -68,30 +68,30 @@ pub struct Cursor {
     phase: u8,
 }
 
-/// A collective in steps.
+/// A collective as the steps of each rank.
 ///
-/// Messages of two ranks match in the order in which they are sent: sender and receiver agree on it. Different calls
-/// on one communicator must be kept apart by their tags.
+/// Messages between two ranks match in the order in which they are sent: sender and receiver agree on it.
+/// Tags must keep different calls on one communicator apart.
 #[derive(Clone, Debug)]
 pub struct Expansion {
     pub(super) phases: SmallVec<[Phase; 2]>,
 }
 
 impl Expansion {
-    /// The expansion of a call by an algorithm.
+    /// Expands a call by an algorithm.
     ///
-    /// Where the algorithm cannot do this call (no such algorithm for the operation, a number of ranks it is not made
-    /// for, an operator that does not commute), a close one that can is taken: [`Plan::of`] says which.
+    /// If the algorithm cannot perform this call, the closest that can is taken, as in [`Plan::of`]. It may
+    /// not exist for the operation, not support the number of ranks, or need an operator that commutes.
     pub fn new(call: &Call, algorithm: Algorithm) -> Self {
         Self::of(call, Plan::of(call, algorithm))
     }
 
-    /// The expansion of a call by a plan, or by the closest that can do the call.
+    /// Expands a call by a plan, or by the closest that can perform the call.
     pub fn of(call: &Call, plan: Plan) -> Self {
         Self { phases: compose::phases(call, plan.feasible(call)) }
     }
 
-    /// The next step of a rank, and moves the cursor on; `None` when the rank is done.
+    /// Returns the next step of a rank and advances the cursor; `None` when the rank is done.
     ///
     /// Cost: constant for most algorithms, O(log P) in trees.
     pub fn next(&self, rank: u32, cursor: &mut Cursor) -> Option<Step> {
@@ -128,7 +128,7 @@ impl Expansion {
         }
     }
 
-    /// All steps of a rank.
+    /// Returns all steps of a rank.
     pub fn steps(&self, rank: u32) -> impl Iterator<Item = Step> + '_ {
         let mut cursor = Cursor::default();
         std::iter::from_fn(move || self.next(rank, &mut cursor))

@@ -1,42 +1,42 @@
 //! Butterflies: exchanges between ranks whose numbers differ in one bit.
 //!
-//! They are made for 2^K ranks. Of other numbers, F = P - 2^K ranks are folded first: each gives what it has to a
-//! neighbour, which acts for both, and gets its result from it in the end. The other ranks, the members, are numbered
-//! from 0.
+//! Butterflies need 2^K ranks. For other numbers of ranks, F = P - 2^K ranks are folded first: each gives its
+//! data to a neighbour, which acts for both, and gets its result from that neighbour at the end. The
+//! remaining ranks, the members, are numbered from 0.
 //!
 //! Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, sections 4.4 and 4.5.
 
 use super::data::Then;
 
-/// Which ranks are members.
+/// Division of the ranks into members and folded ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fold {
-    /// K.
+    /// Logarithm of the number of members, K.
     pub log: u32,
-    /// F.
+    /// Number of folded ranks, F.
     pub folded: u32,
     who: Who,
 }
 
-/// Who is folded.
+/// Choice of the folded ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Who {
     /// The last F ranks, into the first ones.
     Last,
-    /// Of the pairs (0, 1), (2, 3) ... the first of each.
+    /// The first of each pair (0, 1), (2, 3) ...
     First,
-    /// Of the pairs the second, but never this rank: then its neighbour is.
+    /// The second of each pair, except this rank: then the first.
     But(u32),
 }
 
-/// Where a rank is in a butterfly.
+/// Position of a rank in a butterfly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    /// A folded rank gives what it has to a member.
+    /// A folded rank gives its data to a member.
     GiveUp { to: u32 },
-    /// A member gets what a folded rank has.
+    /// A member gets the data of a folded rank.
     TakeOver { from: u32 },
-    /// The member with this number is in this round.
+    /// The member with this number takes part in this round.
     Round { member: u32, round: u32 },
     /// A member gives a folded rank the result.
     GiveBack { to: u32 },
@@ -50,17 +50,17 @@ impl Fold {
         Self { log, folded: ranks - (1 << log), who }
     }
 
-    /// The ranks beyond a power of two are folded: contributions are no longer in the order of ranks.
+    /// Folds the ranks beyond a power of two: contributions are not in the order of ranks any more.
     pub fn beyond(ranks: u32) -> Self {
         Self::new(ranks, Who::Last)
     }
 
-    /// Neighbours are folded, the first of each pair into the second: contributions stay in order.
+    /// Folds neighbours, the first of each pair into the second: contributions stay in order.
     pub fn pairs(ranks: u32) -> Self {
         Self::new(ranks, Who::First)
     }
 
-    /// Neighbours are folded, and this rank is a member.
+    /// Folds neighbours such that `root` is a member.
     pub fn keeping(ranks: u32, root: u32) -> Self {
         Self::new(ranks, Who::But(root))
     }
@@ -75,7 +75,7 @@ impl Fold {
         1 << self.log
     }
 
-    /// The member in this pair.
+    /// Returns the rank of a pair that is the member.
     fn survivor(&self, pair: u32) -> u32 {
         match self.who {
             Who::Last => pair,
@@ -84,7 +84,7 @@ impl Fold {
         }
     }
 
-    /// The rank of a member.
+    /// Returns the rank of a member.
     pub fn rank(&self, member: u32) -> u32 {
         match self.who {
             Who::Last => member,
@@ -93,7 +93,7 @@ impl Fold {
         }
     }
 
-    /// The number of a rank, and whether it is the member (or folded into it).
+    /// Returns the member that a rank is or is folded into, and true if the rank is the member itself.
     pub fn member(&self, rank: u32) -> (u32, bool) {
         match self.who {
             Who::Last if rank >= self.members() => (rank - self.members(), false),
@@ -103,7 +103,7 @@ impl Fold {
         }
     }
 
-    /// The rank that is folded into a member.
+    /// Returns the rank that is folded into a member.
     pub fn folded_into(&self, member: u32) -> Option<u32> {
         (member < self.folded).then(|| match self.who {
             Who::Last => member + self.members(),
@@ -111,13 +111,14 @@ impl Fold {
         })
     }
 
-    /// The ranks that a range of members stands for, where neighbours are folded: the first one and how many.
+    /// Returns the ranks that a range of members acts for if neighbours are folded: the first, and their
+    /// number.
     pub fn ranks_of(&self, first: u32, count: u32) -> (u32, u32) {
         let start = |member: u32| member + member.min(self.folded);
         (start(first), start(first + count) - start(first))
     }
 
-    /// The ranks that these members stand for.
+    /// Returns the ranks that these members act for.
     pub fn stood_for(&self, members: impl Iterator<Item = u32>) -> Vec<u32> {
         let mut ranks: Vec<u32> =
             members.flat_map(|member| self.folded_into(member).into_iter().chain([self.rank(member)])).collect();
@@ -129,21 +130,21 @@ impl Fold {
 /// Exchanges between the members of a fold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Butterfly {
-    /// Its members.
+    /// Fold whose members take part.
     pub fold: Fold,
-    /// Number of exchanges of a member.
+    /// Number of exchanges of each member.
     pub exchanges: u64,
-    /// Set when folded ranks get the result.
+    /// Set if folded ranks get the result.
     pub returns: bool,
 }
 
 impl Butterfly {
-    /// An exchange for each bit of a member's number.
+    /// Creates a butterfly with an exchange for each bit of a member's number.
     pub fn of(fold: Fold, returns: bool) -> Self {
         Self { fold, exchanges: u64::from(fold.log), returns }
     }
 
-    /// Where a rank is at this index; `None` when it is done.
+    /// Returns the position of a rank at this index; `None` when it is done.
     pub fn place(&self, rank: u32, index: u64) -> Option<Place> {
         let rounds = self.exchanges;
         let (member, is_member) = self.fold.member(rank);
@@ -165,7 +166,7 @@ impl Butterfly {
         }
     }
 
-    /// Rounds before the exchanges.
+    /// Number of rounds before the exchanges.
     fn before(&self) -> u64 {
         u64::from(self.fold.folded > 0)
     }
@@ -175,7 +176,7 @@ impl Butterfly {
         self.exchanges + self.before() * (1 + u64::from(self.returns))
     }
 
-    /// The round of what a rank does at this index.
+    /// Returns the round of a rank's action at this index.
     pub fn round(&self, rank: u32, index: u64) -> u64 {
         match self.place(rank, index) {
             None | Some(Place::GiveUp { .. } | Place::TakeOver { .. }) => 0,
@@ -192,7 +193,7 @@ impl Butterfly {
         }
     }
 
-    /// The index at which a rank sends its message of this number.
+    /// Returns the index at which a rank sends its message of this number.
     pub fn send(&self, rank: u32, number: u64) -> u64 {
         match self.fold.member(rank) {
             (_, false) => number,
@@ -212,12 +213,12 @@ impl Butterfly {
     }
 }
 
-/// Where a contribution of `from` goes in that of `to`.
+/// Returns the side on which a contribution of `from` is combined with that of `to`.
 pub(super) fn side(from: u32, to: u32) -> Then {
     if from < to { Then::Left } else { Then::Right }
 }
 
-/// The members that differ from this one in the lowest bits only.
+/// Returns the members that differ from this one in the lowest bits only.
 pub(super) fn group(member: u32, bits: u32) -> std::ops::Range<u32> {
     let first = member >> bits << bits;
     first..first + (1 << bits)

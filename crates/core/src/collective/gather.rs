@@ -1,11 +1,11 @@
-//! Gathering blocks at a root and scattering them from it.
+//! Gathers of blocks at a root, and scatters from it.
 
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds, by_action};
 use super::tree::{Shape, Tree};
 
-/// Which direction blocks go.
+/// Direction of the blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Direction {
     /// To the root.
@@ -14,26 +14,26 @@ pub(super) enum Direction {
     Scatter,
 }
 
-/// Blocks along a binomial tree: a rank's message holds the blocks of all ranks below it.
+/// Gather or scatter along a binomial tree: a rank's message holds the blocks of all ranks below it.
 ///
-/// log2 P rounds at the root; a block crosses up to log2 P messages.
+/// log2 P rounds at the root; a block is part of up to log2 P messages.
 #[derive(Clone, Debug)]
 pub(super) struct Subtrees {
     pub direction: Direction,
-    /// Binomial.
+    /// Binomial tree.
     pub tree: Tree,
     pub layout: Layout,
-    /// Whether blocks are numbered from the root on (those of a broadcast vector) instead of by rank.
+    /// True if blocks are numbered from the root on (those of a broadcast vector) instead of by rank.
     pub from_root: bool,
 }
 
 impl Subtrees {
-    /// A binomial tree.
+    /// Creates a phase on a binomial tree.
     pub fn new(direction: Direction, ranks: u32, root: u32, layout: Layout) -> Self {
         Self { direction, tree: Tree::new(Shape::Binomial, ranks, root), layout, from_root: false }
     }
 
-    /// The blocks of a rank and all below it.
+    /// Returns the blocks of a rank and all ranks below it.
     fn data(&self, rank: u32) -> Data {
         let Tree { ranks, root, .. } = self.tree;
         let place = if rank >= root { rank - root } else { rank + (ranks - root) };
@@ -41,7 +41,7 @@ impl Subtrees {
         Data::Blocks { first: if self.from_root { place } else { rank }, count: reach.min(ranks - place) }
     }
 
-    /// A short vector that is scattered has no piece for the last ranks: these get no message.
+    /// Returns true if a message is left out: a short vector has no piece for the last ranks.
     fn is_empty(&self, data: Data) -> bool {
         match data {
             Data::Blocks { first, count } if self.from_root => self.layout.bytes(first, count) == 0,
@@ -54,7 +54,7 @@ impl Rounds for Subtrees {
     fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let (children, parent) = (self.tree.children(rank), self.tree.parent(rank));
         let index = u32::try_from(index).ok()?;
-        // With the parent last in a gather and first in a scatter.
+        // The parent comes last in a gather and first in a scatter.
         let position = match (self.direction, parent) {
             (Direction::Gather, Some(to)) if index == children => {
                 return Some(Action::Send { to, data: self.data(rank) });
@@ -91,13 +91,13 @@ impl Rounds for Subtrees {
         self.tree.ranks
     }
 
-    /// log2 P, but for a vector of one piece, which the root keeps.
+    /// log2 P; but 0 for a vector of one piece, which the root keeps.
     fn rounds(&self) -> u64 {
         let one_piece = self.from_root && u128::from(self.layout.start(1)) == self.layout.total();
         if one_piece { 0 } else { u64::from(ceil_log2(self.tree.ranks)) }
     }
 
-    /// A message that goes 2^k places is in round k of a gather; of a scatter in round k from the last.
+    /// A message over 2^k places is in round k of a gather, and in round k from the last of a scatter.
     fn round(&self, rank: u32, index: u64) -> u64 {
         let (children, parent) = (u64::from(self.tree.children(rank)), self.tree.parent(rank));
         let last = u64::from(ceil_log2(self.tree.ranks)) - 1;
@@ -112,7 +112,7 @@ impl Rounds for Subtrees {
     }
 }
 
-/// How the root of a linear algorithm does it.
+/// Posting of messages at the root of a linear algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RootPosting {
     /// One after the other.
@@ -123,7 +123,8 @@ pub(super) enum RootPosting {
     Synchronised,
 }
 
-/// Each block in a message of its own between its rank and the root; empty blocks are not sent.
+/// Linear gather or scatter: each block in its own message between its rank and the root; empty blocks are
+/// not sent.
 #[derive(Clone, Debug)]
 pub(super) struct Linear {
     pub direction: Direction,
@@ -235,12 +236,12 @@ impl Rounds for Linear {
 }
 
 impl Linear {
-    /// Which of the others a rank is, in the order of ranks.
+    /// Position of a rank among the ranks without the root.
     fn turn(&self, rank: u32) -> u64 {
         u64::from(rank) - u64::from(rank > self.root)
     }
 
-    /// Size of a block, where all have one \[B\].
+    /// Size of a block, if all have the same \[B\].
     fn equal_blocks(&self) -> Option<u64> {
         match self.layout {
             Layout::Equal { bytes, .. } => Some(bytes),

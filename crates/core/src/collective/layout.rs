@@ -1,17 +1,17 @@
-//! Layouts: how a range of bytes is divided into the blocks that algorithms move.
+//! Layouts: division of a range of bytes into the blocks that algorithms move.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Sizes of the ranks' blocks, as sums: so that the size of any range of blocks is one subtraction.
+/// Sizes of the ranks' blocks as prefix sums, so that the size of any range of blocks is one subtraction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Blocks {
-    /// Where each block begins, and where the last ends \[B\].
+    /// Start of each block, and the end of the last \[B\].
     starts: Vec<u64>,
 }
 
 impl Blocks {
-    /// From the size of each block \[B\].
+    /// Creates the sums from the size of each block \[B\].
     pub fn new(counts: &[u64]) -> Self {
         let mut starts = Vec::with_capacity(counts.len() + 1);
         let mut sum = 0u64;
@@ -23,18 +23,18 @@ impl Blocks {
         Self { starts }
     }
 
-    /// All blocks together \[B\].
+    /// Total size \[B\].
     pub fn total(&self) -> u64 {
         self.starts[self.starts.len() - 1]
     }
 
-    /// Whether these are the sizes.
+    /// Returns true if these are the sizes.
     pub fn are(&self, counts: &[u64]) -> bool {
         self.starts.len() == counts.len() + 1
             && self.starts.windows(2).zip(counts).all(|(pair, &count)| pair[1] - pair[0] == count)
     }
 
-    /// Whether all blocks have one size.
+    /// Returns true if all blocks have the same size.
     pub fn are_equal(&self) -> bool {
         let mut sizes = self.starts.windows(2).map(|pair| pair[1] - pair[0]);
         let first = sizes.next();
@@ -42,35 +42,38 @@ impl Blocks {
     }
 }
 
-/// Blocks that follow each other.
+/// Consecutive blocks.
 #[derive(Clone, Debug)]
 pub(super) enum Layout {
     /// `blocks` blocks of `bytes` each.
     Equal { bytes: u64, blocks: u32 },
-    /// `blocks` blocks of `piece` bytes each of a vector of `total` bytes: the last ones are shorter, or empty.
+    /// `blocks` blocks of `piece` bytes each of a vector of `total` bytes; the last ones are shorter, or
+    /// empty.
     Pieces { total: u64, piece: u64, blocks: u32 },
-    /// `blocks` blocks of a vector of `total` bytes, the first ones longer by an element where it does not come out
-    /// even.
+    /// `blocks` blocks of a vector of `total` bytes; the first ones are longer by an element if the division
+    /// leaves a rest.
     Even { total: u64, blocks: u32, element: u64 },
     /// A block for each rank.
     Ranks(Arc<Blocks>),
 }
 
 impl Layout {
-    /// A vector as one block.
+    /// Creates a layout of a vector as one block.
     pub fn whole(total: u64) -> Self {
         Self::Equal { bytes: total, blocks: 1 }
     }
 
-    /// A vector in segments of so many bytes, rounded down to elements; at least one segment, perhaps empty.
+    /// Divides a vector into segments of `segment` bytes, rounded down to elements; at least one segment,
+    /// perhaps empty.
     pub fn segments(total: u64, segment: Option<u64>, element: u64) -> Self {
         let piece = segment.map_or(total, |bytes| (bytes / element * element).max(element)).max(1);
-        // A pipeline of more segments than can be counted is none.
+        // If the segments are too many to count, they are made larger.
         let blocks = u32::try_from(total.div_ceil(piece)).unwrap_or(u32::MAX).max(1);
         Self::Pieces { total, piece: piece.max(total.div_ceil(u64::from(blocks))), blocks }
     }
 
-    /// A vector in as many blocks as there are ranks, each but the last ones of the same size rounded up.
+    /// Divides a vector into `blocks` blocks of the same size, rounded up to elements; the last ones are
+    /// shorter.
     pub fn spread(total: u64, blocks: u32, element: u64) -> Self {
         let elements = total.div_ceil(element).div_ceil(u64::from(blocks));
         Self::Pieces { total, piece: elements * element, blocks }
@@ -84,7 +87,7 @@ impl Layout {
         }
     }
 
-    /// All blocks together \[B\].
+    /// Total size \[B\].
     pub fn total(&self) -> u128 {
         match self {
             Self::Equal { bytes, blocks } => u128::from(*bytes) * u128::from(*blocks),
@@ -92,13 +95,13 @@ impl Layout {
         }
     }
 
-    /// The sizes of the smallest and the largest block \[B\].
+    /// Sizes of the smallest and the largest block \[B\].
     pub fn sizes(&self) -> (u64, u64) {
         let sizes = (0..self.blocks()).map(|block| self.bytes(block, 1));
         sizes.fold((u64::MAX, 0), |(least, most), bytes| (least.min(bytes), most.max(bytes)))
     }
 
-    /// Where block `index` begins \[B\]; of the number of blocks: where the last ends.
+    /// Start of block `index` \[B\]; for the number of blocks, the end of the last.
     pub fn start(&self, index: u32) -> u64 {
         match self {
             Self::Equal { bytes, .. } => bytes.saturating_mul(u64::from(index)),
@@ -106,14 +109,14 @@ impl Layout {
             Self::Even { total, blocks, element } => {
                 let (elements, index) = (total / element, u64::from(index));
                 let (each, more) = (elements / u64::from(*blocks), elements % u64::from(*blocks));
-                // What is left of a vector that is no whole number of elements belongs to the last block.
+                // The rest of a vector that is not a whole number of elements belongs to the last block.
                 if index == u64::from(*blocks) { *total } else { (each * index + more.min(index)) * element }
             }
             Self::Ranks(counts) => counts.starts[index as usize],
         }
     }
 
-    /// The bytes of `count` blocks from `first` on, going round from the last block to the first.
+    /// Returns the bytes of `count` blocks from `first` on, continuing with block 0 after the last.
     pub fn ranges(&self, first: u32, count: u32) -> [Range<u64>; 2] {
         let blocks = self.blocks();
         let end = first + count;
@@ -130,7 +133,7 @@ impl Layout {
     }
 }
 
-/// The smallest k with `2^k >= n`; 0 for n = 0.
+/// Returns the smallest k with `2^k >= n`; 0 for n = 0.
 pub(super) fn ceil_log2(n: u32) -> u32 {
     n.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1)
 }

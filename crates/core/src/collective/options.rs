@@ -1,4 +1,4 @@
-//! The table `[collectives]` of a scenario: which algorithms collectives are done by.
+//! The table `[collectives]` of a scenario: algorithms of the collectives.
 
 use super::algorithm::{Algorithm, Plan};
 use super::call::{Call, Operation};
@@ -8,11 +8,11 @@ use crate::diagnostic::{Diagnostic, Located, closest};
 use crate::units::{Bandwidth, Bytes};
 
 choice! {
-    /// Whose rules choose an algorithm where none is named.
+    /// MPI library whose rules choose an algorithm if none is named.
     pub enum Like {
-        /// Those of MPICH, by its tuning variables' defaults.
+        /// MPICH, with the defaults of its tuning variables.
         Mpich = "mpich",
-        /// Those of Open MPI's `tuned` component.
+        /// Open MPI, with its `tuned` component.
         OpenMpi = "open-mpi",
     }
 }
@@ -25,7 +25,7 @@ impl Default for Like {
 }
 
 impl Like {
-    /// What its rules choose for a call.
+    /// Returns the plan that its rules choose for a call.
     pub fn plan(self, call: &Call) -> Plan {
         match self {
             Self::Mpich => rules::mpich::plan(call),
@@ -36,10 +36,10 @@ impl Like {
 
 macro_rules! spec {
     ($($(#[$doc:meta])* $field:ident = $collective:ident,)*) => {
-        /// Which algorithms collectives are done by: whose rules choose, and what is named instead.
+        /// Algorithms of the collectives: the library whose rules choose them, and exceptions by name.
         #[spec(partial, Default)]
         pub struct CollectivesSpec {
-            /// Whose rules choose: `mpich` (the default) or `open-mpi`.
+            /// MPI library whose rules choose: `mpich` (the default) or `open-mpi`.
             pub like: Like,
             $(
                 $(#[$doc])*
@@ -47,23 +47,23 @@ macro_rules! spec {
             )*
             /// Size of a segment along named trees (default 64 KiB in chains and pipelines, else one piece).
             pub segment_size: Option<Located<Bytes>>,
-            /// How fast a rank combines operands of reductions (default: at once).
+            /// Rate at which a rank combines operands of reductions (default: combining is free).
             pub combine: Option<Located<Bandwidth>>,
             /// Number of chains of `chain` (default 4).
             pub chains: Option<Located<u32>>,
-            /// Base of `knomial` (default 4).
+            /// Radix of `knomial` (default 4).
             pub radix: Option<Located<u32>>,
         }
 
         impl CollectivesSpec {
-            /// What is named for a collective.
+            /// Returns the algorithm named for a collective.
             fn named(&self, collective: Operation) -> Option<&Located<String>> {
                 match collective {
                     $(Operation::$collective => self.$field.as_ref(),)*
                 }
             }
 
-            /// What is named for a collective, to be changed.
+            /// Returns the algorithm named for a collective, mutably.
             pub fn named_mut(&mut self, collective: Operation) -> &mut Option<Located<String>> {
                 match collective {
                     $(Operation::$collective => &mut self.$field,)*
@@ -109,7 +109,7 @@ spec! {
 }
 
 impl CollectivesSpec {
-    /// What is wrong with it.
+    /// Returns the mistakes of the table.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         for &collective in Operation::ALL {
@@ -136,7 +136,7 @@ impl CollectivesSpec {
         mistakes
     }
 
-    /// How a call is done. A name that [`CollectivesSpec::check`] would reject counts as none.
+    /// Returns the plan of a call. A name that [`CollectivesSpec::check`] would reject is ignored.
     pub fn plan(&self, call: &Call) -> Plan {
         let named = self.named(call.collective).and_then(|named| {
             Algorithm::of(call.collective).iter().find(|algorithm| algorithm.name() == named.as_str())
@@ -149,7 +149,7 @@ impl CollectivesSpec {
     }
 }
 
-/// The mistake of a name that no algorithm of a collective has.
+/// Reports a name that is not an algorithm of the collective; `None` if it is one.
 pub fn unknown_algorithm(collective: Operation, named: &str) -> Option<Diagnostic> {
     let names: Vec<&str> = Algorithm::of(collective).iter().map(|algorithm| algorithm.name()).collect();
     if names.contains(&named) {

@@ -1,4 +1,4 @@
-//! The families of algorithms, each a phase of a collective.
+//! Families of algorithms, each a phase of a collective.
 
 use super::allgather::Allgather;
 use super::alltoall::Alltoall;

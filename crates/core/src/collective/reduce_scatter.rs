@@ -1,39 +1,41 @@
-//! Reduce-scatters: the combination of what all have, a block of it for each rank.
+//! Reduce-scatters: the data of all ranks are combined, and each rank gets a block of the result.
 
 use super::data::{Data, Then};
 use super::fold::{Butterfly, Fold, Place, group, side};
 use super::layout::Layout;
 use super::rounds::{Action, Rounds, by_action};
 
-/// How blocks are combined.
+/// Algorithm of a reduce-scatter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ReduceScatterAlgorithm {
-    /// A block goes round the ranks and is combined at each: P - 1 rounds of a block. Not in order of ranks.
+    /// A block travels around the ring and is combined at each rank: P - 1 rounds of a block. Not in order of
+    /// ranks.
     Ring,
-    /// In step p a rank sends the block of the one p further on to it, and combines what comes from the one p before.
-    /// Not in order of ranks.
+    /// In step p a rank sends the block of the rank p places on to it, and combines the block from the rank p
+    /// places before. Not in order of ranks.
     Pairwise,
-    /// Members P/2, P/4 ... 1 apart swap the halves that the other side is for. Not in order of ranks.
+    /// Members P/2, P/4 ... 1 apart exchange the halves that belong to the other side. Not in order of ranks.
     RecursiveHalving,
-    /// Members 1, 2, 4 ... apart swap all but the blocks of their own group. In order of ranks.
+    /// Members 1, 2, 4 ... apart exchange all but the blocks of their own group. In order of ranks.
     RecursiveDoubling,
-    /// Members 1, 2, 4 ... apart swap every second block of what they have left: blocks of one size, P a power of two.
-    /// In order of ranks.
+    /// Members 1, 2, 4 ... apart exchange every second block of what they have left: blocks of one size, P a
+    /// power of two. In order of ranks.
     Interleaved,
 }
 
-/// A reduce-scatter; where ranks are folded, members end with the blocks of both, which [`Deliver`] hands over.
+/// A reduce-scatter. If ranks are folded, members end with the blocks of both ranks, which [`Deliver`] hands
+/// over.
 #[derive(Clone, Debug)]
 pub(super) struct ReduceScatter {
     pub algorithm: ReduceScatterAlgorithm,
     pub ranks: u32,
     pub layout: Layout,
-    /// Ring: a rank ends with the block of the rank so many further on.
+    /// Distance from a rank to the rank whose block it ends with (ring only).
     pub ahead: u32,
 }
 
 impl ReduceScatter {
-    /// By a algorithm in which a rank ends with its own block.
+    /// Creates a reduce-scatter in which a rank ends with its own block.
     pub fn new(algorithm: ReduceScatterAlgorithm, ranks: u32, layout: Layout) -> Self {
         Self { algorithm, ranks, layout, ahead: 0 }
     }
@@ -142,11 +144,11 @@ impl ReduceScatter {
         let bit = if self.algorithm == ReduceScatterAlgorithm::RecursiveHalving { fold.log - 1 - round } else { round };
         let other = member ^ (1 << bit);
         let partner = fold.rank(other);
-        // What a member gets in this round, of another that differs from it in this bit.
+        // Data that a member gets in this round, from the member that differs from it in this bit.
         let wanted = |member: u32| match self.algorithm {
-            // The blocks that it is left with.
+            // The blocks that it keeps.
             ReduceScatterAlgorithm::RecursiveHalving => Self::blocks(fold, member >> bit << bit, 1 << bit),
-            // All but those of the group that it gets them from: going round from the end of that to its start.
+            // All blocks but those of the sender's group: from the end of that group around to its start.
             ReduceScatterAlgorithm::RecursiveDoubling => {
                 let group = (member ^ (1 << bit)) >> bit << bit;
                 let (start, own) = fold.ranks_of(group, 1 << bit);
@@ -164,11 +166,11 @@ impl ReduceScatter {
     }
 }
 
-/// Members hand folded ranks their block of what was reduced and scattered.
+/// Delivery of the folded ranks' blocks by the members after a reduce-scatter.
 #[derive(Clone, Debug)]
 pub(super) struct Deliver {
     pub layout: Layout,
-    /// As in the reduce-scatter.
+    /// Fold of the reduce-scatter.
     pub fold: Fold,
 }
 

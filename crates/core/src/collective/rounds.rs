@@ -1,10 +1,10 @@
-//! What an algorithm makes each rank do, as a function of rank and index, and in which round.
+//! Actions of each rank as a function of rank and index, and their rounds.
 
 use super::data::{Data, Then};
 use super::fold::Butterfly;
 use super::layout::Layout;
 
-/// What a rank does next, with data instead of sizes.
+/// Next action of a rank, with data instead of sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
     /// Nothing at this index (an empty block).
@@ -37,7 +37,7 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// What it sends, and to whom.
+    /// Returns the receiver and the data if the action sends.
     pub fn sent(self) -> Option<(u32, Data)> {
         match self {
             Self::Send { to, data } | Self::StartSend { to, data } => Some((to, data)),
@@ -46,29 +46,29 @@ impl Action {
         }
     }
 
-    /// Whether it receives.
+    /// Returns true if the action receives.
     pub fn receives(self) -> bool {
         matches!(self, Self::Receive { .. } | Self::Exchange { .. } | Self::StartReceive { .. })
     }
 }
 
-/// What ranks do in a phase, action by action, and the rounds that this makes.
+/// Actions of the ranks in a phase, and their rounds.
 ///
-/// Both ends of a message agree on its round, and along the actions of a rank rounds never descend. What a rank sends
-/// needs what it has received by then, and that is just what is sent to it in earlier rounds. So the messages of a
-/// phase are told without following it rank by rank: the tests hold the rounds of every algorithm against the order of
-/// actions.
+/// Both ends of a message agree on its round, and rounds never decrease along the actions of a rank. A rank's
+/// message depends on all messages that the rank has received by then, and these are exactly the messages to
+/// it in earlier rounds. So the messages of a phase are known without following it rank by rank. The tests
+/// compare the rounds of every algorithm with the order of actions.
 pub(super) trait Rounds {
-    /// What `rank` does at this index; `None` when it is done.
+    /// Returns the action of `rank` at this index; `None` when it is done.
     fn action(&self, rank: u32, index: u64) -> Option<Action>;
 
-    /// The blocks its messages are made of; none where they are not made of blocks in a row.
+    /// Returns the layout of the blocks in its messages; `None` if messages are not ranges of blocks.
     fn layout(&self) -> Option<&Layout>;
 
     /// Number of ranks.
     fn ranks(&self) -> u32;
 
-    /// The butterfly that it is, where it is one.
+    /// Returns the phase as a butterfly, if it is one.
     fn butterfly(&self) -> Option<Butterfly> {
         None
     }
@@ -78,18 +78,19 @@ pub(super) trait Rounds {
         self.butterfly().map_or(1, |butterfly| butterfly.rounds())
     }
 
-    /// The round of what a rank sends or receives at this index.
+    /// Returns the round of a rank's action at this index.
     fn round(&self, rank: u32, index: u64) -> u64 {
         self.butterfly().map_or(index, |butterfly| butterfly.round(rank, index))
     }
 
-    /// Whether in each round each rank sends one message and receives one, in the action of that number.
+    /// Returns true if in each round each rank sends and receives one message, in the action of that number.
     fn is_regular(&self) -> bool {
         false
     }
 
-    /// Around a ring, where a rank sends the next one its own block or what it has, and then in each round what it got
-    /// in the one before: the block that this rank never sends. `None` for what is not such a ring.
+    /// Returns the block that this rank never sends on a ring; `None` if the phase is no ring. On a ring a
+    /// rank first sends one of its blocks to the next rank, and then in each round the block that it received
+    /// in the round before.
     fn kept_on_ring(&self, rank: u32) -> Option<u32> {
         let _ = rank;
         None
@@ -104,7 +105,7 @@ pub(super) trait Rounds {
         }
     }
 
-    /// The action in which a rank sends its message of this number, from 0.
+    /// Returns the action in which a rank sends its message of this number, from 0.
     fn send(&self, rank: u32, number: u64) -> u64 {
         match self.butterfly() {
             Some(butterfly) => butterfly.send(rank, number),
@@ -122,40 +123,40 @@ pub(super) trait Rounds {
         }
     }
 
-    /// Bytes of all messages \[B\].
+    /// Total size of all messages \[B\].
     fn total(&self) -> u128 {
         by_action::total(self)
     }
 
-    /// Whether any message needs what its sender has received in this phase.
+    /// Returns true if any message depends on messages that its sender has received in this phase.
     fn waits(&self) -> bool {
         true
     }
 
-    /// Whether ranks start several messages before they wait for one.
+    /// Returns true if ranks start several messages before they wait for one.
     fn starts(&self) -> bool {
         false
     }
 
-    /// How many messages may be on their way to one rank at once, where these are many.
+    /// Largest number of messages in flight to one rank at once, if it is large by design; else 0.
     fn most_to_one(&self) -> u32 {
         0
     }
 
-    /// Whose contributions are combined in what a rank sends at this index, where before the phase each had its own
-    /// only.
+    /// Returns the ranks whose contributions are combined in a rank's message at this index; before the phase
+    /// each rank has only its own.
     fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
         let _ = index;
         vec![rank]
     }
 
-    /// Size of a message of `rank` or to it \[B\].
+    /// Size of a message from or to `rank` \[B\].
     fn bytes(&self, rank: u32, data: Data) -> u64 {
         let _ = rank;
         let Some(layout) = self.layout() else { return 0 };
         match data {
             Data::Blocks { first, count } => layout.bytes(first, count),
-            // Blocks that are taken this way are of one size.
+            // Blocks that are taken this way have one size.
             Data::Strided { first, stride } => {
                 u64::from((layout.blocks() - first).div_ceil(stride)) * layout.bytes(first, 1)
             }
@@ -164,7 +165,7 @@ pub(super) trait Rounds {
     }
 }
 
-/// Answers found by looking at the actions of a rank, where these are few.
+/// Answers found by going through the actions of a rank, for phases with few actions.
 pub(super) mod by_action {
     use super::{Action, Rounds};
 

@@ -1,26 +1,27 @@
-//! Scans: the combination of what the ranks up to this one have, in their order.
+//! Scans: each rank gets the combined data of the ranks up to it, in their order.
 
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds};
 
-/// A scan.
+/// A scan or an exscan.
 #[derive(Clone, Debug)]
 pub(super) struct Scan {
     pub algorithm: ScanAlgorithm,
-    /// Whether a rank's own contribution is left out of its result.
+    /// True if a rank's own contribution is left out of its result.
     pub exclusive: bool,
     pub ranks: u32,
     pub layout: Layout,
 }
 
-/// How.
+/// Algorithm of a scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ScanAlgorithm {
-    /// Each rank combines what comes from the one before and passes it on: P - 1 messages one after the other.
+    /// Each rank combines the data from the rank before with its own and passes them on: P - 1 messages one
+    /// after the other.
     Linear,
-    /// In round k partners `r` and `r xor 2^k` swap the combinations of their groups of 2^k: ceil(log2 P) rounds. The
-    /// higher one combines what it gets with its result too.
+    /// In round k partners `r` and `r xor 2^k` exchange the combinations of their groups of 2^k: ceil(log2 P)
+    /// rounds. The higher rank also combines the received data with its result.
     RecursiveDoubling,
 }
 
@@ -47,7 +48,7 @@ impl Rounds for Scan {
                 }
                 let then = match () {
                     () if partner > rank => Then::Right,
-                    // In its first round with a lower partner there is no result yet.
+                    // In its first round with a lower partner a rank has no result yet.
                     () if self.exclusive && rank & (distance - 1) == 0 => Then::First,
                     () => Then::Both,
                 };
@@ -89,7 +90,7 @@ impl Rounds for Scan {
 }
 
 impl Scan {
-    /// Whose contributions a rank has combined before this round, in no order.
+    /// Returns the ranks whose contributions a rank has combined before this round, in no order.
     fn group(&self, rank: u32, round: u32) -> Vec<u32> {
         let Some(before) = round.checked_sub(1) else { return vec![rank] };
         let mut group = self.group(rank, before);
@@ -100,7 +101,7 @@ impl Scan {
         group
     }
 
-    /// What becomes of the combination of all ranks before, in a linear scan.
+    /// Returns the use of the combination of all ranks before, in a linear scan.
     fn what_came_before(&self, rank: u32) -> Then {
         match self.exclusive {
             false => Then::Both,

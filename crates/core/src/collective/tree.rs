@@ -1,24 +1,24 @@
-//! Trees of ranks: whose message a rank gets first, and to whom it passes it on.
+//! Trees of ranks: the rank that each rank receives from, and those that it passes data on to.
 //!
 //! Ranks are numbered from the root ([`Tree::turn`]): place 0 is the root, place v is the rank v further on.
 
 use super::layout::ceil_log2;
 
-/// A shape of tree.
+/// Shape of a tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Shape {
-    /// The root has all others.
+    /// All ranks are children of the root.
     Flat,
-    /// So many chains hang on the root, their lengths as equal as can be.
+    /// Several chains start at the root, with lengths as equal as possible.
     Chains(u32),
-    /// A heap: place v has places 2v + 1 and 2v + 2.
+    /// A heap: place v has children 2v + 1 and 2v + 2.
     Binary,
-    /// Place v has v + 2^k for all 2^k below its lowest set bit: log2 P levels.
+    /// Place v has children v + 2^k for all 2^k below its lowest set bit: log2 P levels.
     Binomial,
-    /// The same in base k: place v has v + d k^i below its lowest digit that is not 0.
+    /// A binomial tree in base k: place v has children v + d k^i below its lowest digit that is not 0.
     Knomial(u32),
-    /// A search tree: what is left of a place is before it, what is right after it, so that contributions can be
-    /// combined in order. Its root is the middle one.
+    /// A search tree: the left subtree of a place has the places before it, the right subtree those after it,
+    /// so that contributions can be combined in order. Its root is the middle rank.
     InOrder,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// A tree; one in order is rooted at the middle rank, whatever the root.
+    /// Creates a tree; an in-order tree is rooted at the middle rank, whatever the root.
     pub fn new(shape: Shape, ranks: u32, root: u32) -> Self {
         let shape = match shape {
             Shape::Chains(chains) => Shape::Chains(chains.max(1)),
@@ -42,7 +42,7 @@ impl Tree {
         Self { shape, ranks, root }
     }
 
-    /// The place of a rank.
+    /// Returns the place of a rank.
     fn place(&self, rank: u32) -> u32 {
         match self.shape {
             Shape::InOrder => rank,
@@ -51,7 +51,7 @@ impl Tree {
         }
     }
 
-    /// The rank at a place.
+    /// Returns the rank at a place.
     pub fn turn(&self, place: u32) -> u32 {
         match self.shape {
             Shape::InOrder => place,
@@ -59,7 +59,7 @@ impl Tree {
         }
     }
 
-    /// From whom a rank gets; `None` for the root.
+    /// Returns the parent of a rank; `None` for the root.
     pub fn parent(&self, rank: u32) -> Option<u32> {
         let place = self.place(rank);
         if rank == self.root {
@@ -81,7 +81,7 @@ impl Tree {
         }))
     }
 
-    /// To how many a rank passes on.
+    /// Number of children of a rank.
     pub fn children(&self, rank: u32) -> u32 {
         let (place, ranks) = (self.place(rank), self.ranks);
         match self.shape {
@@ -118,7 +118,8 @@ impl Tree {
         }
     }
 
-    /// The child at this position: from the nearest place to the farthest, which has the largest part of the tree.
+    /// Returns the child at this position: from the nearest place to the farthest, which has the largest
+    /// subtree.
     pub fn child(&self, rank: u32, position: u32) -> u32 {
         let (place, ranks) = (self.place(rank), self.ranks);
         self.turn(match self.shape {
@@ -146,8 +147,8 @@ impl Tree {
         })
     }
 
-    /// Which message of its parent a rank gets, from 0, where that sends to its children in the order of
-    /// [`Tree::turn_of`].
+    /// Returns the number, from 0, of the message from its parent that a rank gets. The parent sends to its
+    /// children in the order of [`Tree::turn_of`].
     pub fn part(&self, rank: u32) -> u32 {
         let place = self.place(rank);
         let Some(parent) = self.parent(rank) else { return 0 };
@@ -167,8 +168,8 @@ impl Tree {
         }
     }
 
-    /// The position ([`Tree::child`]) of the child that is sent to as the `part`-th: farthest first; nearest first
-    /// where all are equally far.
+    /// Returns the position ([`Tree::child`]) of the child that is sent to as the `part`-th: the farthest
+    /// first; the nearest first if all are equally far.
     pub fn turn_of(&self, children: u32, part: u32) -> u32 {
         match self.shape {
             Shape::Binomial | Shape::Knomial(_) => children - 1 - part,
@@ -176,7 +177,7 @@ impl Tree {
         }
     }
 
-    /// In a tree of chains: which chain a rank is in, and how many ranks of it are before.
+    /// Returns the chain of a rank and the number of ranks before it there, in a tree of chains.
     pub fn in_chain(&self, rank: u32) -> Option<(u64, u64)> {
         match self.shape {
             Shape::Chains(chains) if rank != self.root => {
@@ -186,7 +187,7 @@ impl Tree {
         }
     }
 
-    /// Ranks in a chain of so many.
+    /// Number of ranks in a chain, with `chains` chains.
     pub fn chain_length(&self, chain: u32, chains: u32) -> u64 {
         let others = self.ranks - 1;
         u64::from(others / chains + u32::from(chain < others % chains))
@@ -209,7 +210,7 @@ impl Tree {
         }
     }
 
-    /// No rank is deeper; where trees are of levels, their number.
+    /// Largest depth of any rank; for trees with levels, the number of levels.
     pub fn height(&self) -> u32 {
         let ranks = self.ranks;
         match self.shape {
@@ -222,12 +223,13 @@ impl Tree {
         }
     }
 
-    /// Whether a rank's place has a lowest digit that is not 0, which says how far the message goes that it gets.
+    /// Returns true if the lowest non-zero digit of a rank's place gives the distance of the message that it
+    /// gets.
     pub fn has_levels(&self) -> bool {
         matches!(self.shape, Shape::Binomial | Shape::Knomial(_))
     }
 
-    /// The position of the lowest digit of a rank's place that is not 0, in a binomial or k-nomial tree.
+    /// Position of the lowest non-zero digit of a rank's place, in a binomial or k-nomial tree.
     pub fn level(&self, rank: u32) -> u64 {
         let place = self.place(rank);
         u64::from(match self.shape {
@@ -237,8 +239,8 @@ impl Tree {
         })
     }
 
-    /// Of the messages between two levels, one after the other, which a rank gets, from 0: those of larger digits
-    /// first. And how many there can be.
+    /// Returns the position of a rank's message among the messages from a parent to one level, sent one after
+    /// the other with larger digits first. Also returns the largest number of these messages.
     pub fn within_level(&self, rank: u32) -> (u64, u64) {
         match self.shape {
             Shape::Knomial(radix) => {
@@ -250,7 +252,7 @@ impl Tree {
         }
     }
 
-    /// No rank has more children.
+    /// Largest number of children of any rank.
     pub fn most_children(&self) -> u32 {
         let others = self.ranks - 1;
         match self.shape {
@@ -262,7 +264,7 @@ impl Tree {
         }
     }
 
-    /// The ranks below this one, and itself.
+    /// Returns a rank and all ranks below it.
     pub fn below(&self, rank: u32) -> Vec<u32> {
         let mut all = vec![rank];
         let mut next = 0;
@@ -274,7 +276,7 @@ impl Tree {
         all
     }
 
-    /// Calls for each child of a place, nearest first.
+    /// Calls `each` for each child of a place, nearest first.
     fn knomial(&self, place: u32, radix: u32, mut each: impl FnMut(u32)) {
         let end = if place == 0 { u64::from(self.ranks) } else { u64::from(lowest_unit(place, radix)) };
         let mut unit = 1u64;
@@ -290,7 +292,7 @@ impl Tree {
         }
     }
 
-    /// Where a place is in the search tree.
+    /// Returns the subtree of a place in the search tree.
     fn search(&self, place: u32) -> Subtree {
         let (mut low, mut high, mut parent, mut depth) = (0, self.ranks, None, 0);
         loop {
@@ -306,7 +308,7 @@ impl Tree {
     }
 }
 
-/// A part of a search tree: its places, and the place above it.
+/// A subtree of a search tree: its places, and the place above it.
 struct Subtree {
     low: u32,
     high: u32,
@@ -314,12 +316,12 @@ struct Subtree {
     depth: u32,
 }
 
-/// The root of a search tree on these places.
+/// Returns the root of a search tree on these places.
 fn middle(low: u32, high: u32) -> u32 {
     low + (high - low) / 2
 }
 
-/// The place value of the lowest digit that is not 0; `place` is not 0.
+/// Returns the place value of the lowest digit that is not 0; `place` is not 0.
 fn lowest_unit(place: u32, radix: u32) -> u32 {
     let mut unit = 1;
     while (place / unit).is_multiple_of(radix) {
@@ -328,22 +330,23 @@ fn lowest_unit(place: u32, radix: u32) -> u32 {
     unit
 }
 
-/// The position of a place among the children of its parent, in base `radix`.
+/// Returns the position of a place among the children of its parent, in base `radix`.
 fn knomial_position(place: u32, radix: u32) -> u32 {
     let unit = lowest_unit(place, radix);
     unit.ilog(radix) * (radix - 1) + place / unit % radix - 1
 }
 
-/// Where a place is in its chain.
+/// Position of a place in its chain.
 struct Chain {
-    /// Which chain.
+    /// Number of the chain.
     chain: u32,
     position: u32,
     last: bool,
 }
 
 impl Chain {
-    /// Places 1 to P - 1 in chains, of which the first ones are longer by one where it does not come out even.
+    /// Divides places 1 to P - 1 into chains, the first of which are longer by one if the division leaves a
+    /// rest.
     fn of(place: u32, ranks: u32, chains: u32) -> Self {
         let (short, longer) = ((ranks - 1) / chains, (ranks - 1) % chains);
         let index = place - 1;
@@ -356,13 +359,13 @@ impl Chain {
         Self { chain, position, last: position + 1 == length }
     }
 
-    /// Which chain a place is in, and how many places of the chain are before it.
+    /// Returns the chain of a place, and the number of places of the chain before it.
     fn coordinates(place: u32, ranks: u32, chains: u32) -> (u64, u64) {
         let Self { chain, position, .. } = Self::of(place, ranks, chains);
         (u64::from(chain), u64::from(position))
     }
 
-    /// The first place of a chain.
+    /// Returns the first place of a chain.
     fn head(chain: u32, ranks: u32, chains: u32) -> u32 {
         let (short, longer) = ((ranks - 1) / chains, (ranks - 1) % chains);
         1 + chain * short + chain.min(longer)

@@ -1,21 +1,22 @@
-//! Broadcasts and reductions along a tree, in one piece or in segments that follow each other (a pipeline).
+//! Broadcasts and reductions along a tree, in one piece or in consecutive segments (a pipeline).
 
 use super::data::{Data, Then};
 use super::layout::Layout;
 use super::rounds::{Action, Rounds};
 use super::tree::{Shape, Tree};
 
-/// From the root to all, segment by segment: while a rank passes on a segment, it receives the next.
+/// Broadcast from the root to all ranks, segment by segment: while a rank passes on a segment, it receives
+/// the next.
 #[derive(Clone, Debug)]
 pub(super) struct TreeDown {
     pub tree: Tree,
-    /// The segments.
+    /// Segments of the vector.
     pub layout: Layout,
 }
 
 impl Rounds for TreeDown {
-    /// The order of a rank: receive the first segment; then for each segment, send it to the farthest child while
-    /// receiving the next one, and send it to the other children, the farther ones first.
+    /// A rank first receives the first segment. Then, for each segment, it sends it to the farthest child
+    /// while it receives the next one, and sends it to its other children, the farther ones first.
     fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let (children, segments) = (self.tree.children(rank), u64::from(self.layout.blocks()));
         let then = Then::Keep;
@@ -51,7 +52,8 @@ impl Rounds for TreeDown {
         self.tree.ranks
     }
 
-    /// With S segments in trees of at most c children: `(S - 1) c` after the last rank has got the first.
+    /// With S segments in trees of at most c children: `(S - 1) c` after the last rank has received the
+    /// first.
     fn rounds(&self) -> u64 {
         let tree = &self.tree;
         let last = match tree.shape {
@@ -118,16 +120,16 @@ impl TreeDown {
         self.layout.blocks() == 1
     }
 
-    /// Rounds between what a rank receives and what it sends on: it receives the next segment meanwhile, if there is
-    /// one.
+    /// Number of rounds from receiving a segment to sending it on: a rank receives the next segment in
+    /// between, if there is one.
     fn delay(&self) -> u64 {
         if self.is_whole() { 1 } else { u64::from(self.tree.most_children()) }
     }
 
-    /// The round in which a rank, not the root, receives the first segment.
+    /// Returns the round in which a rank other than the root receives the first segment.
     ///
-    /// The k-th segment comes k c rounds later, where no rank has more than c children: so each rank has the time to
-    /// pass one on to all its children before the next but one comes.
+    /// The k-th segment comes k c rounds later if no rank has more than c children. So each rank has the time
+    /// to pass a segment on to all its children before the next but one comes.
     fn first(&self, rank: u32) -> u64 {
         let tree = &self.tree;
         if self.is_whole() && tree.has_levels() {
@@ -143,7 +145,7 @@ impl TreeDown {
         }
     }
 
-    /// The round in which a rank sends the first segment to its `part`-th child.
+    /// Returns the round in which a rank sends the first segment to its `part`-th child.
     fn first_to(&self, rank: u32, part: u32) -> u64 {
         let tree = &self.tree;
         if self.is_whole() && tree.has_levels() {
@@ -155,20 +157,20 @@ impl TreeDown {
         }
     }
 
-    /// Sends a segment to the child that is `part`-th from the farthest; to the nearest first where all are equally
-    /// far.
+    /// Returns the sending of a segment to the `part`-th child from the farthest; from the nearest if all are
+    /// equally far.
     fn send(&self, rank: u32, children: u32, part: u32, segment: u64) -> Action {
         let position = self.tree.turn_of(children, part);
         Action::Send { to: self.tree.child(rank, position), data: Data::block(segment as u32) }
     }
 }
 
-/// From all to the root, combined on the way, segment by segment: while a rank sends a segment up, it receives the
-/// next.
+/// Reduction from all ranks to the root, combined on the way, segment by segment: while a rank sends a
+/// segment up, it receives the next.
 #[derive(Clone, Debug)]
 pub(super) struct TreeUp {
     pub tree: Tree,
-    /// The segments.
+    /// Segments of the vector.
     pub layout: Layout,
 }
 
@@ -263,12 +265,13 @@ impl TreeUp {
         u64::from(self.layout.blocks())
     }
 
-    /// Whether what crosses a level of the tree is a round; else what crosses a depth is, segment after segment.
+    /// Returns true if a round is the messages of one level of the tree; otherwise it is those of one depth,
+    /// segment after segment.
     fn by_level(&self) -> bool {
         self.layout.blocks() == 1 && self.tree.has_levels()
     }
 
-    /// The round in which a rank, not the root, sends a segment.
+    /// Returns the round in which a rank other than the root sends a segment.
     fn up(&self, rank: u32, segment: u64) -> u64 {
         match self.by_level() {
             true => self.tree.level(rank),
@@ -276,8 +279,9 @@ impl TreeUp {
         }
     }
 
-    /// The child that is received from as the `part`-th. To a flat tree's root the higher ranks come first, ascending,
-    /// then the lower ones, descending: so contributions are combined in the order of ranks.
+    /// Returns the child that is received from as the `part`-th. At the root of a flat tree the higher ranks
+    /// come first, ascending, then the lower ones, descending. So contributions are combined in the order of
+    /// ranks.
     fn child(&self, rank: u32, children: u32, part: u32) -> u32 {
         let above = children - rank.min(children);
         match self.tree.shape {
@@ -287,7 +291,7 @@ impl TreeUp {
         }
     }
 
-    /// On which side a child's contribution is combined.
+    /// Returns the side on which a child's contribution is combined.
     fn side(&self, from: u32, to: u32) -> Then {
         match self.tree.shape {
             Shape::Flat | Shape::InOrder if from < to => Then::Left,
@@ -296,7 +300,7 @@ impl TreeUp {
     }
 }
 
-/// A vector moved from one rank to another: to the root of the call from where it was combined.
+/// Transfer of a vector from the rank where it was combined to the root of the call.
 #[derive(Clone, Debug)]
 pub(super) struct Move {
     pub layout: Layout,

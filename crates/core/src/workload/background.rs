@@ -1,22 +1,22 @@
-//! Traffic of a given load that never ends: what else goes on in a fabric.
+//! Background traffic: endless traffic of a given load in a fabric.
 
 use crate::ids::{Id, IdVec, MessageId, RankId, WakeId};
 use crate::rng::Mix;
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
-/// Messages of a rank that are under way at once, at most: more wait for these, so that a load beyond what the fabric
-/// carries does not pile up in it.
+/// Largest number of messages of a rank in flight. Further messages wait for these, so that a load beyond the
+/// capacity of the fabric does not pile up in it.
 const MOST: u32 = 64;
 
-/// Messages of one size to random other ranks.
+/// Background traffic: messages of one size to random other ranks.
 ///
-/// Rank r sends at times whose distances are uniform between 0 and 2 T(r), so that T(r) is their mean; its first
-/// message comes at a uniform time below T(r). With `T = bytes / (load capacity)` a rank whose host link has that
-/// capacity offers that part of it. Destinations are uniform among the other ranks.
+/// Rank r sends at times whose distances are uniform between 0 and 2 T(r), so that T(r) is their mean; its
+/// first message comes at a uniform time below T(r). With `T = bytes / (load capacity)` a rank whose host
+/// link has that capacity offers that fraction of it. Destinations are uniform among the other ranks.
 #[derive(Debug)]
 pub struct Background {
-    /// By rank: the mean time between two messages; none where a rank sends nothing.
+    /// Mean time between two messages of each rank; `None` if a rank sends nothing.
     mean: IdVec<RankId, Option<Time>>,
     bytes: u64,
     times: Mix,
@@ -24,20 +24,21 @@ pub struct Background {
     ranks: IdVec<RankId, Sending>,
 }
 
-/// What a rank has done.
+/// State of a rank.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sending {
-    /// Messages sent.
+    /// Number of messages sent.
     sent: u32,
-    /// Times drawn.
+    /// Number of times drawn.
     drawn: u32,
     under_way: u32,
-    /// Messages whose time has come and that wait.
+    /// Number of messages that are due and wait.
     due: u32,
 }
 
 impl Background {
-    /// Messages of so many bytes, from each rank one each so often on average. There are two ranks at least.
+    /// Creates traffic of messages of `bytes` bytes, with a mean time between messages for each of at least
+    /// two ranks.
     pub fn new(mean: IdVec<RankId, Option<Time>>, bytes: u64, seed: u64, name: &str) -> Self {
         Self {
             ranks: IdVec::filled(mean.len(), Sending::default()),
@@ -48,7 +49,7 @@ impl Background {
         }
     }
 
-    /// Asks for the next time of a rank.
+    /// Draws the next time of a rank, and requests a wake for it.
     fn draw(&mut self, now: Time, rank: RankId, most: f64, requests: &mut Requests) {
         let Some(mean) = self.mean[rank] else { return };
         let unit = self.times.two_unit(u64::from(rank.0), u64::from(self.ranks[rank].drawn));
@@ -56,7 +57,7 @@ impl Background {
         requests.wakes.push((now + Time::from_ps(most * mean.ps() * unit), WakeId(rank.0)));
     }
 
-    /// Sends what is due, as far as it may.
+    /// Sends the messages that are due, as far as the limit allows.
     fn send(&mut self, rank: RankId, requests: &mut Requests) {
         let others = self.ranks.len() as u64 - 1;
         let sending = &mut self.ranks[rank];
@@ -80,7 +81,7 @@ impl Workload for Background {
         self.ranks.len() as u32
     }
 
-    /// One at least; how many is not known.
+    /// Returns 1: there is at least one message, but their number is unknown.
     fn messages(&self) -> u64 {
         1
     }

@@ -1,56 +1,58 @@
-//! Several workloads at once, as one: each has ranks of its own, begins at a time of its own and may be done again.
+//! Joint workload: several workloads that run as one. Each has its own ranks and start time, and may be
+//! repeated.
 //!
-//! A part knows nothing of the others: it sees the calls that it would see alone, with its own numbers of ranks,
-//! messages and wakes. The engine sees one workload whose ranks are those of the parts, one after another. What is
-//! translated is a batch of messages, so a part costs what its messages cost.
+//! A part does not know the other parts: it sees the calls that it would see alone, with its own numbers of
+//! ranks, messages and wakes. The engine sees one workload with the ranks of all parts, one part after
+//! another. Messages are translated in batches, so a part costs what its messages cost.
 
 use crate::ids::{Id, MessageId, RankId, WakeId};
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
-/// Makes the workload of a part, by when it begins.
+/// Factory for the workload of a part; its argument is the time at which the workload begins.
 pub type Make<'a> = Box<dyn FnMut(Time) -> Box<dyn Workload + 'a> + 'a>;
 
-/// A workload that is played beside others.
+/// A workload that runs beside other workloads.
 pub struct Part<'a> {
     /// Number of ranks.
     pub ranks: u32,
-    /// When it begins for the first time.
+    /// Time at which it begins for the first time.
     pub start: Time,
-    /// The workload, anew for each time that it is done, by when that begins; nothing for ranks that do nothing.
+    /// Factory that makes the workload for each repetition; `None` for ranks that do nothing.
     pub make: Option<Make<'a>>,
-    /// Whether it counts time from its own beginning, as what keeps times of its own does. What only adds delays to the
-    /// time it is told does not: so its times are the same to the last bit, whoever else there is.
+    /// True if the workload counts time from its own beginning, as workloads do that keep their own time.
+    /// Workloads that only add delays to the time they are told do not need this: their times stay the same
+    /// to the last bit beside any other part.
     pub own_clock: bool,
-    /// What its messages weigh where they share a link with those of others.
+    /// Weight of its messages on links that they share with messages of other parts.
     pub weight: f64,
-    /// How often it is done.
+    /// Repetition of the workload.
     pub repeat: Repeat,
-    /// Time between its end and its next beginning.
+    /// Time from its end to the begin of the next repetition.
     pub think: Time,
 }
 
-/// How often a part is done.
+/// Repetition of a part.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Repeat {
-    /// So many times.
+    /// This number of times.
     Times(u64),
-    /// Again and again; none begins at this time or later.
+    /// Repeated as long as repetitions begin before this time.
     Until(Time),
-    /// Up to so many times; none begins at this time or later.
+    /// At most this number of times, and as long as repetitions begin before this time.
     TimesUntil(u64, Time),
-    /// As long as a part goes on that is not of this kind, whose last messages are waited for. It sends nothing more
-    /// from this time on, if there is one.
+    /// Repeated as long as any part runs that is not in the background; its last messages are waited for. It
+    /// sends nothing from the given time on.
     Background(Option<Time>),
 }
 
 impl Repeat {
-    /// Whether it goes on beside the others until they have ended.
+    /// Returns true if it runs beside the other parts until they have ended.
     pub fn is_background(self) -> bool {
         matches!(self, Self::Background(_))
     }
 
-    /// Whether it may begin for the n-th time, from 0, at this time.
+    /// Returns true if its n-th repetition, from 0, may begin at this time.
     fn goes_on(self, n: u64, time: Time) -> bool {
         match self {
             Self::Times(times) => n < times,
@@ -61,20 +63,20 @@ impl Repeat {
     }
 }
 
-/// What became of a part.
+/// Statistics of a part's repetitions.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Runs {
-    /// How often it has been done.
+    /// Number of finished repetitions.
     pub count: u64,
-    /// When it began for the first time.
+    /// Begin of the first repetition.
     pub begun: Time,
-    /// When it ended for the last time.
+    /// End of the last repetition.
     pub ended: Time,
-    /// How long it took, all times together.
+    /// Total duration of all repetitions.
     pub total: Time,
-    /// The shortest time it took.
+    /// Shortest duration of a repetition.
     pub min: Time,
-    /// The longest.
+    /// Longest duration of a repetition.
     pub max: Time,
 }
 
@@ -90,65 +92,67 @@ impl Runs {
         self.ended = ended;
     }
 
-    /// How long it took on average.
+    /// Mean duration of a repetition.
     pub fn mean(&self) -> Time {
         if self.count == 1 { self.min } else { Time::from_ps(self.total.ps() / self.count.max(1) as f64) }
     }
 }
 
-/// How far a part is.
+/// State of a part.
 #[derive(Clone, PartialEq, Debug)]
 enum State {
     /// It begins when its wake comes.
     Waits,
     Goes,
     Done,
-    /// Nothing of it is under way, and these ranks still wait.
+    /// None of its messages is in flight, and these ranks still wait.
     Stuck(Vec<Blocked>),
 }
 
-/// A part being played.
+/// A running part.
 struct Playing<'a> {
     part: Part<'a>,
-    /// Its rank 0, among all.
+    /// Number of its rank 0 in the joint workload.
     first: u32,
-    /// Whether the others' background goes on until it has ended: it is no background, or there is nothing else.
+    /// True if background parts continue until this one has ended: it is not in the background itself, or all
+    /// parts are.
     is_waited_for: bool,
     workload: Option<Box<dyn Workload + 'a>>,
     load: Load,
     messages: u64,
     state: State,
-    /// When it began this time.
+    /// Begin of this repetition.
     begun: Time,
-    /// When the last of its messages was delivered.
+    /// Time at which the last of its messages was delivered.
     last: Time,
-    /// Messages under way and wakes that have been asked for.
+    /// Number of messages in flight and of pending wakes.
     outstanding: u64,
-    /// By rank, where it is done more than once: the number of its first message of this time, and of the next message.
+    /// Numbers of each rank's first message of this repetition and of its next message; empty without
+    /// repetitions.
     numbers: Vec<(u32, u32)>,
     runs: Runs,
 }
 
-/// Several workloads as one. See the [module](self).
+/// Several workloads joined to one. See the [module](self).
 pub struct Joint<'a> {
     parts: Vec<Playing<'a>>,
     ranks: u32,
-    /// Wakes whose numbers are beyond the ranks of their parts: part and number there.
+    /// Wakes whose number in their part is beyond its ranks: the part, and that number.
     wakes: Vec<(u32, WakeId)>,
     free: Vec<u32>,
-    /// Parts that are waited for and have not ended.
+    /// Number of parts that are waited for and have not ended.
     left: usize,
-    /// What a part asks for.
+    /// Requests of a part.
     asked: Requests,
-    /// Messages with the numbers that a part knows.
+    /// Messages with the numbers that their part knows.
     own: Vec<SendRequest>,
 }
 
 impl<'a> Joint<'a> {
-    /// Messages of what has no known number of repetitions: more than there will ever be.
+    /// Number of messages of a part with an unknown number of repetitions: larger than any real number.
     pub const UNKNOWN: u64 = u64::MAX / 2;
 
-    /// These parts, their ranks one after another.
+    /// Joins these parts, with their ranks one after another.
     pub fn new(parts: Vec<Part<'a>>) -> Self {
         let mut ranks = 0;
         let all_background = parts.iter().all(|part| part.make.is_none() || part.repeat.is_background());
@@ -185,17 +189,17 @@ impl<'a> Joint<'a> {
         }
     }
 
-    /// What became of each part.
+    /// Returns the statistics of each part.
     pub fn runs(&self) -> Vec<Runs> {
         self.parts.iter().map(|part| part.runs).collect()
     }
 
-    /// The part of a rank.
+    /// Returns the part of a rank.
     fn part_of(&self, rank: u32) -> usize {
         self.parts.partition_point(|part| part.first + part.part.ranks <= rank)
     }
 
-    /// Begins a part, again and again where that takes no time.
+    /// Begins a repetition of a part, unless it is over.
     fn begin_part(&mut self, now: Time, index: usize, requests: &mut Requests) {
         let is_over = self.left == 0;
         let part = &mut self.parts[index];
@@ -222,27 +226,27 @@ impl<'a> Joint<'a> {
         self.left -= usize::from(part.is_waited_for);
     }
 
-    /// After something happened to a part: whether it has ended, and what then.
+    /// Checks after an event of a part if it has ended or is stuck, and schedules its next repetition.
     fn look(&mut self, now: Time, index: usize, requests: &mut Requests) {
         let part = &mut self.parts[index];
         if part.outstanding > 0 || part.state != State::Goes {
             return;
         }
         let Some(workload) = part.workload.take() else { return };
-        // What a background would have sent from its end on is what it waits for.
+        // A background part that is cut off may still wait for messages that it was not allowed to send.
         let is_cut = matches!(part.part.repeat, Repeat::Background(Some(until)) if now >= until);
         let is_over = is_cut || (self.left == 0 && part.part.repeat.is_background());
         let blocked = if is_over { Vec::new() } else { workload.blocked() };
         if !blocked.is_empty() {
             part.state = State::Stuck(blocked);
-            // What goes on beside the others does not wait for it.
+            // Background parts do not wait for a stuck part.
             self.left -= usize::from(part.is_waited_for);
             return;
         }
         let base = if part.part.own_clock { part.begun } else { Time::ZERO };
         let ended = workload.ended().map_or(part.last, |ended| base + ended).max(part.begun);
         let took_nothing = ended == part.begun && part.part.think == Time::ZERO;
-        // What takes no time is done as often as it is to be, at once.
+        // If a repetition takes no time, all repetitions are done at once.
         let times = match part.part.repeat {
             Repeat::Times(times) | Repeat::TimesUntil(times, _) if took_nothing => times - part.runs.count,
             _ => 1,
@@ -257,7 +261,7 @@ impl<'a> Joint<'a> {
         requests.wakes.push((next, WakeId(self.ranks + index as u32)));
     }
 
-    /// Hands on what a part has asked for; its wakes are counted from `base`.
+    /// Passes on the requests of a part; its wakes are counted from `base`.
     fn pass_on(&mut self, index: usize, now: Time, base: Time, requests: &mut Requests) {
         let beyond = self.ranks + self.parts.len() as u32;
         let part = &mut self.parts[index];
@@ -299,7 +303,7 @@ impl<'a> Joint<'a> {
         }
     }
 
-    /// Tells a part of messages, which have arrived or left.
+    /// Tells a part of messages that have arrived or left.
     fn hand(&mut self, now: Time, index: usize, arrived: bool, requests: &mut Requests) {
         let part = &mut self.parts[index];
         let base = if part.part.own_clock { part.begun } else { Time::ZERO };
@@ -316,7 +320,7 @@ impl<'a> Joint<'a> {
         self.look(now, index, requests);
     }
 
-    /// A message as its part knows it.
+    /// Returns a message with the numbers that its part knows.
     fn own(part: &Playing<'_>, send: &SendRequest) -> SendRequest {
         let src = RankId(send.id.src.0 - part.first);
         let before = part.numbers.get(src.index()).map_or(0, |(first, _)| *first);
@@ -330,7 +334,7 @@ impl Workload for Joint<'_> {
         self.ranks
     }
 
-    /// Of what has no known number of repetitions, more than there will ever be.
+    /// Number of messages; [`Self::UNKNOWN`] for parts with an unknown number of repetitions.
     fn messages(&self) -> u64 {
         let of = |part: &Playing<'_>| match part.part.repeat {
             Repeat::Times(times) => part.messages.saturating_mul(times),

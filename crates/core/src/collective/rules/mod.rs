@@ -1,4 +1,4 @@
-//! Which algorithm MPI libraries choose, by collective, number of ranks and size.
+//! Rules by which MPI libraries choose algorithms: by collective, number of ranks and size.
 
 pub mod mpich;
 pub mod open_mpi;

@@ -1,4 +1,4 @@
-//! The choice of MPICH, as its tuning variables have it by default (`MPIR_CVAR_..._MSG_SIZE`).
+//! Rules of MPICH, with the defaults of its tuning variables (`MPIR_CVAR_..._MSG_SIZE`).
 //!
 //! | collective | rule, P ranks, n bytes |
 //! |---|---|
@@ -7,14 +7,14 @@
 //! | reduce | binomial for n <= 2048 or fewer elements than the largest power of two in P; else rabenseifner |
 //! | allreduce | recursive-doubling for n <= 2048 or as few elements; else rabenseifner |
 //! | gather, scatter | binomial; with different blocks linear-nonblocking |
-//! | allgather, allgatherv | in all below 524,288 and P a power of two: recursive-doubling; below 81,920: bruck; else ring |
+//! | allgather, allgatherv | total size below 524,288 and P a power of two: recursive-doubling; below 81,920: bruck; else ring |
 //! | alltoall | bruck for blocks of at most 256 and P >= 8; scattered for at most 32,768; else pairwise |
 //! | alltoallv | scattered |
-//! | reduce-scatter | in all below 524,288: recursive-halving; else pairwise; if the operator does not commute: interleaved (P a power of two, equal blocks), else recursive-doubling |
+//! | reduce-scatter | total size below 524,288: recursive-halving; else pairwise; if the operator does not commute: interleaved (P a power of two, equal blocks), else recursive-doubling |
 //! | scan, exscan | recursive-doubling |
 //!
-//! An operator that does not commute is taken to be the user's, for which MPICH does not choose rabenseifner. What
-//! MPICH does differently among the ranks of one node (`smp` algorithms) is left out.
+//! An operator that does not commute is assumed to be defined by the user; MPICH does not choose rabenseifner
+//! for these. Special algorithms of MPICH among the ranks of one node (`smp` algorithms) are left out.
 //!
 //! Source: <https://github.com/pmodels/mpich>, `src/mpi/coll` (the descriptions of the variables) and
 //! `src/mpi/coll/coll_selection.json`; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005.
@@ -22,7 +22,7 @@
 use super::super::algorithm::{Algorithm as A, Plan};
 use super::super::call::{Call, Operation};
 
-/// What MPICH would do.
+/// Returns the plan that MPICH would choose.
 pub fn plan(call: &Call) -> Plan {
     let (ranks, total, mean) = (call.ranks.max(1), call.total(), call.mean());
     let is_power = ranks.is_power_of_two();

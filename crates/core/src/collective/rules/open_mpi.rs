@@ -1,21 +1,25 @@
-//! The choice of Open MPI: the fixed rules of its `tuned` component, by number of ranks and size.
+//! Rules of Open MPI: the fixed rules of its `tuned` component, by number of ranks and size.
 //!
-//! Sizes are those of the whole vector for bcast, reduce, allreduce and reduce-scatter, of a rank's block for the
-//! others. Gatherv and scatterv are linear, scan and exscan linear. Where Open MPI has an algorithm that is not
-//! here, the closest one stands for it: `split_binary_tree` is `binary`, `butterfly` is `recursive-halving`,
-//! `linear_sync` of an alltoall (which waits for nothing by default) and `two_proc` are `linear`, the segmented ring
-//! (without segments by default) is `ring`. Its binomial trees join ranks whose numbers differ in the highest set bit
-//! instead of the lowest, its in-order tree is rooted at the last rank instead of the middle one: as many messages and
-//! levels. As there, a ring of fewer elements than ranks becomes recursive doubling, and Rabenseifner's algorithm with
-//! fewer elements than members becomes a linear one. What `han` or `sm` do among the ranks of one node is left out.
+//! Sizes are those of the whole vector for bcast, reduce, allreduce and reduce-scatter, and of a rank's block
+//! for all other operations. Gatherv, scatterv, scan and exscan are linear.
 //!
-//! Source: <https://github.com/open-mpi/ompi>, `ompi/mca/coll/tuned/coll_tuned_decision_fixed.c` (4.1 and 5.0).
+//! If Open MPI has an algorithm that is missing here, the closest one replaces it. `split_binary_tree` becomes
+//! `binary`, `butterfly` becomes `recursive-halving`. `linear_sync` of an alltoall (which waits for nothing by default)
+//! and `two_proc` become `linear`, and the segmented ring (without segments by default) becomes `ring`.
+//!
+//! Open MPI's binomial trees join ranks whose numbers differ in the highest set bit instead of the lowest. Its in-order
+//! tree is rooted at the last rank instead of the middle one. The numbers of messages and levels are the same. As in
+//! Open MPI, a ring with fewer elements than ranks becomes recursive doubling, and Rabenseifner's algorithm with fewer
+//! elements than members becomes linear. The algorithms of `han` and `sm` among the ranks of one node are left out.
+//!
+//! Source: <https://github.com/open-mpi/ompi>, `ompi/mca/coll/tuned/coll_tuned_decision_fixed.c` (4.1 and
+//! 5.0).
 
 use super::super::algorithm::{Algorithm, Plan};
 use super::super::call::{Call, Operation};
 use super::open_mpi_tables::{self as tables, Table};
 
-/// What Open MPI would do.
+/// Returns the plan that Open MPI would choose.
 pub fn plan(call: &Call) -> Plan {
     let size = match call.collective {
         Operation::ReduceScatter => call.total(),
@@ -43,9 +47,9 @@ pub fn plan(call: &Call) -> Plan {
             return Plan::plain(Algorithm::Linear);
         }
     };
-    // Reductions along chains have two of them there.
+    // Open MPI uses two chains for reductions.
     let fan = if call.collective == Operation::Reduce { 2 } else { 4 };
-    // What its algorithms turn to themselves where there are too few elements for them.
+    // Its algorithms themselves fall back to another one if there are too few elements.
     let elements = size / call.element;
     let (ranks, members) = (u64::from(call.ranks), 1 << call.ranks.max(1).ilog2());
     let algorithm = match (call.collective, look_up(table, call.ranks, size)) {

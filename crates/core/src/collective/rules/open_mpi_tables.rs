@@ -1,16 +1,17 @@
-//! The switch points of Open MPI's `tuned` component: for communicators with fewer ranks than the first number, for
-//! sizes below the number in each pair, its algorithm.
+//! Switch points of Open MPI's `tuned` component. A row applies to communicators with fewer ranks than its
+//! first number; in a row, an algorithm applies to sizes below its number.
 //!
-//! Source: <https://github.com/open-mpi/ompi>, `ompi/mca/coll/tuned/coll_tuned_decision_fixed.c` (4.1 and 5.0).
+//! Source: <https://github.com/open-mpi/ompi>, `ompi/mca/coll/tuned/coll_tuned_decision_fixed.c` (4.1 and
+//! 5.0).
 
 use super::super::algorithm::Algorithm::{self, *};
 
-/// Rows by number of ranks; in a row, algorithms by size \[B\].
+/// Rows by number of ranks; in each row, algorithms by size \[B\].
 pub(super) type Table = &'static [(u32, &'static [(u64, Algorithm)])];
 
-/// No limit.
+/// No limit on the size.
 const ALL: u64 = u64::MAX;
-/// No limit.
+/// No limit on the number of ranks.
 const ANY: u32 = u32::MAX;
 
 pub(super) const ALLREDUCE: Table = &[

@@ -1,10 +1,11 @@
-//! Numbers and sizes of messages against the formulas in the literature, and the rules at their thresholds.
+//! Numbers and sizes of messages compared with the formulas in the literature, and the rules at their
+//! thresholds.
 
 use crate::collective::rules::{mpich, open_mpi};
 use crate::collective::*;
 use crate::units::Bytes;
 
-/// Messages, bytes and bytes combined of one rank; and the number of rounds: steps that it takes one after the other.
+/// Messages, bytes and combined bytes of one rank, and the number of its sequential steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Cost {
     messages: u64,
@@ -147,13 +148,14 @@ fn all_to_alls_cost_a_rank_what_the_literature_says() {
         }
         let bruck = cost(&Expansion::new(&call, Algorithm::Bruck), ranks - 1);
         assert_eq!(bruck.messages, log2_up(ranks));
-        // A block for the rank i places on takes as many messages as i has bits.
+        // A block for the rank i places on takes as many messages as i has bits set.
         let hops: u64 = (0..ranks).map(|i| u64::from(i.count_ones())).sum();
         assert_eq!(bruck.bytes, 10 * hops);
     }
 }
 
-/// In all n bytes on 2^K ranks: halving, pairwise and ring n (P - 1) / P a rank; doubling K n - n (P - 1) / P.
+/// For n bytes in total on 2^K ranks: halving, pairwise and ring n (P - 1) / P a rank; doubling K n - n (P -
+/// 1) / P.
 #[test]
 fn reduce_scatters_cost_a_rank_what_the_literature_says() {
     for ranks in [2u32, 8, 32] {

@@ -1,27 +1,28 @@
-//! Executes a collective on names of data instead of data.
+//! Symbolic execution of a collective, on names of data instead of data.
 //!
-//! Data is a row of slots: the bytes of the vector or of all blocks, in an all-to-all the pairs (source, destination),
-//! or the blocks of a pattern. In each slot a rank has nothing, or the ranks whose contributions are combined there, in
-//! the order in which they were combined. A message takes along what its sender has in its slots when it is sent.
+//! The data are a row of slots: the bytes of the vector or of all blocks, in an all-to-all the pairs (source,
+//! destination), or the blocks of a pattern. In each slot a rank has nothing, or the ranks whose
+//! contributions are combined there, in the order of combination. A message carries the content of its
+//! sender's slots at the time of sending.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::collective::Then;
 
-/// Whose contributions are combined, from left to right.
+/// Ranks whose contributions are combined, from left to right.
 pub type Combined = Rc<[u8]>;
-/// What a rank has in each slot.
+/// Content of each slot of a rank.
 pub type Row = Vec<Option<Combined>>;
 
-/// What a message holds, and its size \[B\].
+/// Slots in a message, and its size \[B\].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cargo {
     pub slots: Vec<usize>,
     pub bytes: u64,
 }
 
-/// What a rank does next.
+/// Next action of a rank.
 #[derive(Clone, Debug)]
 pub enum Act {
     Nothing,
@@ -33,40 +34,40 @@ pub enum Act {
     WaitAll,
 }
 
-/// What all ranks do.
+/// Actions of all ranks.
 pub trait Script {
     /// Number of ranks.
     fn ranks(&self) -> u32;
     /// Number of slots.
     fn slots(&self) -> usize;
-    /// What a rank does after so many actions; `None` when it is done.
+    /// Returns the `number`-th action of a rank, from 0; `None` when it is done.
     fn act(&self, rank: u32, number: usize) -> Option<Act>;
-    /// What a rank has in a slot at the start.
+    /// Returns the content of a slot of a rank at the start.
     fn start(&self, rank: u32, slot: usize) -> Option<u32>;
-    /// Size of a slot \[B\], where all messages must be as large as their slots together.
+    /// Size of a slot \[B\], if messages must be as large as their slots together.
     fn size(&self, slot: usize) -> Option<u64>;
-    /// Whether somebody may be given what it has already.
+    /// Returns true if a rank may be given data that it has already.
     fn repeats(&self) -> bool;
-    /// Whether a rank has no result at the start, not even its own contribution.
+    /// Returns true if a rank has no result at the start, not even its own contribution.
     fn is_exclusive(&self) -> bool {
         false
     }
 }
 
-/// Whether a blocking send waits until its receive is posted.
+/// Blocking sends that are buffered, or that wait until their receive is posted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sends {
     Buffered,
     Synchronous,
 }
 
-/// What a rank has in the end.
+/// Data of a rank at the end.
 #[derive(Clone, Debug)]
 pub struct Held {
     pub row: Row,
-    /// The result of a scan, where that is kept apart.
+    /// Result of a scan, if it is kept apart.
     pub result: Row,
-    /// From whom it has heard, directly or not: bit by rank.
+    /// Ranks that it has heard from, directly or not, as bits.
     pub heard: u64,
 }
 
@@ -75,23 +76,23 @@ pub struct Held {
 pub struct Sent {
     pub from: u32,
     pub cargo: Cargo,
-    /// What was in its slots.
+    /// Content of its slots.
     pub content: Vec<Combined>,
     heard: u64,
-    /// Whether it has met its receive.
+    /// True if it has been matched with its receive.
     taken: bool,
 }
 
-/// A rank on its way.
+/// State of a rank during the execution.
 struct Runner {
     held: Held,
     next: usize,
-    /// The action that it is in, and the number of the message that it has sent in it.
+    /// Current action, and the number of the message that it has sent in it.
     current: Option<(Act, Option<usize>)>,
     done: bool,
     /// Receives that were started.
     posted: VecDeque<(u32, Cargo)>,
-    /// Messages whose sending was started.
+    /// Messages that it has started to send.
     started: Vec<usize>,
 }
 
@@ -100,12 +101,12 @@ struct Machine<'a> {
     script: &'a dyn Script,
     sends: Sends,
     runners: Vec<Runner>,
-    /// Messages under way, by sender and receiver.
+    /// Messages in flight, by sender and receiver.
     channels: Vec<VecDeque<usize>>,
     sent: Vec<Sent>,
 }
 
-/// Runs all ranks; returns what they have in the end, and all messages.
+/// Runs all ranks; returns their data at the end, and all messages.
 pub fn run(name: &str, script: &dyn Script, sends: Sends) -> (Vec<Held>, Vec<Sent>) {
     let ranks = script.ranks();
     let runner = |rank: u32| {
@@ -204,7 +205,7 @@ impl Machine<'_> {
         true
     }
 
-    /// Lets a rank go as far as it can; whether it went anywhere.
+    /// Lets a rank continue as far as it can; returns true if it made progress.
     fn advance(&mut self, rank: u32) -> bool {
         let mut moved = false;
         loop {
@@ -248,7 +249,7 @@ impl Machine<'_> {
                     let number = sent.unwrap_or_else(|| self.send(rank, to, out));
                     match self.receive(rank, from, received, then) {
                         false => Some((act, Some(number))),
-                        // What remains once the message has come is to wait for one's own.
+                        // Once the message has arrived, the rank only waits for its own send.
                         true => {
                             let rest = Act::Send { to, cargo: out.clone() };
                             (!is_through(self, number)).then_some((rest, Some(number)))

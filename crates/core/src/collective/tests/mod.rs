@@ -1,4 +1,5 @@
-//! Every algorithm, on every number of ranks from 1 to 40, does what its collective promises.
+//! Results of every algorithm on every number of ranks from 1 to 40, compared with the definition of the
+//! collective.
 
 mod costs;
 pub mod execution;
@@ -14,7 +15,7 @@ use symbolic::Calls;
 /// Numbers of ranks.
 const RANKS: std::ops::RangeInclusive<u32> = 1..=40;
 
-/// The root where it matters: the first ranks, one in the middle, the last.
+/// Returns the roots to test: the first ranks, one in the middle, the last.
 fn roots(ranks: u32) -> Vec<u32> {
     let mut roots = vec![0, 1, ranks / 2, ranks - 1];
     roots.retain(|&root| root < ranks);
@@ -23,12 +24,12 @@ fn roots(ranks: u32) -> Vec<u32> {
     roots
 }
 
-/// Blocks of different sizes, many of them empty.
+/// Returns blocks of different sizes, many of them empty.
 fn uneven(ranks: u32) -> Vec<u64> {
     (0..u64::from(ranks)).map(|rank| [2, 0, 3, 0, 0, 1, 4][(rank * rank + rank / 7) as usize % 7]).collect()
 }
 
-/// Every way a plan of this algorithm is made: whole and, along trees, in segments.
+/// Returns the plans of this algorithm to test: in one piece and, along trees, in segments.
 fn plans(call: &Call, algorithm: Algorithm) -> Vec<Plan> {
     let plan = Plan::of(call, algorithm);
     let in_trees = matches!(
@@ -45,13 +46,13 @@ fn plans(call: &Call, algorithm: Algorithm) -> Vec<Plan> {
         return vec![plan];
     }
     let with = |segment, fan| Plan { segment, fan, ..plan };
-    // Single bytes in a row take long to follow.
+    // Segments of single bytes take long to execute.
     let mut plans = vec![with(None, 4), with(Some(5), 3)];
     plans.extend((call.ranks <= 12).then_some(with(Some(1), 2)));
     plans
 }
 
-/// The calls to be tried of a collective on so many ranks.
+/// Returns the calls of a collective to test on `ranks` ranks.
 fn calls(operation: Operation, ranks: u32) -> Vec<Call> {
     use Operation as O;
     let p = u64::from(ranks);
@@ -81,7 +82,7 @@ fn calls(operation: Operation, ranks: u32) -> Vec<Call> {
     calls
 }
 
-/// In whose block a byte is.
+/// Returns the rank whose block has this byte.
 fn owner(call: &Call, slot: usize) -> u32 {
     match &call.sizes {
         Sizes::Equal(bytes) => (slot as u64 / bytes) as u32,
@@ -172,12 +173,12 @@ fn check(call: &Call, plan: Plan, sends: Sends) {
     }
 }
 
-/// What `src` sends to `dst` in an all-to-all with different blocks \[B\].
+/// Bytes that `src` sends to `dst` in an all-to-all with different blocks \[B\].
 fn sent(ranks: u32, src: u32, dst: u32) -> u64 {
     u64::from((src * 7 + dst * 3 + src * dst) % (ranks + 2) % 4)
 }
 
-/// One for all ranks, or one for each.
+/// Returns one expansion for all ranks, or one for each.
 fn expansions(call: &Call, plan: Plan) -> Vec<Expansion> {
     if call.collective != Operation::Alltoallv {
         return vec![Expansion::of(call, plan)];

@@ -1,4 +1,5 @@
-//! Rounds against the order of actions: what a [`Schedule`] says of messages by formulas is what ranks do.
+//! Rounds compared with the order of actions: the messages of a [`Schedule`], given by formulas, are those of
+//! the ranks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +8,7 @@ use crate::collective::phase::Phase;
 use crate::collective::rounds::Action;
 use crate::collective::{Call, Operation, Plan, Schedule, Sizes};
 
-/// What a rank does, in its order: the rounds of messages that it sends and of those that it has received by then.
+/// An event of a rank: it sends, posts a receive, or has received a message, each with its round.
 enum Event {
     Sends { to: u32, bytes: u64, round: u64 },
     Posts { from: u32, round: u64 },
@@ -46,12 +47,11 @@ fn events(phases: &[Phase], rank: u32) -> Vec<Event> {
     events
 }
 
-/// Holds the schedule of a call against the actions of its ranks.
+/// Compares the schedule of a call with the actions of its ranks.
 ///
-/// * The messages are those of the actions, in their order, and their number, bytes and rounds are what the formulas
-///   say.
-/// * Both ends of each message put it in the same round.
-/// * What a rank has received when it sends is just what was sent to it in earlier rounds.
+/// * The messages are those of the actions, in their order; their number, bytes and rounds are those of the formulas.
+/// * Both ends of each message assign it to the same round.
+/// * The messages that a rank has received when it sends are exactly those sent to it in earlier rounds.
 pub fn check(call: &Call, plan: Plan) {
     let schedule = Schedule::of(call, plan);
     let name = format!("{call:?} by {plan:?}");
@@ -63,7 +63,7 @@ pub fn check(call: &Call, plan: Plan) {
         let mut number = 0;
         let mut last = 0;
         let events = events(&schedule.expansion.phases, rank);
-        // The earliest round of what has not been received by then.
+        // Earliest round of the messages that have not been received by then.
         let mut missing = vec![u64::MAX; events.len() + 1];
         for (at, event) in events.iter().enumerate().rev() {
             let round = if let Event::HasReceived { round } = event { *round } else { u64::MAX };
@@ -107,7 +107,8 @@ pub fn check(call: &Call, plan: Plan) {
     }
 }
 
-/// What messages carry is what they held when they were sent. In no order of ranks: each rank's are.
+/// Checks that messages carry what they held when they were sent. The messages of each rank come in order, those of
+/// different ranks in any order.
 pub fn check_carries(call: &Call, plan: Plan, sent: &[Sent]) {
     use Operation as O;
     let schedule = Schedule::of(call, plan);

@@ -1,4 +1,4 @@
-//! Expansions, for the symbolic execution: what each action of a rank does to which slots.
+//! Symbolic execution of expansions: the effect of each action of a rank on the slots.
 
 use super::execution::{Act, Cargo, Script};
 use crate::collective::alltoall::at_places;

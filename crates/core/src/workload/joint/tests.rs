@@ -1,9 +1,10 @@
-//! Parts see what they would see alone.
+//! Calls to a part, which are those that it would see alone.
 
 use super::*;
 use crate::ids::WakeId;
 
-/// Notes what it is told; sends one message of rank 0 to rank 1 at its beginning and one more after a wake.
+/// Workload that notes its calls. It sends one message from rank 0 to rank 1 at its begin, and one more after
+/// a wake.
 struct Told<'a>(&'a std::cell::RefCell<Vec<String>>);
 
 impl Workload for Told<'_> {
@@ -46,7 +47,7 @@ fn a_part_sees_its_own_numbers_and_its_own_time_each_time_that_it_is_done() {
     };
     let mut joint = Joint::new(vec![part(&told[0], 0.0, Repeat::Times(1)), part(&told[1], 100.0, Repeat::Times(2))]);
     assert_eq!((joint.ranks(), joint.messages()), (4, 6));
-    // A fabric on which a message takes 10 ps; what happens first is taken first.
+    // A fabric on which a message takes 10 ps; events are taken in order of time.
     let mut requests = Requests::default();
     joint.begin(&mut requests);
     let mut events: Vec<(f64, Result<SendRequest, WakeId>)> = Vec::new();
@@ -69,7 +70,7 @@ fn a_part_sees_its_own_numbers_and_its_own_time_each_time_that_it_is_done() {
     let once = ["5 wake 9", "10 [(0, 0, 1)]", "15 [(1, 0, 0)]"];
     assert_eq!(*told[0].borrow(), once);
     assert_eq!(*told[1].borrow(), [once, once].concat());
-    // Every message has a number of its own among all.
+    // Every message has a unique number in the joint workload.
     assert_eq!(numbers, [(0, 0, 1), (1, 0, 0), (2, 0, 3), (3, 0, 2), (2, 1, 3), (3, 1, 2)]);
     let runs = joint.runs();
     assert_eq!((runs[0].count, runs[0].ended.ps()), (1, 15.0));
