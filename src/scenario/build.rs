@@ -1,4 +1,4 @@
-//! From specifications to what can be run: fabric, routes, pattern, placement, and whether they go together.
+//! From specifications to fabric, routes, pattern and placement, with the checks that they fit together.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::system::{System, Written};
 use crate::transport::TransportSpec;
 
 impl Workload {
-    /// The pattern as work, with what was written of it.
+    /// Returns the pattern as work, with its specification.
     pub(super) fn played(self, sources: &Sources) -> PatternWork {
         let Self { workload, pattern } = self;
         let (traffic, name) = (workload.traffic(), workload.title());
@@ -31,12 +31,12 @@ impl Workload {
 }
 
 impl Sections {
-    /// The seed of everything random.
+    /// Returns the seed of everything random.
     pub fn seed(&self) -> u64 {
         self.seed.get().copied().unwrap_or(System::SEED)
     }
 
-    /// Builds topology and routing, or takes them from where others have built the same.
+    /// Builds topology and routing, or takes them from another scenario with the same ones.
     pub fn routed(&self, notes: &mut Notes) -> Option<RoutedFabric> {
         let Some(shared) = &self.shared else { return self.routed_anew(notes) };
         let mut written = Written {
@@ -51,7 +51,7 @@ impl Sections {
         }
         paths::settle(&mut written, &notes.sources);
         let Written { topology, routing, faults, .. } = &written;
-        // The rule that a fabric has by itself may draw, too.
+        // The default rule of a fabric may use random numbers, too.
         let drawn = routing.as_ref().is_none_or(RoutingSpec::depends_on_seed)
             || faults.as_ref().is_some_and(|faults| faults.depends_on_seed());
         let key = shared::key(&(topology, routing, faults, &self.link, drawn.then(|| self.seed())));
@@ -93,8 +93,8 @@ impl Sections {
         None
     }
 
-    /// Puts so many ranks on a fabric, and checks that what moves their messages goes with it. Without a placement
-    /// ranks are in order; `at` is what is marked if they do not fit.
+    /// Places `ranks` ranks on a fabric, and checks that transport and policy fit it. By default ranks are in
+    /// order. Mistakes are shown at `at` if the ranks do not fit.
     pub fn placed(&self, routed: RoutedFabric, ranks: u32, at: Option<Span>, notes: &mut Notes) -> Option<System> {
         let spec = self.placement.or(|| PlacementSpec::Regular(RegularSpec {}))?;
         let (fabric, at) = (&routed.fabric, self.placement.span().or(at));
@@ -103,7 +103,7 @@ impl Sections {
         Some(self.on_network(routed, placement, written, notes))
     }
 
-    /// The network of this fabric with ranks on it, which is checked.
+    /// Builds and checks the network of this fabric with ranks on it.
     pub fn on_network(
         &self,
         routed: RoutedFabric,
@@ -143,7 +143,7 @@ impl Sections {
         }
     }
 
-    /// Refuses sections that are about a fabric where there is none.
+    /// Refuses sections about a fabric if there is no fabric.
     pub fn check_without_topology(&self, notes: &mut Notes) {
         let tables = [
             ("routing", self.routing.span()),
@@ -158,12 +158,12 @@ impl Sections {
         }
     }
 
-    /// What is wrong with how messages move, whatever the fabric.
+    /// Notes mistakes in how messages move that do not depend on the fabric.
     pub fn check_transport(&self, notes: &mut Notes) {
         self.note_misfits(of_moves(self.sharing.get(), self.transport.get()), notes);
     }
 
-    /// The size of large packets follows from that of messages, which is known of patterns before they are played.
+    /// Refuses a number of packets per message, because message sizes are known in advance only for patterns.
     pub fn check_packets(&self, notes: &mut Notes) {
         if let Some(TransportSpec::Packet(spec)) = self.transport.get()
             && let Some(packets) = &spec.packets_per_message
@@ -199,7 +199,7 @@ impl Sections {
         Some((system, work))
     }
 
-    /// Patterns know no calls whose ends could cost anything.
+    /// Refuses nodes and collectives, because patterns have no calls whose ends could cost anything.
     fn check_node(&self, notes: &mut Notes) {
         if let Section::Is(node, span) = &self.node
             && !node.facts().is_ideal
@@ -214,7 +214,8 @@ impl Sections {
         }
     }
 
-    /// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
+    /// Checks that all messages have an existing receiver and a route. Families of fabrics are connected by
+    /// construction.
     pub fn check_routes(&self, system: &System, work: &Workload, notes: &mut Notes) {
         let (Some(network), pattern) = (system.network(), &work.pattern) else { return };
         let irregular = may_lack_routes(&network.fabric, &*network.router);
@@ -222,7 +223,7 @@ impl Sections {
         if !irregular && !listed {
             return;
         }
-        // What fails may come back: then a run says which messages have found no way.
+        // Failed links may come back, so the run reports messages that found no route.
         let comes_back = network.events().is_some();
         let ranks = pattern.ranks();
         let mut looked_at = 0;
@@ -258,10 +259,10 @@ impl Sections {
         }
     }
 
-    /// Whether there is a route between all ranks, of which it is not known who sends to whom.
+    /// Checks that there is a route between all ranks, for work whose messages are not known in advance.
     pub fn check_all_routes(&self, network: &Network, notes: &mut Notes) {
         let NetworkParts { fabric, router, placement, .. } = &**network;
-        // Then a run says which of its messages have no way.
+        // With faults during the run, the run reports messages without a route.
         if network.faults_concern_runs() {
             return;
         }
@@ -275,12 +276,12 @@ impl Sections {
         }
     }
 
-    /// Returns the mistake of a pair of nodes that messages are sent between and no route leads between.
+    /// Returns the diagnostic for a pair of nodes that exchange messages without a route.
     fn no_route(&self, network: &Network, ends: [NodeId; 2], more: &str) -> Diagnostic {
         let [from, to] = ends.map(|node| network.fabric.vertex_name(node.into()));
         let message = format!("there is no route from {from} to {to}{more}");
         if network.fabric.failed().is_some() {
-            // The program ends with a code of its own for it.
+            // The program ends with a separate exit code for this.
             let diagnostic =
                 Diagnostic::new("cut-off", message).label("messages are sent where what failed left no way");
             let help = "let fewer links fail, draw others (another seed), or place the ranks elsewhere";
@@ -294,10 +295,10 @@ impl Sections {
     }
 }
 
-/// Pairs looked at for routes, at most: beyond that only a sample would fit in the time of a look.
+/// Largest number of pairs whose routes are checked; the remaining ones are skipped.
 const MOST_PAIRS: u64 = 20_000_000;
 
-/// The first of several pairs, and how many there are.
+/// The first of several pairs, and their number.
 #[derive(Default)]
 struct Found {
     first: Option<(u32, u32)>,

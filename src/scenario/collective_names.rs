@@ -1,9 +1,9 @@
-//! Names of collectives as patterns: `allreduce-reduce-bcast`, `bcast-open-mpi` ...
+//! Named patterns for collectives: `allreduce-reduce-bcast`, `bcast-open-mpi` ...
 
 use crate::collective::{Algorithm, Like, Operation};
 
-/// A name and a text for each algorithm of each operation, and for what the rules of each library choose; but for those
-/// names that a file has already.
+/// Returns a name and a scenario text for each algorithm of each operation, and for the choice of each
+/// library. Names that a file already has are left out.
 pub fn named(is_taken: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let of_operation = |&operation: &Operation| {
         let size = size(operation);
@@ -21,7 +21,7 @@ pub fn named(is_taken: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     Operation::ALL.iter().flat_map(of_operation).filter(|(name, _)| !is_taken(name)).collect()
 }
 
-/// The size of its vector or of a block, as in the patterns with files of their own.
+/// Returns the size of the vector or of a block, as in the patterns with files of their own.
 fn size(operation: Operation) -> Option<&'static str> {
     match operation {
         Operation::Barrier => None,
@@ -31,7 +31,7 @@ fn size(operation: Operation) -> Option<&'static str> {
     }
 }
 
-/// `Along a tree` inside a sentence; names stay as they are.
+/// Returns a description such as `Along a tree` for use inside a sentence; names keep their capitals.
 fn lower(words: &str) -> String {
     let (first, rest) = words.split_at(words.len().min(1));
     match words.starts_with("Bruck") {

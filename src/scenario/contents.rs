@@ -1,4 +1,5 @@
-//! What a file holds that the program reads: found by its name, its first bytes, or the tables and columns that it has.
+//! Kinds of files that the program reads, detected by name, first bytes, or the tables and columns in the
+//! file.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -15,17 +16,16 @@ use crate::system::ALONE;
 use crate::topology;
 use crate::trace::Format;
 
-/// What a file holds.
+/// Contents of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Contents {
-    /// All that is run, or a report of it.
+    /// A complete scenario, or a report of one.
     Scenario,
-    /// A scenario with what is varied of it.
+    /// A scenario with the keys to vary.
     Plan,
-    /// What lies below scenarios: it has defaults for choices of others.
+    /// A preset, which lies below scenarios and has defaults for choices made elsewhere.
     Preset,
-    /// A fabric: a `[topology.*]` table, a SimGrid platform, an InfraGraph, or a graph as networkx writes
-    /// it.
+    /// A fabric: a `[topology.*]` table, a SimGrid platform, an InfraGraph, or a networkx graph.
     Topology,
     /// A `[workload.*]` table, or a list of messages.
     Pattern,
@@ -43,19 +43,19 @@ pub enum Contents {
     Computation,
     /// Communication data.
     Communication,
-    /// A table of numbers that something else names.
+    /// A table of numbers that other files or options name.
     Table(&'static Kind),
 }
 
 /// A kind of table that scenarios and options name.
 #[derive(Debug)]
 pub struct Kind {
-    /// What it is, for people.
+    /// Name of the kind, for people.
     pub name: &'static str,
-    /// What a line is: one, and several.
+    /// Noun for a line, singular and plural.
     pub lines: [&'static str; 2],
     columns: &'static [Column],
-    /// Looks at a line for what can be told without knowing what the table is for.
+    /// Checks a line as far as possible without knowing the purpose of the table.
     line: fn(&mut Row<'_>),
 }
 
@@ -69,7 +69,7 @@ impl Eq for Kind {}
 
 const ANY: u32 = u32::MAX;
 
-/// All kinds but lists of messages.
+/// All kinds except lists of messages.
 static KINDS: [Kind; 7] = [
     Kind {
         name: "cables between groups",
@@ -129,10 +129,10 @@ static KINDS: [Kind; 7] = [
 ];
 
 impl Kind {
-    /// Reads the whole table; how many lines it has.
+    /// Reads the whole table and returns the number of its lines.
     ///
     /// # Errors
-    /// All mistakes that can be told without what names the table.
+    /// All mistakes that can be found without the text that names the table.
     pub fn read(&self, path: &Located<String>, sources: &Sources) -> Result<u64, Vec<Diagnostic>> {
         let input = sources.open(path).map_err(|diagnostic| vec![diagnostic])?;
         match self.name {
@@ -143,8 +143,8 @@ impl Kind {
     }
 }
 
-/// What a file holds; nothing where it looks like nothing that is read. A file that cannot be read is what its name
-/// says.
+/// Returns the contents of a file; `None` if it looks like no file that the program reads. A file that cannot
+/// be opened is judged by its name.
 pub fn contents(path: &Path, sources: &mut Sources) -> Option<Contents> {
     if path.is_dir() {
         return Some(Contents::Trace);
@@ -169,7 +169,7 @@ fn extension(path: &Path) -> String {
     path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// A trace by its first bytes, or by its name; a text file that is something else is none.
+/// Detects a trace by its first bytes, or by its name; other text files give `None`.
 fn trace(plain: &Path, named: &Located<String>, sources: &Sources) -> Option<Contents> {
     const HEAD: u64 = 4096;
     let mut head = Vec::new();
@@ -179,8 +179,9 @@ fn trace(plain: &Path, named: &Located<String>, sources: &Sources) -> Option<Con
     format.map(|_| Contents::Trace)
 }
 
-/// A table with tasks and work of both kinds is a scenario, or with one of them and a preset; and so is one that nobody
-/// can make sense of: then the mistakes are those of a scenario.
+/// Returns the contents of a text with tables. A text with both fabric and work, or with one of them and a
+/// preset, is a scenario. So is a text that fits no kind: its mistakes are then reported as those of a
+/// scenario.
 fn tables(text: &str) -> Contents {
     if topology::is_graph(text) {
         return Contents::Topology;
@@ -203,8 +204,8 @@ fn tables(text: &str) -> Contents {
     }
 }
 
-/// The kind of table of which most columns are there that it must have, and nothing else; a list of messages where none
-/// is.
+/// Returns the kind of table whose required columns are all there, preferably without other columns; a list
+/// of messages if no kind fits.
 fn table(input: Input) -> Contents {
     let names = columns(input);
     let fits = |kind: &&Kind| {
@@ -212,7 +213,7 @@ fn table(input: Input) -> Contents {
         let required = kind.columns.iter().filter(|column| column.is_required());
         required.clone().all(|column| names.iter().any(|name| name == column.name())) && names.iter().all(known)
     };
-    // Without the latter, so that a wrong column is a mistake of the kind that was meant.
+    // Allows other columns, so that a wrong column is reported as a mistake of the intended kind.
     let begins = |kind: &&Kind| {
         let required = kind.columns.iter().filter(|column| column.is_required());
         let messages = ["src", "dst"].iter().all(|column| names.iter().any(|name| name == column));
@@ -222,7 +223,7 @@ fn table(input: Input) -> Contents {
     kind.map_or(Contents::Pattern, Contents::Table)
 }
 
-/// The names in the first line of a table.
+/// Returns the names in the first line of a table.
 fn columns(input: Input) -> Vec<String> {
     const LONGEST: u64 = 1 << 16;
     let lines = BufReader::new(input.take(LONGEST)).lines().map_while(Result::ok);

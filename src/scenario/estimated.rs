@@ -1,4 +1,4 @@
-//! `estimate`: how well the makespan is to be known, where less than exactly is enough.
+//! The key `estimate`: the relative precision of the makespan if less than the exact value is enough.
 
 use super::Loader;
 use super::read::Sections;
@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::system::System;
 
 impl Loader {
-    /// `--estimate PERCENT`: the makespan to within this part of it (`1%`), by estimate where that is shorter.
+    /// `--estimate PERCENT`: estimates the makespan to this relative precision (`1%`), if that is faster.
     #[must_use]
     pub fn estimate(self, percent: &str) -> Self {
         self.set("--estimate", &format!("estimate={percent}"))
@@ -14,12 +14,12 @@ impl Loader {
 }
 
 impl Sections {
-    /// The system with what the scenario says of that.
+    /// Returns the system with the precision that the scenario asks for.
     pub fn estimated(&self, system: System) -> System {
         system.with_estimate(self.estimate.get().map(|target| **target))
     }
 
-    /// The mistake of an estimate of several jobs.
+    /// Returns the diagnostic for an estimate of several jobs.
     pub fn estimate_of_jobs(&self) -> Option<Diagnostic> {
         let target = self.estimate.get()?;
         let message = "jobs have no makespan that could be estimated: each ends at a time of its own";

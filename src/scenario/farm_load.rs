@@ -1,4 +1,4 @@
-//! From the texts of a scenario to a farm and what it runs on.
+//! From the texts of a scenario to a farm and its systems.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::system::System;
 use crate::system::WorkloadSpec;
 use crate::units::Time;
 
-/// What a network is called, for people.
+/// Returns a description of a network, for people.
 fn network_in_words(spec: &MasterSlaveSpec, costs: &Costs, machine: Option<String>, on_fabric: bool) -> String {
     if let Some(machine) = machine {
         return machine;
@@ -37,8 +37,8 @@ fn network_in_words(spec: &MasterSlaveSpec, costs: &Costs, machine: Option<Strin
     text
 }
 
-/// What a message costs on a machine: what its calls cost, and where sender and receiver agree first, that, as if the
-/// other were ready.
+/// Returns the cost of a message on a machine: the cost of its calls, and the cost of the handshake of a
+/// rendezvous with a peer that is ready.
 fn message(model: &node::Costs, bytes: u64) -> MessageCost {
     let costs = model.message(bytes);
     let agreement = match costs.rendezvous {
@@ -49,7 +49,7 @@ fn message(model: &node::Costs, bytes: u64) -> MessageCost {
 }
 
 impl Sections {
-    /// What messages cost, by the table of the farm or by the machine.
+    /// Returns the costs of messages, from the table of the farm or from the machine.
     fn costs(&self, spec: &MasterSlaveSpec, notes: &mut Notes) -> Option<Costs> {
         let costs = spec.costs();
         let on_fabric = !self.topology.is_absent();
@@ -87,7 +87,7 @@ impl Sections {
         Some(Costs { machine, ..Costs::log_gp(Time::ZERO, Time::ZERO, costs.overhead_per_processor, 0.0) })
     }
 
-    /// What of a scenario has no meaning for a farm, or none without a fabric.
+    /// Refuses sections that have no meaning for a farm, or none without a fabric.
     fn check_for_farm(&self, notes: &mut Notes) {
         if let Section::Is(_, at) = &self.collectives {
             let message = "a master and its workers have no collectives that [collectives] could be about";
@@ -100,13 +100,13 @@ impl Sections {
         self.check_transport(notes);
     }
 
-    /// A farm that a scenario names, on what the scenario says.
+    /// Builds a farm that a scenario names, on the scenario's system.
     pub fn farm(&self, spec: &MasterSlaveSpec, mut notes: Notes) -> Result<Farm, Invalid> {
         let farm = self.farm_points(spec, &mut notes);
         Ok(notes.finish(farm)?.0)
     }
 
-    /// The systems of these points, with a fabric: one for all that have as many ranks.
+    /// Builds the systems of these points on a fabric. Points with the same number of ranks share a system.
     fn farm_systems(
         &self,
         spec: &MasterSlaveSpec,
@@ -191,7 +191,7 @@ impl Sections {
                 keys.insert(format!("workload.master-slave.{name}"), value.clone());
             }
             let system = systems.get(i).cloned().unwrap_or_else(|| System::built(None, Default::default(), seed));
-            // What of a machine is no network has been taken as costs.
+            // The costs at the ends have already been taken from the machine.
             let system = match &node {
                 Some(node) => notes.taken(system.with_node(node.clone()).map_err(|m| vec![m]), at)?,
                 None => system,
@@ -217,7 +217,7 @@ impl Sections {
         Some(Farm { points: scenarios, written: written(spec), setting: setting(spec) })
     }
 
-    /// Reads what a plan of executions starts from.
+    /// Reads the input of a plan of executions.
     pub fn plan(&self, spec: &MasterSlaveSpec, at: Span, notes: &mut Notes) -> Option<FarmPlan> {
         self.check_for_farm(notes);
         if let Section::Is(_, at) = &self.topology {
@@ -246,10 +246,10 @@ impl Sections {
 }
 
 impl Loader {
-    /// Reads the texts and builds the master with its workers that they say.
+    /// Reads the texts and builds their farm: a master with its workers.
     ///
     /// # Errors
-    /// Every mistake of every text, and a workload that is something else.
+    /// Every mistake in every text, and a workload of another kind.
     pub fn load_farm(self) -> Result<Farm, Invalid> {
         match self.load_all()? {
             Loaded::Farm(farm) => Ok(*farm),
@@ -262,15 +262,15 @@ impl Loader {
     }
 }
 
-/// What a plan of executions starts from.
+/// Input of a plan of executions.
 #[derive(Clone, Debug)]
 pub struct FarmPlan {
-    /// The tasks executed so far.
+    /// Tasks executed so far.
     pub executed: Executed,
-    /// The grid of all tasks.
+    /// Grid of all tasks.
     pub grid: TaskGrid,
-    /// The workers that are tried; none if no number of them is said.
+    /// Workers of each trial; empty if no number of workers is given.
     pub crews: Vec<Workers>,
-    /// What messages cost.
+    /// Costs of messages.
     pub costs: Costs,
 }

@@ -1,4 +1,4 @@
-//! Whether a run fits in memory, before it begins.
+//! The check that a run fits in memory, before it starts.
 
 use petgraph::Direction;
 
@@ -13,29 +13,29 @@ use crate::transport::TransportSpec;
 use crate::transport::packet::{DeadlockAvoidance, MOST_PLACES, Model, PacketSpec, Queues, places};
 use crate::units::Bytes;
 
-/// What is not asked about \[B\].
+/// Memory below which a run is not checked \[B\].
 const FITS_ANYWHERE: u64 = 16 << 20;
-/// What a message under way takes beside its route: its state, its place in the event queue, its share \[B\].
+/// Memory of a message under way without its route: its state, its place in the event queue, its share \[B\].
 const PER_FLOW: u64 = 192;
-/// What each link of its route adds: the route itself and the link's list of flows \[B\].
+/// Memory per link of its route: the route itself and the link's list of flows \[B\].
 const PER_CROSSING: u64 = 24;
-/// What a link takes: its state in the sharing policy and its counters \[B\].
+/// Memory of a link: its state in the sharing policy and its counters \[B\].
 const PER_LINK: u64 = 160;
-/// What a packet takes \[B\].
+/// Memory of a packet \[B\].
 const PER_PACKET: u64 = 40;
-/// What the packets of a message at a hop take \[B\].
+/// Memory of the packets of a message at a hop \[B\].
 const PER_QUEUE: u64 = 40;
-/// What the buffer of a link and channel takes \[B\].
+/// Memory of the buffer of a link and channel \[B\].
 const PER_BUFFER: u64 = 32;
-/// What a rank takes: its state in the workload \[B\].
+/// Memory of a rank: its state in the workload \[B\].
 const PER_RANK: u64 = 128;
 
-/// An estimate of the memory that a run takes beside what is built already \[B\], and of its messages under way at
-/// once.
+/// Estimates the memory that a run needs in addition to everything built already \[B\], and the number of
+/// messages under way at once.
 ///
-/// `flows * (192 + 24 * crossings) + links * 160 + ranks * 128`, where `crossings` is the mean length of a sample of
-/// routes and `flows` follows from the injection rule: one for each rank, `k` for each with a window of k, all
-/// messages together with `all`.
+/// `flows * (192 + 24 * crossings) + links * 160 + ranks * 128`, where `crossings` is the mean length of a
+/// sample of routes and `flows` follows from the injection rule: one for each rank, `k` for each with a
+/// window of k, all messages together with `all`.
 pub(super) fn estimate(network: &Network, work: &PatternWork) -> (Bytes, u64) {
     let ranks = u64::from(work.pattern.ranks());
     let messages = work.pattern.messages();
@@ -54,9 +54,9 @@ pub(super) fn estimate(network: &Network, work: &PatternWork) -> (Bytes, u64) {
     (Bytes(needed), flows)
 }
 
-/// What packets take more \[B\]: under `oq` all packets of the messages under way, at worst; under `fq` a queue for
-/// each message at each hop; under `iq` for each pair of an input and an output of a switch a bit, and a queue where
-/// outputs have their own.
+/// Estimates the additional memory of packets \[B\]. Under `oq` it is that of all packets of the messages
+/// under way, at worst. Under `fq` it is a queue for each message at each hop. Under `iq` it is a bit for
+/// each pair of an input and an output of a switch, and a queue if outputs have their own.
 fn packets(network: &Network, work: &PatternWork, spec: &PacketSpec, flows: u64) -> u64 {
     match spec.model {
         Model::Oq => {
@@ -68,7 +68,7 @@ fn packets(network: &Network, work: &PatternWork, spec: &PacketSpec, flows: u64)
         Model::Fq => places(flows, crossings(network, work)).saturating_mul(PER_QUEUE),
         Model::Iq => {
             let graph = network.fabric.graph();
-            // By class there are no more channels than a route has links, and mostly fewer.
+            // With classes there are at most as many channels as a route has links, and usually fewer.
             let by_class = match spec.avoidance() {
                 Some(avoidance) => avoidance == DeadlockAvoidance::Classes,
                 None => network.router.channel_order() != ChannelOrder::Rings,
@@ -85,7 +85,7 @@ fn packets(network: &Network, work: &PatternWork, spec: &PacketSpec, flows: u64)
     }
 }
 
-/// Mean length of the routes of a sample of messages, rounded up.
+/// Returns the mean length of the routes of a sample of messages, rounded up.
 fn crossings(network: &Network, work: &PatternWork) -> u64 {
     let ranks = work.pattern.ranks();
     let mut route = Vec::new();
@@ -104,10 +104,10 @@ fn crossings(network: &Network, work: &PatternWork) -> u64 {
     (route.len() as u64).div_ceil(count.max(1))
 }
 
-/// A diagnostic where the run cannot fit in the memory that is free; nothing where the system does not tell.
+/// Returns a diagnostic if the run does not fit in the free memory; `None` if the system does not report it.
 pub(super) fn check(network: &Network, work: &PatternWork) -> Option<Diagnostic> {
     let (needed, flows) = estimate(network, work);
-    // What the system says takes longer to read than many a run of that size takes.
+    // Reading the system's free memory takes longer than many a run of that size.
     if needed.0 < FITS_ANYWHERE {
         return None;
     }
@@ -119,7 +119,7 @@ pub(super) fn check(network: &Network, work: &PatternWork) -> Option<Diagnostic>
     exceeds(needed, flows, Bytes(memory::free()?))
 }
 
-/// What to do about it.
+/// Help text for a run that is too large.
 const FEWER: &str =
     "let fewer messages be under way at once (--injection queue, --injection window=8) or take fewer ranks";
 
@@ -130,7 +130,7 @@ fn exceeds(needed: Bytes, flows: u64, free: Bytes) -> Option<Diagnostic> {
     })
 }
 
-/// A diagnostic where packet models cannot number the links of so many routes.
+/// Returns a diagnostic if packet models cannot number the links of the routes of all messages.
 fn crowds(flows: u64, crossings: u64) -> Option<Diagnostic> {
     let most = MOST_PLACES as u64 / places(1, crossings);
     (flows > most).then(|| {

@@ -1,4 +1,5 @@
-//! A first scenario: complete, and commented from the descriptions of its types, so that it cannot go out of date.
+//! A first scenario: complete, and with comments from the descriptions of its types, so that it is never out
+//! of date.
 
 use super::known::choices;
 use super::library::Shelf;
@@ -7,14 +8,14 @@ use super::schema::Node;
 use crate::diagnostic::{Invalid, Sources};
 use crate::reading::tree::{Table, Tree};
 
-/// Longest line of a comment, in characters.
+/// Longest line of a comment \[characters\].
 const WIDTH: usize = 110;
 
-/// A scenario of this topology and pattern (names or paths, as for `-t` and `-p`) with every option explained:
-/// what `hayase init` prints. Options that are not set stand behind `#`.
+/// Returns a scenario of this topology and pattern (names or paths, as for `-t` and `-p`) with every option
+/// explained: the output of `hayase init`. Options that are not set are commented out with `#`.
 ///
 /// # Errors
-/// Every mistake of the scenario.
+/// Every mistake in the scenario.
 pub fn init(topology: &str, pattern: &str) -> Result<String, Invalid> {
     let loader = Loader::new().topology(topology).pattern(pattern);
     loader.clone().load_all()?;
@@ -46,7 +47,7 @@ pub fn init(topology: &str, pattern: &str) -> Result<String, Invalid> {
     Ok(page.text)
 }
 
-/// Names for [`init`] where the user gives none.
+/// Returns the names for [`init`] if the user gives none.
 pub fn init_defaults() -> (&'static str, &'static str) {
     let first = |shelf: Shelf, usual: &'static str| match shelf.get(usual) {
         Some(named) => named.name,
@@ -66,7 +67,7 @@ impl Page<'_> {
         self.text.push('\n');
     }
 
-    /// A comment, broken into lines.
+    /// Writes a comment, broken into lines.
     fn comment(&mut self, text: &str) {
         let mut line = "#".to_owned();
         for word in text.split_whitespace() {
@@ -80,7 +81,7 @@ impl Page<'_> {
         self.line(&line);
     }
 
-    /// One choice with all its keys, and what else there is.
+    /// Writes a choice with all its keys, and the other choices.
     fn choice(&mut self, key: &str, chosen: &str, written: Option<&Table>) {
         let Some(node) = Node::root().key(key) else { return };
         self.line("");
@@ -113,7 +114,7 @@ impl Page<'_> {
         }
     }
 
-    /// A key with what it means; behind `#` where it is not written.
+    /// Writes a key with its description; commented out with `#` if it is not set.
     fn key(&mut self, table: &Node, name: &str, written: Option<&Tree>) {
         if let Some(node) = table.key(name) {
             let words = node.words();
@@ -122,7 +123,7 @@ impl Page<'_> {
         }
         match written.and_then(|value| self.sources.find(value.span)) {
             Some((_, text, range)) => {
-                // What was typed on the command line has no quotes yet.
+                // Values typed on the command line have no quotes yet.
                 let line = match value_text(written).filter(|_| !text[range.clone()].starts_with(['"', '\''])) {
                     Some(bare) => format!("{name} = {}", serde_json::Value::from(bare)),
                     None => format!("{name} = {}", &text[range]),
@@ -151,7 +152,7 @@ impl Page<'_> {
     }
 }
 
-/// The value, where it is a text.
+/// Returns the value if it is a text.
 fn value_text(value: Option<&Tree>) -> Option<&str> {
     value.and_then(Tree::text)
 }

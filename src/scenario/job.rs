@@ -10,48 +10,49 @@ use crate::system::WorkloadSpec;
 use crate::units::{Bytes, Time};
 use crate::workload::joint::Repeat;
 
-/// The size of a message of background traffic where none is given \[B\].
+/// Default message size of background traffic \[B\].
 const SIZE: u64 = 20_000;
 
-/// The largest weight of a job: with more of it rounding would show in the rates of the others.
+/// Largest weight of a job. With larger weights rounding would affect the rates of other jobs.
 const HEAVIEST: f64 = 1e6;
 
-/// `[[job]]`: a job, with its ranks, where they are, and when it is done.
+/// `[[job]]`: a job, with its ranks, their placement, and its times.
 #[spec]
 pub struct JobSpec {
-    /// Its name; "a".
+    /// Name of the job; "a".
     pub name: Located<String>,
-    /// Number of ranks (default: what its workload says, else the nodes that are left).
+    /// Number of ranks (default: that of its workload, else the number of nodes that are left).
     pub ranks: Option<Located<u32>>,
-    /// Where its ranks are, among the nodes that jobs before it have left (default: as `placement` of all says).
+    /// Placement of its ranks among the nodes that the jobs before it have left (default: the `placement` for
+    /// all jobs).
     pub placement: Option<PlacementSpec>,
-    /// When it begins (default 0 s); "2 ms".
+    /// Time of its first beginning (default 0 s); "2 ms".
     #[serde(default)]
     pub start: Located<Time>,
-    /// How often it is done (default 1, or again and again where `until` is given).
+    /// Number of repetitions (default 1, or without limit if `until` is given).
     pub repeat: Option<Located<u32>>,
-    /// From when on it does not begin any more; background traffic sends nothing more; "1 s".
+    /// Time from which on the job does not begin again, and background traffic sends no more messages; "1 s".
     pub until: Option<Located<Time>>,
     /// Time between its end and its next beginning (default 0 s); "5 us".
     #[serde(default)]
     pub think_time: Located<Time>,
-    /// What its messages weigh beside those of other jobs (default 1): where flows share a full link, their rates are
-    /// in proportion to it.
+    /// Weight of its messages relative to those of other jobs (default 1): flows share a full link in
+    /// proportion to their weights.
     pub weight: Option<Located<f64>>,
-    /// Whether it is done again and again as long as another job goes on that is no background.
+    /// True to repeat the job until all jobs that are not background have ended.
     pub background: Option<Located<bool>>,
-    /// Background traffic in the place of a workload: the part of its host link that each rank offers, in messages to
-    /// random ranks of the job; "10 %".
+    /// Background traffic instead of a workload: the fraction of its host link that each rank offers, in
+    /// messages to random ranks of the job; "10 %".
     pub load: Option<Located<String>>,
-    /// The size of the messages of that (default 20 KB); "4 KiB".
+    /// Size of the messages of `load` (default 20 KB); "4 KiB".
     pub size: Option<Located<Bytes>>,
-    /// What its ranks do; read apart.
+    /// Workload of its ranks, read separately.
     #[serde(default, skip_serializing, deserialize_with = "apart")]
     #[cfg_attr(test, schemars(with = "Option<WorkloadSpec>"))]
     pub workload: (),
 }
 
-/// What is read by whoever knows all kinds of work.
+/// Skips a value that is read separately, by code that knows all kinds of work.
 fn apart<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
     IgnoredAny::deserialize(deserializer).map(drop)
 }
@@ -59,16 +60,16 @@ fn apart<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
 /// A job as it was read.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct JobSection {
-    /// All but its workload.
+    /// Everything except its workload.
     pub spec: JobSpec,
-    /// What it does.
+    /// Its workload.
     pub workload: Section<WorkloadSpec>,
-    /// Where its placement stands.
+    /// Place of its placement.
     #[serde(skip)]
     pub placement_at: Option<Span>,
 }
 
-/// Background traffic: the part of the host link, and the size of a message \[B\].
+/// Background traffic: fraction of the host link, and size of a message \[B\].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Offered {
     pub load: f64,
@@ -76,12 +77,12 @@ pub(super) struct Offered {
 }
 
 impl JobSection {
-    /// Where the job stands.
+    /// Returns the place of the job.
     pub fn at(&self) -> Option<Span> {
         self.spec.name.span()
     }
 
-    /// The background traffic that it is, if it is that.
+    /// Returns the background traffic, if the job is background traffic.
     pub fn offered(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Offered> {
         let (load, spec) = (self.spec.load.as_ref()?, &self.spec);
         let number = load.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
@@ -98,7 +99,7 @@ impl JobSection {
             ("repeat", spec.repeat.as_ref().and_then(Located::span)),
             ("background", spec.background.as_ref().and_then(Located::span)),
             ("think-time", spec.think_time.span()),
-            // It may stand in the text of a name.
+            // The workload may come from the text of a named pattern.
             ("workload", self.workload.span().and(load.span())),
         ];
         for (key, at) in others.into_iter().filter_map(|(key, at)| Some((key, at?))) {
@@ -108,7 +109,7 @@ impl JobSection {
         Some(Offered { load: part.unwrap_or(1.0), bytes: spec.size.as_ref().map_or(SIZE, |size| size.0.max(1)) })
     }
 
-    /// What its messages weigh.
+    /// Returns the weight of its messages.
     pub fn weight(&self, diagnostics: &mut Vec<Diagnostic>) -> f64 {
         let Some(weight) = &self.spec.weight else { return 1.0 };
         if (1.0 / HEAVIEST..=HEAVIEST).contains(&**weight) {
@@ -120,7 +121,7 @@ impl JobSection {
         1.0
     }
 
-    /// How often it is done.
+    /// Returns the repetitions of the job.
     pub fn repeat(&self, diagnostics: &mut Vec<Diagnostic>) -> Repeat {
         let JobSpec { start, repeat, until, background, load, .. } = &self.spec;
         if let Some(none) = repeat.as_ref().filter(|repeat| ***repeat == 0) {

@@ -22,24 +22,25 @@ use crate::system::{System, Written, network_of_its_own};
 use crate::units::{Time, grouped};
 use crate::workload::joint::Repeat;
 
-/// A job that is built, and not yet placed.
+/// A job that is built but not yet placed.
 struct Built<'a> {
     section: &'a JobSection,
-    /// What it does; where that depends on its nodes, for now nothing on as many ranks.
+    /// Its work. If that depends on its nodes, a placeholder without messages and with the same number of
+    /// ranks.
     task: Task,
-    /// Whether what it does depends on its nodes.
+    /// Set if its work depends on its nodes.
     knows_fabric: bool,
     repeat: Repeat,
     weight: f64,
-    /// Where ranks are to be, and where that is said.
+    /// Placement of its ranks, with its place in the text.
     placement: PlacementSpec,
     placement_at: Option<Span>,
-    /// The sections that its work was built from.
+    /// Sections from which its work was built.
     sections: Sections,
 }
 
 impl Sections {
-    /// The jobs of a scenario, on what the scenario says.
+    /// Builds the jobs of a scenario, on the scenario's system.
     pub fn jobs(&self, jobs: &[JobSection], mut notes: Notes) -> Result<Scenario<JobsWork>, Invalid> {
         let found = self.jobs_on_fabric(jobs, &mut notes);
         let ((system, work), sources) = notes.finish(found)?;
@@ -51,7 +52,7 @@ impl Sections {
         self.check_transport(notes);
         self.check_packets(notes);
         self.check_weights(jobs, notes);
-        // The network is one by itself.
+        // A node model may be a network of its own.
         if let Section::Is(node, at) = &self.node
             && node.facts().is_network
         {
@@ -64,11 +65,11 @@ impl Sections {
         let mut is_crowded = false;
         for (index, section) in jobs.iter().enumerate() {
             let built = self.job(index, section, &routed, left, notes);
-            // A job with mistakes of its own takes the nodes that it says.
+            // A job with mistakes still takes the nodes that it asks for.
             let ranks = built.as_ref().map(|built| built.task.ranks());
             let ranks = ranks.or(section.spec.ranks.as_deref().copied()).unwrap_or(0);
             all.extend(built);
-            // The first job too many is told of when they are placed.
+            // The first job that does not fit is reported when the jobs are placed.
             is_crowded = ranks > left;
             if is_crowded || left == 0 {
                 break;
@@ -102,7 +103,7 @@ impl Sections {
         Some((system, work))
     }
 
-    /// Weights are those of flows, shared by a policy that knows them.
+    /// Refuses weights of jobs unless messages are flows under a policy that supports weights.
     fn check_weights(&self, jobs: &[JobSection], notes: &mut Notes) {
         let Some(weight) = jobs.iter().find_map(|job| job.spec.weight.as_ref().filter(|weight| ***weight != 1.0))
         else {
@@ -123,13 +124,14 @@ impl Sections {
         notes.refuse(message, weight.span(), help);
     }
 
-    /// What the work of a job is built from: its own workload and seed, on what all have.
+    /// Returns the sections of the work of a job: its own workload and seed, with the common remaining
+    /// sections.
     fn of_job(&self, index: usize, section: &JobSection) -> Self {
         let mut own = self.clone();
         own.workload = section.workload.clone();
-        // The ranks of work that is built by itself are placed apart.
+        // Ranks are placed separately, for all jobs together.
         own.placement = Section::Absent;
-        // Who is slow is said of all ranks.
+        // Slow processors are a property of all ranks together.
         (own.noise, own.stragglers) = (Section::Absent, Section::Absent);
         own.estimate = Section::Absent;
         if index > 0 {
@@ -139,7 +141,7 @@ impl Sections {
         own
     }
 
-    /// Builds what a job does; `left` nodes are left for it.
+    /// Builds a job. `left` is the number of nodes that are left for it.
     fn job<'a>(
         &self,
         index: usize,
@@ -199,11 +201,11 @@ impl Sections {
         Some(Built { section, task, knows_fabric, repeat, weight, placement, placement_at, sections: own })
     }
 
-    /// Builds the work of a job of so many ranks.
+    /// Builds the work of a job with `ranks` ranks.
     fn task(&self, section: &JobSection, routed: &RoutedFabric, ranks: u32, notes: &mut Notes) -> Option<Task> {
         match &section.workload {
             Section::Broken => None,
-            // What names its work and is not found has been said.
+            // A name or file of the workload that does not exist has been reported.
             Section::Absent
                 if notes.diagnostics.iter().any(|known| matches!(known.code, "unknown-name" | "missing-file")) =>
             {
@@ -224,7 +226,7 @@ impl Sections {
                     notes.refuse(message, communication.span(), "leave it out");
                     return None;
                 }
-                // Its calls alone: the fabric is that of all jobs.
+                // Only its calls: the fabric is that of all jobs.
                 let mut alone = self.clone();
                 (alone.topology, alone.routing, alone.transport) = (Section::Absent, Section::Absent, Section::Absent);
                 (alone.sharing, alone.faults) = (Section::Absent, Section::Absent);
@@ -233,7 +235,7 @@ impl Sections {
             }
             Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), at) => {
                 let mut alone = self.clone();
-                // (Costs of ends depend on whether there is a fabric; a crowded one does not matter here.)
+                // (The costs at the ends depend on the presence of a fabric; its free nodes do not matter here.)
                 alone.routing = Section::Is(routed.routing.clone(), *at);
                 let farm = notes.loaded(alone.farm(spec, notes.apart()))?;
                 match &farm.points[..] {
@@ -249,7 +251,7 @@ impl Sections {
         }
     }
 
-    /// Builds a pattern, as a program where its calls cost something.
+    /// Builds a pattern, as a program if its calls cost something.
     fn pattern_task(&self, ground: &dyn Ground, notes: &mut Notes) -> Option<Task> {
         let work = self.work(ground, notes)?;
         if self.node.get().is_none_or(|node| node.facts().is_ideal) {
@@ -259,7 +261,7 @@ impl Sections {
         Some(Task::Program(Box::new(program)))
     }
 
-    /// At least one job ends.
+    /// Checks that at least one job ends.
     fn check_ends(&self, jobs: &[Built<'_>], routed: &RoutedFabric, notes: &mut Notes) {
         if let Some(first) = jobs.first()
             && jobs.iter().all(|job| job.repeat == Repeat::Background(None))
@@ -282,7 +284,7 @@ impl Sections {
             notes.push(Diagnostic::new("faults-misfit", message).at(at).help(help));
         }
         let fastest = routed.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).fold(0.0, f64::max);
-        // Background traffic goes on until the last of the others has begun at least.
+        // Background traffic continues at least until the last other job has begun.
         let ends = jobs.iter().filter(|job| !job.repeat.is_background());
         let waits = ends.flat_map(|job| [&job.section.spec.start, &job.section.spec.think_time]);
         let longest = waits.reduce(|longest, wait| if **wait > **longest { wait } else { longest });
@@ -307,7 +309,7 @@ impl Sections {
         }
     }
 
-    /// Whether the messages of each job have a way, and fit in memory.
+    /// Checks that the messages of each job have routes and fit in memory.
     fn check_each(&self, jobs: &[Built<'_>], network: &Network, notes: &mut Notes) {
         let mut first = 0;
         for job in jobs {
@@ -334,7 +336,7 @@ impl Sections {
     }
 }
 
-/// Each name once.
+/// Checks that each name occurs only once.
 fn check_names(jobs: &[JobSection], at: Option<Span>, notes: &mut Notes) {
     if jobs.is_empty() && notes.is_clean() {
         notes.push(Diagnostic::new("missing-key", "there is no job").help("write a table [[job]]").at(at));
@@ -353,8 +355,9 @@ fn check_names(jobs: &[JobSection], at: Option<Span>, notes: &mut Notes) {
     }
 }
 
-/// Returns the end of a job and about how often it is done, or sends a message, until then at most; `fastest` is the
-/// bandwidth of the fastest link \[B/s\], and `longest` the time for which background without an end goes on.
+/// Returns the end of a job, and an upper bound for its repetitions (or messages of background traffic) until
+/// then. `fastest` is the bandwidth of the fastest link \[B/s\], and `longest` the time for which endless
+/// background runs.
 fn times_until<'a>(
     job: &Built<'a>,
     fastest: f64,
@@ -383,7 +386,7 @@ fn place(job: &Built<'_>) -> JointPart {
     }
 }
 
-/// A job with what was written of it.
+/// Returns a job with its specification.
 fn finished(built: Built<'_>, sources: &Sources) -> Job {
     let Built { section, task, repeat, weight, placement, .. } = built;
     let mut spec = section.spec.clone();
@@ -397,7 +400,7 @@ fn finished(built: Built<'_>, sources: &Sources) -> Job {
     }
     drop_nulls(&mut written);
     if let (Some(map), Task::Load { .. }) = (written.as_object_mut(), &task) {
-        // Of what never ends there is no time to its next beginning.
+        // Traffic that never ends has no time to its next beginning.
         map.remove("think-time");
     }
     Job {

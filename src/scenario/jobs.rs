@@ -1,10 +1,11 @@
-//! The list of jobs while texts are laid over each other: jobs are known by their names.
+//! Lists of jobs while texts are merged: a job is identified by its name.
 
 use super::known;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::reading::tree::{Entry, Kind, Table, Tree};
 
-/// The tables of the jobs of a text: of a list each item, of keys by name (`job.a.start`) each value.
+/// Returns the tables of the jobs of a text: the items of a list, or the values of keys by name
+/// (`job.a.start`).
 pub(super) fn each(table: &mut Table) -> impl Iterator<Item = &mut Table> {
     let kind = table.get_mut("job").map(|jobs| &mut jobs.value.kind);
     let (list, named) = match kind {
@@ -20,13 +21,13 @@ fn name(job: &Tree) -> Option<&str> {
     job.table()?.get("name")?.value.text()
 }
 
-/// Which job of a list is meant: by its name, or by its number from 0.
+/// Finds a job in a list by its name, or by its number from 0.
 fn position(jobs: &[Tree], meant: &str) -> Option<usize> {
     let by_number = || meant.parse::<usize>().ok().filter(|&number| number < jobs.len());
     jobs.iter().position(|job| name(job) == Some(meant)).or_else(by_number)
 }
 
-/// The mistake of setting a key of a job that the texts so far do not have.
+/// Returns the diagnostic for a key of a job that the texts so far do not have.
 pub(super) fn unknown(texts: &Table, set: &Table) -> Option<Diagnostic> {
     let Kind::Table(named) = &set.get("job")?.value.kind else { return None };
     let none = Vec::new();
@@ -43,13 +44,13 @@ pub(super) fn unknown(texts: &Table, set: &Table) -> Option<Diagnostic> {
     })
 }
 
-/// Lays later jobs over earlier ones: those of a name that is known change that job, the others come behind.
+/// Merges later jobs into earlier ones: a job with a known name is changed, other jobs are appended.
 pub(super) fn overlay(earlier: &mut Tree, later: Tree, overlay: fn(&mut Table, Table)) {
     let Kind::List(jobs) = &mut earlier.kind else {
         *earlier = later;
         return;
     };
-    // Two of one name in one text are a mistake of that text.
+    // Two jobs with one name in one text are a mistake of that text.
     let before = jobs.len();
     let change = |job: &mut Tree, later: Tree| match (job.table_mut(), later.kind) {
         (Some(job), Kind::Table(later)) => overlay(job, later),
@@ -75,7 +76,7 @@ pub(super) fn overlay(earlier: &mut Tree, later: Tree, overlay: fn(&mut Table, T
     }
 }
 
-/// What is typed of a job, each part with its place.
+/// Parts of a job as typed in an option, each with its place.
 pub(super) struct Typed {
     pub name: (String, Span),
     pub pattern: (String, Span),
@@ -83,7 +84,7 @@ pub(super) struct Typed {
     pub placement: Option<(String, Span)>,
 }
 
-/// `NAME=PATTERN:RANKS@PLACEMENT`, of which ranks and placement may be left out.
+/// Splits `NAME=PATTERN:RANKS@PLACEMENT`. Ranks and placement are optional.
 pub(super) fn typed(text: &str, at: Span) -> Option<Typed> {
     let part = |from: usize, to: usize| {
         (from < to).then(|| (text[from..to].to_owned(), Span::new(at.start + from, at.start + to)))
@@ -91,7 +92,7 @@ pub(super) fn typed(text: &str, at: Span) -> Option<Typed> {
     let equals = text.find('=')?;
     let placed = text.rfind('@').filter(|&at| at > equals);
     let end = placed.unwrap_or(text.len());
-    // The parameters of a rule have a colon of their own: only a number behind one is a number of ranks.
+    // The parameters of a rule also follow a colon, so only a number after a colon is a number of ranks.
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let colon = text[..end].rfind(':').filter(|&colon| colon > equals && is_number(&text[colon + 1..end]));
     Some(Typed {
@@ -109,7 +110,7 @@ pub(super) fn typed(text: &str, at: Span) -> Option<Typed> {
 }
 
 impl Typed {
-    /// The list of this job.
+    /// Returns a list with this job.
     pub fn list(self, at: Span) -> Tree {
         let text = |(text, span): (String, Span)| Entry { key: span, value: Tree { span, kind: Kind::Text(text) } };
         let mut job = Table::from([("name".to_owned(), text(self.name)), ("workload".to_owned(), text(self.pattern))]);
@@ -124,7 +125,7 @@ impl Typed {
     }
 }
 
-/// Sets a key of the workload of each job that knows it; whether one does.
+/// Sets a key in the workload of each job that has this key. Returns true if any job has it.
 pub(super) fn set_option(table: &mut Table, key: &str, value: &str, at: Span) -> bool {
     let mut is_known = false;
     for job in each(table) {

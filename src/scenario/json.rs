@@ -1,4 +1,4 @@
-//! Scenarios as JSON: what a report holds, and how it is read again.
+//! Scenarios as JSON, in the form in which reports contain them.
 
 use serde_json::{Map, Value};
 
@@ -7,18 +7,18 @@ use crate::reading::json::in_words;
 use crate::reading::nulls::drop_nulls;
 use crate::report;
 
-/// Why a JSON text is no scenario.
+/// A mistake in a JSON text that should be a scenario.
 #[derive(Clone, Debug)]
 pub(super) struct JsonError {
     message: String,
     help: Option<&'static str>,
-    /// Line and column from 1; 0 for the whole.
+    /// Line and column from 1; 0 for the whole text.
     line: usize,
     column: usize,
 }
 
 impl JsonError {
-    /// The same as a diagnostic for the text at `base`.
+    /// Returns the diagnostic for the text at `base`.
     pub fn located(self, base: usize, sources: &Sources) -> Diagnostic {
         let mut diagnostic = Diagnostic::new("json", self.message);
         if let Some(help) = self.help {
@@ -31,11 +31,11 @@ impl JsonError {
     }
 }
 
-/// Schemas of the reports that hold a scenario: runs, programs played once, and varied, farms and jobs.
+/// Schemas of the reports that contain a scenario: runs, replays, variations, farms and jobs.
 const KNOWN_SCHEMAS: [&str; 5] =
     [report::SCHEMA, report::replay::SCHEMA, report::whatif::SCHEMA, report::FARM_SCHEMA, report::JOBS_SCHEMA];
 
-/// Refuses a report that another version wrote in another way: what its keys mean is not known.
+/// Refuses a report with an unknown schema, because the meaning of its keys is unknown.
 fn of_known_schema(report: &Map<String, Value>) -> Result<(), JsonError> {
     let message = match report.get("schema") {
         Some(Value::String(schema)) if KNOWN_SCHEMAS.contains(&schema.as_str()) => return Ok(()),
@@ -51,7 +51,7 @@ fn of_known_schema(report: &Map<String, Value>) -> Result<(), JsonError> {
     })
 }
 
-/// JSON that is written and holds no scenario, by the beginning of its schema.
+/// JSON outputs without a scenario, by the beginning of their schema.
 const OTHERS: [(&str, &str); 12] = [
     ("hayase-comparison-", "a comparison"),
     ("hayase-throughput-", "a throughput"),
@@ -67,8 +67,8 @@ const OTHERS: [(&str, &str); 12] = [
     ("hayase-run-", "the description of a recording"),
 ];
 
-/// What JSON is that holds no scenario, in words, where that is known: by its schema, or, where it has none, by the
-/// keys that it begins with.
+/// Describes JSON that contains no scenario, if its kind is known: by its schema, or without one by its first
+/// keys.
 fn other(value: &Value) -> Option<String> {
     let has = |value: &Value, keys: &[&str]| keys.iter().all(|key| value.get(key).is_some());
     if let Some(schema) = value.get("schema").and_then(Value::as_str) {
@@ -94,16 +94,16 @@ fn other(value: &Value) -> Option<String> {
     Some(what.to_owned())
 }
 
-/// Whether a text is JSON and not TOML: an object, or a list that can be read (`[1]` would be a table of TOML).
+/// Returns true if a text is JSON and not TOML: an object, or a valid list (`[1]` would be a table in TOML).
 pub(super) fn is_meant(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with('{') || text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// The scenario of a JSON report (its key `scenario`, or the whole), written as TOML.
+/// Converts the scenario of a JSON report (its key `scenario`, or the whole) to TOML.
 pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
-        // The place is told as all places are.
+        // The place is reported separately from the message.
         JsonError { message: in_words(&error), help: None, line: error.line(), column: error.column() }
     })?;
     if value.get("scenario").is_none()
@@ -184,7 +184,8 @@ fn write_value(toml: &mut String, value: &Value) {
     }
 }
 
-/// A text in quotes; what JSON escapes TOML reads the same way, and the one sign more that TOML wants escaped.
+/// Returns a text in quotes. TOML reads the escapes of JSON the same way, and requires one more character to
+/// be escaped.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
@@ -224,7 +225,7 @@ mod tests {
         ] {
             assert!(to_toml(other).unwrap_err().message.contains(what), "{other}");
         }
-        // Without a schema it may be a scenario, written as JSON.
+        // Without a schema it may be a scenario written as JSON.
         assert!(to_toml(r#"{ "seed": 3 }"#).is_ok());
         for report in ["{\"scenario\": {}}", "{\"schema\": \"hayase-report-99\", \"scenario\": {}}"] {
             assert!(to_toml(report).unwrap_err().message.contains("schema"), "{report}");

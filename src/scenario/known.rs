@@ -1,4 +1,4 @@
-//! The names by which the tables of a scenario are read, as the types that read them have them.
+//! Names of the tables and keys of a scenario, taken from the types that read them.
 
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ use crate::system::ProgramSpec;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 
-/// The tables and keys that a scenario can have.
+/// Tables and keys that a scenario can have.
 pub const KEYS: [&str; 17] = [
     "seed",
     "resolution",
@@ -34,13 +34,13 @@ pub const KEYS: [&str; 17] = [
     "files",
 ];
 
-/// The tables of a plan, which are no part of its scenario.
+/// Tables of a plan that are not part of its scenario.
 pub(crate) const OF_PLANS: [&str; 5] = ["grid", "zip", "skip", "only", "sweep"];
 
-/// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
+/// Tables of a scenario that contain exactly one choice: `[topology.torus]`.
 pub(super) const CHOICES: [&str; 7] = ["topology", "routing", "placement", "sharing", "transport", "node", "workload"];
 
-/// Names that a type knows.
+/// Functions that return the names of a type: its choices, and the keys of a choice.
 struct Names {
     choices: fn() -> &'static [&'static str],
     keys: fn(&str) -> Option<&'static [&'static str]>,
@@ -52,7 +52,7 @@ impl Names {
     }
 }
 
-/// The tables in which exactly one choice is made (`[topology.torus]`), with the types that read them.
+/// Tables that contain exactly one choice (`[topology.torus]`), with the types that read them.
 static TABLES: [(&str, &[Names]); CHOICES.len()] = [
     ("topology", &[Names::of::<TopologySpec>()]),
     ("routing", &[Names::of::<RoutingSpec>()]),
@@ -63,32 +63,32 @@ static TABLES: [(&str, &[Names]); CHOICES.len()] = [
     ("workload", &[Names::of::<PatternSpec>(), Names::of::<ProgramSpec>(), Names::of::<FarmSpec>()]),
 ];
 
-/// The names of a table, by the types that read it.
+/// Returns the names of a table, for each type that reads it.
 fn names_of(table: &str) -> &'static [Names] {
     TABLES.iter().find(|(name, _)| *name == table).map_or(&[], |(_, types)| types)
 }
 
-/// Whether the table of this choice has this key; `None` where there is no such choice.
+/// Returns true if the table of this choice has this key; `None` if there is no such choice.
 pub(super) fn has_key(table: &str, choice: &str, key: &str) -> Option<bool> {
     keys(table, choice).map(|keys| keys.contains(&key))
 }
 
-/// The choices of a table: `torus`, `mesh` ... of `topology`.
+/// Returns the choices of a table: `torus`, `mesh` ... of `topology`.
 pub(super) fn choices(table: &str) -> Vec<&'static str> {
     names_of(table).iter().flat_map(|names| (names.choices)()).copied().collect()
 }
 
-/// The keys of the table of a choice: `dims`, `bandwidth` ... of `topology` and `torus`.
+/// Returns the keys of the table of a choice: `dims`, `bandwidth` ... of `topology` and `torus`.
 pub(super) fn keys(table: &str, choice: &str) -> Option<&'static [&'static str]> {
     names_of(table).iter().find_map(|names| (names.keys)(choice))
 }
 
-/// Whether the work of this name is a program: the others are patterns.
+/// Returns true if the work with this name is a program; otherwise it is a pattern.
 pub(super) fn is_program(work: &str) -> bool {
     names::choices::<ProgramSpec>().contains(&work)
 }
 
-/// The parameters of a node model, as files have them: `L`, `o`, `S` ...
+/// Returns the parameters of a node model by their names in files: `L`, `o`, `S` ...
 pub fn node_parameters(model: &str) -> Vec<&'static str> {
     keys("node", model).unwrap_or_default().to_vec()
 }

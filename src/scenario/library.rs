@@ -1,6 +1,6 @@
-//! Named topologies, machines, patterns and presets: every file of `topologies/`, `machines/`, `patterns/` and
-//! `presets/`, part of the program itself (`build.rs`); and as patterns the algorithms of collectives, whose texts are
-//! made by a rule.
+//! Named topologies, machines, patterns and presets: every file of `topologies/`, `machines/`, `patterns/`
+//! and `presets/`, built into the program (`build.rs`). The algorithms of collectives are patterns, too,
+//! whose texts are generated.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use super::collective_names;
 use super::known::choices;
 use crate::diagnostic::{BuiltIn, Diagnostic, closest};
 
-/// What a name is looked up in.
+/// A collection in which names are looked up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shelf {
     /// The folder `topologies/`.
@@ -24,14 +24,14 @@ pub enum Shelf {
 /// A named partial scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Named {
-    /// The name of its file, without `.toml`.
+    /// Name of its file, without `.toml`.
     pub name: &'static str,
     /// Its text.
     pub text: &'static str,
 }
 
 impl Named {
-    /// What it is: the first sentence of the comment at the top of its file.
+    /// Returns the description: the first sentence of the comment at the top of its file.
     pub fn description(&self) -> String {
         let comment: Vec<&str> = self
             .text
@@ -41,30 +41,30 @@ impl Named {
             .take_while(|line| !line.is_empty() && !line.starts_with("Source:"))
             .collect();
         let comment = comment.join(" ");
-        // A full stop ends a word; the dots of `1 .. N` do not.
+        // A full stop follows a word; the dots of `1 .. N` do not.
         let end = comment.match_indices(". ").find(|(i, _)| !comment[..*i].ends_with(['.', ' ']));
         comment[..end.map_or(comment.len(), |(i, _)| i)].trim_end_matches('.').to_owned()
     }
 
-    /// What stands in messages for its file: `<torus-4x4>`.
+    /// Returns the name of its file in messages: `<torus-4x4>`.
     pub fn source_name(&self) -> String {
         format!("<{}>", self.name)
     }
 }
 
-// What stands in each folder: `build.rs` lists it.
+// The files of each folder, listed by `build.rs`.
 include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
-/// All patterns: those with a file, then collectives.
+/// All patterns: those with a file, then the collectives.
 static PATTERNS: LazyLock<Vec<Named>> = LazyLock::new(|| {
     let is_file = |name: &str| PATTERN_FILES.iter().any(|named| named.name == name);
-    // They live as long as the program, as the texts of files do.
+    // The texts live as long as the program, like the texts of files.
     let named = |(name, text): (String, String)| Named { name: name.leak(), text: text.leak() };
     PATTERN_FILES.iter().copied().chain(collective_names::named(is_file).into_iter().map(named)).collect()
 });
 
 impl Shelf {
-    /// All that is on it, in the order in which it is shown.
+    /// Returns all entries, in the order in which they are shown.
     pub fn all(self) -> &'static [Named] {
         match self {
             Self::Topologies => TOPOLOGIES,
@@ -74,23 +74,23 @@ impl Shelf {
         }
     }
 
-    /// The names of all that is on it.
+    /// Returns the names of all entries.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         self.all().iter().map(|named| named.name)
     }
 
-    /// What has this name.
+    /// Returns the entry with this name.
     pub fn get(self, name: &str) -> Option<&'static Named> {
-        // Texts that follow a rule are made only where none with a file is meant.
+        // Texts are generated only if the name is not that of a file.
         let files = if self == Self::Patterns { PATTERN_FILES } else { self.all() };
         let find = |all: &'static [Named]| all.iter().find(|named| named.name == name);
         find(files).or_else(|| if self == Self::Patterns { find(&PATTERNS) } else { None })
     }
 
-    /// What has this name; the error says which name was probably meant.
+    /// Returns the entry with this name; the error suggests the name that was probably meant.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// There is no entry with this name.
     pub fn find(self, name: &str) -> Result<&'static Named, Diagnostic> {
         self.get(name).ok_or_else(|| {
             let word = self.word();
@@ -103,8 +103,8 @@ impl Shelf {
         })
     }
 
-    /// A name of a family of fabrics, or one that begins with it (`torus-3x3`), with all numbers of a named one of it:
-    /// `torus:dims=[4,4],bandwidth=1 GB/s`.
+    /// Returns an example with numbers for the name of a family of fabrics, or a name that begins with it
+    /// (`torus-3x3`): `torus:dims=[4,4],bandwidth=1 GB/s`, with the numbers of a named member of the family.
     fn with_numbers(self, name: &str) -> Option<String> {
         let begins =
             |name: &str, family: &str| name.strip_prefix(family).is_some_and(|rest| rest.starts_with(['-', ':']));
@@ -126,7 +126,7 @@ impl Shelf {
         Some(format!("{family}:{}", values.collect::<Vec<_>>().join(",")))
     }
 
-    /// What one of its things is called.
+    /// Returns the noun for an entry.
     pub fn word(self) -> &'static str {
         match self {
             Self::Topologies => "topology",
@@ -136,7 +136,7 @@ impl Shelf {
         }
     }
 
-    /// The table of a scenario that it stands for, where it stands for one.
+    /// Returns the table of a scenario that an entry stands for, if it stands for one.
     pub(super) fn table(self) -> Option<&'static str> {
         match self {
             Self::Topologies => Some("topology"),
@@ -146,8 +146,8 @@ impl Shelf {
         }
     }
 
-    /// Whether it says something of this key of a scenario: of a complete scenario only that part is taken which was
-    /// asked for.
+    /// Returns true if an entry sets this key of a scenario. If a complete scenario is named, only the part
+    /// that was asked for is taken.
     pub(super) fn is_about(self, key: &str) -> bool {
         let is_run = matches!(key, "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution");
         match self {

@@ -1,9 +1,9 @@
-//! `[link]`: what links have where a fabric leaves them to the machine.
+//! The table `[link]`: properties of links that a fabric leaves to the machine.
 //!
-//! A topology file that has a `[link]` table leaves its links to the machine: without one they are as that table says,
-//! with one they are as the `[link]` of the machine (or of the scenario) says. What a topology itself says of its
-//! links, in its own table or by `--set`, stays. What came out is written into the topology, so that a report holds all
-//! that was used.
+//! A topology file with a `[link]` table leaves its links to the machine. Without a machine they are as that
+//! table says, with one they are as the `[link]` of the machine (or of the scenario) says. Properties that
+//! the topology itself sets, in its own table or by `--set`, stay. The result is written into the topology,
+//! so that a report contains all values that were used.
 
 use super::section::Section;
 use crate::diagnostic::{Diagnostic, Located, Span};
@@ -11,17 +11,17 @@ use crate::fabric::Fabric;
 use crate::reading::tree::{Entry, Table};
 use crate::units::{Bandwidth, Time};
 
-/// `[link]`: the links of a fabric that leaves them to the machine.
+/// `[link]`: links of a fabric that leaves them to the machine.
 #[spec(Default)]
 pub struct LinkSpec {
     /// Bandwidth of a link in each direction.
     pub bandwidth: Option<Located<Bandwidth>>,
-    /// Latency of a link: what it adds to the time of each message that crosses it.
+    /// Latency of a link, added to the time of each message that crosses it.
     pub latency: Option<Located<Time>>,
 }
 
 impl LinkSpec {
-    /// A link that carries nothing is none.
+    /// Returns a mistake if the links have no bandwidth.
     pub(super) fn check(&self) -> Option<Diagnostic> {
         let bandwidth = self.bandwidth.as_ref().filter(|bandwidth| bandwidth.bytes_per_second() <= 0.0)?;
         let diagnostic = Diagnostic::new("no-bandwidth", "a link without bandwidth never delivers anything");
@@ -34,33 +34,33 @@ impl LinkSpec {
     }
 }
 
-/// What is known of links while texts are laid over each other.
+/// Properties of links while texts are merged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Links {
-    /// The name of the topology.
+    /// Name of the topology.
     topology: Option<String>,
-    /// The name of the machine.
+    /// Name of the machine.
     machine: Option<String>,
-    /// Where the values of topologies stand that leave their links to the machine.
+    /// Places of the values of topologies that leave their links to the machine.
     leaving: Vec<Span>,
-    /// The `[link]` tables of topologies.
+    /// `[link]` tables of topologies.
     pub of_topologies: Vec<Entry>,
-    /// Whether the topology's links are its own, although there are others.
+    /// Set if the topology keeps its own links although other links are given.
     own: bool,
 }
 
-/// The keys of `[link]`.
+/// Keys of `[link]`.
 const KEYS: [&str; 2] = ["bandwidth", "latency"];
 /// Families whose links are listed one by one.
 const FIXED: [&str; 2] = ["custom", "simgrid"];
 
 impl Links {
-    /// A machine is named.
+    /// Notes the name of the machine.
     pub fn machine(&mut self, name: &str) {
         self.machine = Some(name.to_owned());
     }
 
-    /// A topology is named, whose tables these are: where it has a `[link]` table, that is what its links are for now.
+    /// Notes the name and tables of the topology. Its `[link]` table, if any, gives its links for now.
     pub fn topology(&mut self, name: &str, tables: &mut Table) {
         self.topology = Some(name.to_owned());
         let Some(link) = tables.remove("link") else { return };
@@ -75,7 +75,7 @@ impl Links {
         self.of_topologies.push(link);
     }
 
-    /// All texts are there: gives the topology the links that it leaves open, or leaves to the machine.
+    /// Sets the links that the topology leaves open or to the machine, when all texts are merged.
     pub fn settle(&mut self, tables: &mut Table) {
         let link = tables.get("link").and_then(|link| link.value.table()).cloned();
         let given = link.is_some() || self.machine.is_some();
@@ -99,17 +99,17 @@ impl Links {
         self.own |= given && chosen.is_some_and(|chosen| FIXED.iter().any(|name| chosen.contains_key(*name)));
     }
 
-    /// The name of the topology, where one was named.
+    /// Returns the name of the topology, if one was named.
     pub fn topology_name(&self) -> Option<&str> {
         self.topology.as_deref()
     }
 
-    /// The name of the machine, where one was named.
+    /// Returns the name of the machine, if one was named.
     pub fn machine_name(&self) -> Option<&str> {
         self.machine.as_deref()
     }
 
-    /// How the fabric's own links compare with those it could have had; nothing where it has these.
+    /// Compares the fabric's own links with the other links that are given; `None` if the fabric has those.
     pub fn comparison(&self, fabric: &Fabric, link: &Section<LinkSpec>) -> Option<String> {
         if !self.own {
             return None;
@@ -125,14 +125,14 @@ impl Links {
     }
 }
 
-/// The tables of the families that have one bandwidth for all links.
+/// Returns the tables of the families that have one bandwidth for all links.
 fn families(tables: &mut Table) -> impl Iterator<Item = &mut Table> {
     let chosen = tables.get_mut("topology").and_then(|topology| topology.value.table_mut());
     let families = chosen.into_iter().flatten().filter(|(name, _)| !FIXED.contains(&name.as_str()));
     families.filter_map(|(_, entry)| entry.value.table_mut())
 }
 
-/// `1 GB/s, no latency`, or the least and the most of both.
+/// Returns `1 GB/s, no latency`, or the least and the most of both.
 fn of_fabric(fabric: &Fabric) -> String {
     let links = || fabric.links().iter();
     let (least, most) = (links().map(|link| link.capacity).min(), links().map(|link| link.capacity).max());
@@ -167,7 +167,7 @@ mod tests {
         loader.load_program(ProgramWork::new(program, "test"))
     }
 
-    /// Bandwidth and latency as the scenario of the report has them, and the comparison.
+    /// Returns bandwidth and latency in the scenario of the report, and the comparison.
     fn links(loader: Loader) -> (String, String, Option<String>) {
         let replay = load(loader).unwrap_or_else(|error| panic!("{error}"));
         let json = replay.to_json();

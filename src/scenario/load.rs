@@ -1,4 +1,4 @@
-//! From the texts of a loader to what is asked for: all that a scenario says, or a part of it.
+//! From the texts of a loader to the result: the whole scenario, or a part of it.
 
 use super::loader::Texts;
 use super::notes::Notes;
@@ -12,27 +12,27 @@ use crate::pattern::Ground;
 use crate::simulation::{PatternWork, ProgramWork, Simulated};
 use crate::system::{ALONE, WorkloadSpec};
 
-/// The sections of the texts, as far as they were understood.
+/// The sections of the texts that could be read.
 pub(super) struct Understood {
     pub sections: Sections,
     pub notes: Notes,
 }
 
-/// What must be said of a scenario.
+/// Required parts of a scenario.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
-    /// A topology and a workload; work that needs no network needs no topology.
+    /// A topology and a workload. Work that needs no network needs no topology.
     All,
-    /// A topology and a workload, whatever the workload is.
+    /// A topology and a workload of any kind.
     Both,
     /// This table.
     Table(&'static str),
-    /// Nothing: whoever asks sees for himself.
+    /// Nothing: the caller checks for itself.
     Nothing,
 }
 
 impl Texts {
-    /// Drops what only follows from a mistake of the syntax: anything else on the same line.
+    /// Drops mistakes that only follow from a syntax error: all others on the same line.
     fn only_first_mistakes(&mut self) {
         if self.broken.is_empty() {
             return;
@@ -53,13 +53,13 @@ impl Texts {
 }
 
 impl Understood {
-    /// Reads the sections of texts that were laid over each other.
+    /// Reads the sections of merged texts.
     pub(super) fn of(mut texts: Texts, needs: Needs) -> Self {
         let named = |texts: &Texts| {
             let workload = texts.table.get("workload").and_then(|entry| entry.value.table());
             workload.is_some_and(|workload| workload.keys().any(|name| ALONE.contains(&name.as_str())))
         };
-        // Nodes that cost something are a network where there is no other.
+        // Nodes that cost something serve as the network if there is no fabric.
         let on_nodes = |texts: &Texts| {
             let node = texts.table.get("node").and_then(|entry| entry.value.table());
             node.is_some_and(|node| node.keys().any(|name| name != "ideal"))
@@ -86,14 +86,14 @@ impl Understood {
         Self { sections, notes: Notes { sources, links, diagnostics } }
     }
 
-    /// Builds what the sections say is to be done.
+    /// Builds the work of the sections.
     ///
     /// # Errors
-    /// Every mistake of every text.
+    /// Every mistake in every text.
     pub(super) fn build(self) -> Result<Loaded, Invalid> {
         let Understood { mut sections, notes } = self;
         if !sections.jobs.is_absent() {
-            // Each job is built from a copy of the sections, in which the others have no place.
+            // Each job is built from a copy of the sections without the other jobs.
             let jobs = match &mut sections.jobs {
                 Section::Is(jobs, _) => std::mem::take(jobs),
                 _ => Vec::new(),
@@ -115,7 +115,7 @@ impl Understood {
 }
 
 impl Loader {
-    /// `--link-bandwidth`: the bandwidth of links where a fabric leaves it open, as `link.bandwidth` says.
+    /// `--link-bandwidth`: sets `link.bandwidth`, the bandwidth of links that a fabric leaves open.
     #[must_use]
     pub fn link_bandwidth(self, bandwidth: &str) -> Self {
         self.set("--link-bandwidth", &format!("link.bandwidth={bandwidth:?}"))
@@ -126,21 +126,21 @@ impl Loader {
         Understood::of(self.gather(), needs)
     }
 
-    /// Reads, checks and builds one scenario, whatever its work is.
+    /// Reads, checks and builds one scenario with any kind of work.
     ///
     /// # Errors
-    /// Every mistake of every text and of the files they name, at once; and a farm that is tried in several ways, which
-    /// is several scenarios ([`Loader::load_all`]).
+    /// Every mistake in every text and in the files that they name, at once; and a farm that is tried in
+    /// several ways, which is several scenarios ([`Loader::load_all`]).
     pub fn load(self) -> Result<Scenario, Invalid> {
         let help = "give one number of workers (--set workload.master-slave.workers=8) and no `vary`";
         self.load_all()?.only(help)
     }
 
-    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, a program, a farm, or jobs. A
-    /// pattern on nodes that cost something is the program of the calls that its ranks make.
+    /// Reads the texts and builds their work: a pattern on a fabric, a program, a farm, or jobs. A pattern on
+    /// nodes that cost something becomes the program of the calls of its ranks.
     ///
     /// # Errors
-    /// Every mistake of every text. Programs and farms need no topology.
+    /// Every mistake in every text. Programs and farms need no topology.
     pub fn load_all(self) -> Result<Loaded, Invalid> {
         self.understood(Needs::All).build()
     }
@@ -148,7 +148,7 @@ impl Loader {
     /// Reads, checks and builds a pattern on a fabric.
     ///
     /// # Errors
-    /// Every mistake of every text, and work that is no pattern.
+    /// Every mistake in every text, and work that is not a pattern.
     pub fn load_pattern(self) -> Result<Scenario<PatternWork>, Invalid> {
         let Understood { sections, mut notes } = self.understood(Needs::Both);
         if let Section::Is(_, at) = &sections.jobs {
@@ -158,10 +158,10 @@ impl Loader {
         sections.pattern(notes)
     }
 
-    /// Reads the texts and puts this program on what they say of nodes and fabric.
+    /// Reads the texts and puts this program on their nodes and fabric.
     ///
     /// # Errors
-    /// Every mistake of every text; that there is no topology or workload is none.
+    /// Every mistake in every text. A missing topology or workload is not a mistake.
     pub fn load_program(self, work: ProgramWork) -> Result<Scenario<ProgramWork>, Invalid> {
         // A topology may be missing; a parameter of the machine may not.
         let Understood { sections, mut notes } = self.understood(Needs::Nothing);
@@ -180,18 +180,18 @@ impl Loader {
         Ok(notes.finish(built)?.0)
     }
 
-    /// Reads the texts and builds the topology alone, for showing it.
+    /// Reads the texts and builds only the topology, to show it.
     ///
     /// # Errors
-    /// Every mistake of every text, but a missing workload is none.
+    /// Every mistake in every text. A missing workload is not a mistake.
     pub fn load_topology(self) -> Result<RoutedFabric, Invalid> {
         self.part(Needs::Table("topology"), Sections::routed)
     }
 
-    /// Reads the texts for the nodes alone.
+    /// Reads the texts and returns only the nodes.
     ///
     /// # Errors
-    /// Every mistake of every text, but a missing topology or workload is none.
+    /// Every mistake in every text. A missing topology or workload is not a mistake.
     pub fn load_machine(self) -> Result<NodeSpec, Invalid> {
         self.part(Needs::Table("node"), |sections, notes| {
             let node = sections.node.get().cloned()?;
@@ -200,11 +200,11 @@ impl Loader {
         })
     }
 
-    /// Reads the texts for the farm alone: what was executed of its grid, the workers that are tried, and what messages
-    /// cost.
+    /// Reads the texts and returns only the input of a plan for the farm: executed tasks, grid, workers to
+    /// try, and costs of messages.
     ///
     /// # Errors
-    /// Every mistake of every text, and a topology: a plan predicts in closed form.
+    /// Every mistake in every text, and a topology: a plan predicts in closed form.
     pub fn load_plan(self) -> Result<FarmPlan, Invalid> {
         self.part(Needs::Nothing, |sections, notes| match &sections.workload {
             Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), at) => sections.plan(spec, *at, notes),
@@ -212,18 +212,18 @@ impl Loader {
         })
     }
 
-    /// Reads the texts and looks at what is there, without building anything: what is missing is no mistake.
+    /// Reads the texts and checks them without building anything. Missing sections are not mistakes.
     ///
     /// # Errors
-    /// Every mistake of every text.
+    /// Every mistake in every text.
     pub fn check(self) -> Result<(), Invalid> {
         self.part(Needs::Nothing, |_, _| Some(()))
     }
 
-    /// Reads the texts and builds the workload alone, for a fabric of which this is known.
+    /// Reads the texts and builds only the workload, for a fabric of which only `ground` is known.
     ///
     /// # Errors
-    /// Every mistake of every text, but a missing topology is none.
+    /// Every mistake in every text. A missing topology is not a mistake.
     pub fn load_workload(self, ground: &dyn Ground) -> Result<Workload, Invalid> {
         self.part(Needs::Table("workload"), |sections, notes| sections.work(ground, notes))
     }

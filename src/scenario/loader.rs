@@ -1,4 +1,4 @@
-//! Collects the texts of a scenario and lays them over each other.
+//! The loader: collects the texts of a scenario and merges them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use crate::reading::tree::{self, Entry, Kind, Table, Tree};
 use crate::topology::is_graph;
 use crate::trace::Format;
 
-/// How deeply a text may name a text that names a text.
+/// Largest depth of texts that name texts.
 const DEPTH: u32 = 8;
 
-/// Collects the texts of a scenario; later ones override earlier ones.
+/// A collection of the texts of a scenario; later ones override earlier ones.
 ///
-/// Whatever the order of the calls, the order is: presets, scenario files, topologies, patterns, flags. Within each,
-/// the later call overrides.
+/// Independent of the order of the calls, the order is: presets, scenario files, topologies, patterns, flags.
+/// Within each, the later call overrides.
 #[derive(Clone, Default)]
 pub struct Loader {
     parts: Vec<Part>,
@@ -48,7 +48,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// Its place in the order in which parts override each other.
+    /// Returns the position in the order in which parts override each other.
     fn rank(&self) -> u8 {
         match self {
             Self::Named { shelf: Shelf::Presets, .. } => 0,
@@ -60,7 +60,7 @@ impl Part {
     }
 }
 
-/// Declares the flags whose text is a name or a value: what they stand for, as they are written, and where that goes.
+/// Declares the flags whose text is a name or a value, with their spelling and their target.
 macro_rules! flags {
     ($($(#[doc = $about:literal])* $method:ident = $part:ident($flag:literal, $of:expr),)*) => {
         impl Loader {
@@ -76,8 +76,8 @@ macro_rules! flags {
 }
 
 flags! {
-    /// `--preset`: a named preset, or a file like those of `presets/`; all else overrides it. It takes the place of the
-    /// preset that a scenario file names.
+    /// `--preset`: a named preset, or a file like those of `presets/`; all other texts override it. It
+    /// replaces the preset that a scenario file names.
     preset = named("--preset", Shelf::Presets),
     /// `-t`: a named topology, a file with a `[topology.*]` table, a node-link graph (`.json`), an InfraGraph
     /// (`.yaml`), or a SimGrid platform (`.xml`).
@@ -96,13 +96,13 @@ flags! {
     sharing = choice("--sharing", "sharing"),
     /// `--transport`: `flow`, `packet:oq`, `contention-free` ...; `flow:equal-share` also chooses the sharing policy.
     transport = choice("--transport", "transport"),
-    /// `--size`: the size of the workload's messages, whatever the workload is.
+    /// `--size`: the size of the workload's messages, for any workload.
     size = work("--size", "size"),
-    /// `--injection`: when messages are sent, whatever the workload is.
+    /// `--injection`: the rule by which messages are sent, for any workload.
     injection = work("--injection", "injection"),
-    /// `--jitter`: the workload's `message-jitter`, whatever the workload is.
+    /// `--jitter`: the workload's `message-jitter`, for any workload.
     jitter = work("--jitter", "message-jitter"),
-    /// `--ranks`: the number of ranks of the workload, whatever the pattern is.
+    /// `--ranks`: the number of ranks of the workload, for any pattern.
     ranks = work("--ranks", "ranks"),
 }
 
@@ -113,43 +113,46 @@ impl std::fmt::Debug for Loader {
 }
 
 impl Loader {
-    /// Nothing yet.
+    /// Creates a loader without texts.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A scenario file (TOML, or a JSON report whose scenario is run again).
+    /// Adds a scenario file (TOML, or a JSON report whose scenario is run again).
     #[must_use]
     pub fn file(self, path: &Path) -> Self {
         self.with(Part::File(path.to_owned()))
     }
 
-    /// A scenario as a text; `name` stands for it in messages, and paths in it are relative to its directory.
+    /// Adds a scenario as a text. `name` stands for it in messages, and paths in it are relative to the
+    /// directory of `name`.
     #[must_use]
     pub fn text(self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.with(Part::Text { name: name.into(), text: text.into() })
     }
 
-    /// A scenario as a text that overrides all others, as flags do: what it says of a table is laid over what is there.
+    /// Adds a scenario as a text that overrides all other texts, as flags do. Its tables are merged into the
+    /// existing ones.
     #[must_use]
     pub fn over(self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.with(Part::Over { name: name.into(), text: text.into() })
     }
 
-    /// A file in memory, for whatever text names a file by exactly this name: a graph, a list of messages, a placement,
-    /// a trace, or a scenario for [`Loader::file`]. It comes before a file on disk of that name, and may be compressed.
+    /// Adds a file in memory, for any text that names a file by exactly this name: a graph, a list of
+    /// messages, a placement, a trace, or a scenario for [`Loader::file`]. It takes precedence over a file on
+    /// disk with that name, and may be compressed.
     #[must_use]
     pub fn attach(mut self, name: impl Into<Arc<str>>, content: impl Into<Arc<[u8]>>) -> Self {
         self.attached.push((name.into(), content.into()));
         self
     }
 
-    /// The content of the file in memory that has this name.
+    /// Returns the content of the file in memory with this name.
     pub(crate) fn attached(&self, name: &str) -> Option<&[u8]> {
         self.attached.iter().rev().find(|(known, _)| **known == *name).map(|(_, content)| &**content)
     }
 
-    /// `--faults`: cables that fail, as `faults.links` says: a part (`1 %`) or a name.
+    /// `--faults`: cables that fail, as in `faults.links`: a fraction (`1 %`) or a name.
     #[must_use]
     pub fn faults(self, links: &str) -> Self {
         let quoted = links.replace('\\', "\\\\").replace('"', "\\\"");
@@ -162,43 +165,43 @@ impl Loader {
         self.set("--seed", &format!("seed={seed}"))
     }
 
-    /// `--set topology.fat-tree.p=4`: any key of a scenario by its dotted name. The value is TOML, or a text where it
-    /// is none (`workload.all-to-all.size=40 KB`). `flag` names it in messages.
+    /// `--set topology.fat-tree.p=4`: sets any key of a scenario by its dotted name. The value is TOML, or a
+    /// string if it is not valid TOML (`workload.all-to-all.size=40 KB`). `flag` names it in messages.
     #[must_use]
     pub fn set(self, flag: &str, assignment: &str) -> Self {
-        // A preset lies below everything, wherever it is named.
+        // A preset lies below all other texts, wherever it is named.
         if let Some(("preset", name)) = assignment.split_once('=').map(|(key, name)| (key.trim(), name.trim())) {
             return self.named(flag, Shelf::Presets, name.trim_matches(['"', '\'']));
         }
         self.with(Part::Set { flag: flag.to_owned(), assignment: assignment.to_owned() })
     }
 
-    /// `--job NAME=PATTERN:RANKS@PLACEMENT`: a job, beside those that files have; ranks and placement may be left out.
+    /// `--job NAME=PATTERN:RANKS@PLACEMENT`: adds a job to those in files. Ranks and placement are optional.
     #[must_use]
     pub fn job(self, job: &str) -> Self {
         self.with(Part::Job { flag: "--job".to_owned(), text: job.to_owned() })
     }
 
-    /// `--noise LENGTH/PERIOD,...`: stops of the ranks' processors, in the place of those that files have.
+    /// `--noise LENGTH/PERIOD,...`: stops of the ranks' processors, instead of those in files.
     #[must_use]
     pub fn noise(self, noise: &str) -> Self {
         self.with(Part::Slow { flag: "--noise", text: noise.to_owned() })
     }
 
-    /// `--straggler RANKS=SPEED`: ranks that are slow, beside those that files have.
+    /// `--straggler RANKS=SPEED`: adds slow ranks to those in files.
     #[must_use]
     pub fn straggler(self, straggler: &str) -> Self {
         self.with(Part::Slow { flag: "--straggler", text: straggler.to_owned() })
     }
 
-    /// Has `hook` called while a large file is read.
+    /// Sets a hook that is called while a large file is read.
     #[must_use]
     pub fn on_read(mut self, hook: OnRead) -> Self {
         self.on_read = Some(hook);
         self
     }
 
-    /// A key of the workload, whatever the workload is, and its value as a text. `flag` names it in messages.
+    /// Sets a key of the workload, for any workload, to a value given as text. `flag` names it in messages.
     #[must_use]
     pub fn work(self, flag: &str, key: &'static str, value: &str) -> Self {
         self.with(Part::Option { flag: flag.to_owned(), key, value: value.to_owned() })
@@ -217,14 +220,14 @@ impl Loader {
         self
     }
 
-    /// Reads all texts and lays them over each other.
+    /// Reads all texts and merges them.
     pub(super) fn gather(self) -> Texts {
         let mut texts = self.lay();
         texts.settle();
         texts
     }
 
-    /// The same, before what presets and machines leave open is filled in.
+    /// Reads all texts and merges them, without filling in the defaults of presets and machines.
     pub(super) fn lay(self) -> Texts {
         let mut texts = Texts::default();
         texts.sources.built_in(library::FILES);
@@ -241,35 +244,35 @@ impl Loader {
     }
 }
 
-/// All texts, read and laid over each other.
+/// All texts, read and merged.
 #[derive(Clone, Default)]
 pub(super) struct Texts {
     pub sources: Sources,
     pub diagnostics: Vec<Diagnostic>,
     pub table: Table,
-    /// The scenario file; the last one of several.
+    /// Scenario file; the last one of several.
     pub file: Option<String>,
-    /// What links have.
+    /// Properties of links.
     pub links: Links,
-    /// What presets say of choices that others make.
+    /// Defaults of presets for choices made elsewhere.
     presets: Defaults,
-    /// The tables of the text being read that a name stands for. They are whole: nothing of another of their kind
-    /// stays.
+    /// Tables of the text being read that a name stands for. They are complete, so they replace earlier
+    /// tables of their kind.
     pub whole: Vec<&'static str>,
-    /// Whether a preset was asked for, so that those which files name do not count.
+    /// Set if a preset was asked for, so that presets named by files are ignored.
     preset_is_given: bool,
-    /// The tables of patterns of the library that were named, by name.
+    /// Tables of the patterns of the library that were named, by name.
     known: FxHashMap<String, Table>,
-    /// The names of jobs that flags have brought.
+    /// Names of the jobs added by flags.
     given_jobs: Vec<String>,
-    /// Where TOML itself was not understood.
+    /// Places of TOML syntax errors.
     pub broken: Vec<Span>,
-    /// Whether a text is missing or was not understood, so that nothing can be said to be missing.
+    /// Set if a text is missing or could not be read, so that no key can be reported as missing.
     pub incomplete: bool,
 }
 
 impl Texts {
-    /// Lays this over what is there.
+    /// Merges a later text into the tables.
     pub(super) fn add(&mut self, mut layer: Table) {
         tasks::expand(&mut layer);
         for key in self.whole.drain(..).filter(|&key| layer.contains_key(key)) {
@@ -278,7 +281,7 @@ impl Texts {
         overlay(&mut self.table, layer);
     }
 
-    /// All texts are there: fills in what presets and machines say of what is left open.
+    /// Fills in the defaults of presets and machines, when all texts are merged.
     pub(super) fn settle(&mut self) {
         jobs::each(&mut self.table).for_each(tasks::expand);
         self.presets.fill_in(&mut self.table);
@@ -316,7 +319,7 @@ impl Texts {
         })
     }
 
-    /// Reports a text that cannot be had.
+    /// Reports a text that cannot be read.
     pub(super) fn lost<T>(&mut self, diagnostic: Diagnostic, at: Option<Span>) -> Option<T> {
         self.incomplete = true;
         self.diagnostics.push(match at {
@@ -326,13 +329,13 @@ impl Texts {
         None
     }
 
-    /// Keeps what stands behind a flag as a text of its own.
+    /// Keeps the value of a flag as a text of its own.
     pub(super) fn flag(&mut self, flag: String, value: &str) -> Span {
         let base = self.sources.add(flag, value);
         Span::new(base, base + value.len())
     }
 
-    /// The tables of a file; `at` is where it is named.
+    /// Returns the tables of a file; `at` is the place that names it.
     fn file(&mut self, name: &str, at: Option<Span>, depth: u32) -> Option<Table> {
         let located = match at {
             Some(span) => Located::new(name.to_owned(), span),
@@ -342,13 +345,14 @@ impl Texts {
             Ok(read) => read,
             Err(diagnostic) => return self.lost(diagnostic, None),
         };
-        // Of what is called so the mistakes are those of JSON, too.
+        // A file with this extension is read as JSON, so that its mistakes are reported as those of JSON.
         let called_json = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
         if !called_json && !json::is_meant(&text) {
             return Some(self.parsed(&text, base, depth));
         }
         match json::to_toml(&text) {
-            // In angle brackets, for it is not the file's own text; paths in it are relative to the working directory.
+            // In angle brackets, because this is not the text of the file. Paths in it are relative to the working
+            // directory.
             Ok(converted) => {
                 Some(self.text(format!("<{}>", self.sources.resolve(&located).display()), converted, depth))
             }
@@ -365,7 +369,7 @@ impl Texts {
         self.parsed(&text, base, depth)
     }
 
-    /// The tables of a text that `sources` holds.
+    /// Returns the tables of a text that `sources` holds.
     fn parsed(&mut self, text: &str, base: usize, depth: u32) -> Table {
         let (mut table, mistakes) = tree::parse(text, base);
         for mistake in mistakes {
@@ -379,8 +383,8 @@ impl Texts {
         self.expanded(table, depth)
     }
 
-    /// The same with names put out in full: `topology = "torus-4x4"` is that text, `sharing = "max-min"` is
-    /// `[sharing.max-min]`.
+    /// Returns a table with its short names expanded: `topology = "torus-4x4"` to the text with that name,
+    /// `sharing = "max-min"` to `[sharing.max-min]`.
     pub(super) fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
         tasks::expand(&mut table);
         let mut below = self.below(&mut table, depth);
@@ -419,7 +423,7 @@ impl Texts {
                         _ => (name, None),
                     };
                     let value = match (key, detail) {
-                        // `packet:oq`, and `flow:max-min`, which is a choice of two tables.
+                        // `flow:max-min` chooses in two tables; `packet:oq` (below) sets the model.
                         ("transport", Some(policy)) if name == "flow" => {
                             below.insert("sharing".to_owned(), Entry { key: at, value: empty_choice(policy, at) });
                             empty_choice(name, at)
@@ -443,7 +447,7 @@ impl Texts {
         below
     }
 
-    /// The tables of the preset that this table names, if it names one.
+    /// Returns the tables of the preset that this table names, if it names one.
     fn below(&mut self, table: &mut Table, depth: u32) -> Table {
         let Some(Entry { value, .. }) = table.remove("preset") else { return Table::new() };
         let Some(name) = value.text() else {
@@ -457,14 +461,14 @@ impl Texts {
         self.named(Shelf::Presets, name, value.span, depth + 1).unwrap_or_default()
     }
 
-    /// The tables behind a name of the library or a path.
+    /// Returns the tables of a name of the library or a path.
     pub(super) fn named(&mut self, shelf: Shelf, name: &str, at: Span, depth: u32) -> Option<Table> {
         if depth > DEPTH {
             let message = format!("`{name}` is named by a text that it names itself");
             return self.lost(Diagnostic::new("endless-naming", message), Some(at));
         }
         if let Some(known) = self.known.get(name).filter(|_| shelf == Shelf::Patterns) {
-            // Many jobs have one pattern, whose mistakes are shown where it is named.
+            // Many jobs may use one pattern; its mistakes are shown where it is named.
             let mut table = known.clone();
             tree::move_to(&mut table, at);
             return Some(table);
@@ -499,7 +503,7 @@ impl Texts {
             return self.named_with_options(shelf, &named, at, depth);
         }
         let outer = std::mem::take(&mut self.presets);
-        // A preset may lie on another, whichever way it was asked for itself.
+        // A preset may lie on another preset, even if it was itself asked for by a flag.
         let is_given = self.preset_is_given;
         self.preset_is_given &= key.is_some();
         let read = match shelf.get(name) {
@@ -543,7 +547,7 @@ impl Texts {
         Some(table)
     }
 
-    /// The tables behind a name of the library, or of a table, with keys of that table.
+    /// Returns the tables of a name of the library, or of a table, with keys of that table.
     fn named_with_options(&mut self, shelf: Shelf, name: &WithOptions<'_>, at: Span, depth: u32) -> Option<Table> {
         let key = shelf.table()?;
         let options = match name.table(at) {
@@ -571,14 +575,14 @@ impl Texts {
         Some(table)
     }
 
-    /// Whether the file of this name is a graph as networkx writes it, and no report. What cannot be read is reported
-    /// by whoever reads it in earnest.
+    /// Returns true if the file with this name is a networkx graph, and not a report. An unreadable file is
+    /// reported later.
     fn is_graph(&self, name: &str, at: Span) -> bool {
         self.sources.clone().read_text(&Located::new(name.to_owned(), at)).is_ok_and(|(_, text)| is_graph(&text))
     }
 
-    /// Where `packet:MODEL` chooses another model than the texts so far, what they say of theirs has no meaning for it;
-    /// the size of packets has.
+    /// Removes the options of the earlier packet model if `packet:MODEL` chooses another one, except the size
+    /// of packets.
     pub(super) fn forget_other_model(&mut self, value: &str) {
         let packet = self.table.get_mut("transport").and_then(|entry| entry.value.table_mut()?.get_mut("packet"));
         let (Some(model), Some(options)) =
@@ -592,7 +596,7 @@ impl Texts {
         }
     }
 
-    /// An option that goes into the table of whatever workload there is.
+    /// Returns a table that sets an option of the current workload, whichever it is.
     pub(super) fn workload_option(&mut self, flag: &str, key: &'static str, value: String, at: Span) -> Table {
         if self.table.contains_key("job") {
             if !jobs::set_option(&mut self.table, key, &value, at) {
@@ -615,7 +619,7 @@ impl Texts {
         one("workload".to_owned(), at, Tree { span: at, kind: Kind::Table(one(variant, at, options)) })
     }
 
-    /// `NAME=PATTERN:RANKS@PLACEMENT`.
+    /// Reads a job from `NAME=PATTERN:RANKS@PLACEMENT`.
     fn job(&mut self, flag: String, text: &str) -> Option<Table> {
         let at = self.flag(flag.clone(), text);
         let Some(typed) = jobs::typed(text, at) else {
@@ -633,7 +637,7 @@ impl Texts {
         Some(self.expanded(layer, 0))
     }
 
-    /// `a.b.c=VALUE`.
+    /// Reads a table from `a.b.c=VALUE`.
     fn assignment(&mut self, flag: String, assignment: &str) -> Table {
         let at = self.flag(flag.clone(), assignment);
         let Some((key, value)) = assignment.split_once('=') else {
@@ -642,7 +646,7 @@ impl Texts {
             return Table::new();
         };
         let key_at = Span::new(at.start, at.start + key.len());
-        // The key alone, so that a line break in it cannot bring in other keys.
+        // Parses the key alone, so that a line break in it cannot add other keys.
         let (mut table, mistakes) = if key.contains(['\n', '\r', '#', '=']) {
             (Table::new(), Vec::new())
         } else {

@@ -1,7 +1,7 @@
-//! Scenarios: from text to something that can be run.
+//! Scenarios: from texts to something that can be run.
 //!
 //! [`Loader`] collects texts (a scenario file, `-t`, `-p`, `--set`), checks them all at once, and builds a
-//! [`Scenario`]: a [`System`] and what runs on it. What a scenario file can say: [`schema()`].
+//! [`Scenario`]: a [`System`] and its work. [`schema()`] describes scenario files.
 
 mod build;
 mod collective_names;
@@ -58,71 +58,71 @@ pub use schema::schema;
 pub use settings::settings_as_toml;
 pub(crate) use varied::{Base, Identity, Setting, Variant};
 
-/// A system and what runs on it: complete, checked and built.
+/// A system and the work that runs on it: complete, checked and built.
 #[derive(Clone, Debug)]
 pub struct Scenario<W = Work> {
     system: System,
     work: W,
-    /// Where it is one of several that are tried: the keys that say which.
+    /// Keys that identify this one of several variants.
     keys: BTreeMap<String, String>,
     sources: Sources,
 }
 
-/// What keys of the work begin with.
+/// Prefix of the keys of the work.
 const OF_WORK: &str = "workload.";
 
-/// The reason why a run does not fail: no scenario is made of work that does not fit its system.
+/// Reason why a run does not fail: a scenario is only made of work that fits its system.
 const FITS: &str = "work of a scenario fits its system";
 
 impl<W: Simulated> Scenario<W> {
-    /// This work on this system.
+    /// Creates a scenario of this work on this system.
     ///
     /// # Errors
-    /// Work that does not fit the system.
+    /// The work does not fit the system.
     pub fn new(system: System, work: W) -> Result<Self, Diagnostic> {
         work.fits(&system)?;
         Ok(Self { system, work, keys: BTreeMap::new(), sources: Sources::default() })
     }
 
-    /// What was read from these texts, and checked there.
+    /// Creates a scenario that was read from these texts and checked.
     fn read(system: System, work: W, sources: Sources) -> Self {
         Self { system, work, keys: BTreeMap::new(), sources }
     }
 
-    /// What it runs on.
+    /// Returns the system.
     pub fn system(&self) -> &System {
         &self.system
     }
 
-    /// What runs.
+    /// Returns the work.
     pub fn work(&self) -> &W {
         &self.work
     }
 
-    /// Where it is one of several that are tried: the keys of the scenario that say which, with their values.
+    /// Returns the keys, with their values, that identify this one of several variants.
     pub fn keys(&self) -> &BTreeMap<String, String> {
         &self.keys
     }
 
-    /// Runs it.
+    /// Runs the work on the system.
     pub fn run(&self, options: RunOptions<'_>) -> W::Outcome {
         self.work.play(&self.system, options).expect(FITS)
     }
 
-    /// The seed of everything random.
+    /// Returns the seed of everything random.
     pub fn seed(&self) -> u64 {
         self.system.seed()
     }
 
-    /// Whether another seed can give another result.
+    /// Returns true if another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         self.system.depends_on_seed() || self.work.depends_on_seed()
     }
 
-    /// The same with another seed: what is random is drawn again, everything else is shared.
+    /// Returns the scenario with another seed: everything random is drawn again, all else is shared.
     ///
     /// # Errors
-    /// What cannot be built with this seed.
+    /// Something cannot be built with this seed.
     pub fn with_seed(&self, seed: u64) -> Result<Self, Invalid> {
         let mut sources = self.sources.clone();
         let drawn = self.system.with_seed(seed, &mut sources).and_then(|system| {
@@ -133,10 +133,10 @@ impl<W: Simulated> Scenario<W> {
         Ok(Self { system, work, ..self.clone() })
     }
 
-    /// The same work on another system; of keys that were tried those of the work remain.
+    /// Returns the same work on another system. Only the keys of the work that identify a variant are kept.
     ///
     /// # Errors
-    /// Work that does not fit it.
+    /// The work does not fit the system.
     pub fn with_system(&self, system: System) -> Result<Self, Diagnostic> {
         self.work.fits(&system)?;
         let mut scenario = Self { system, ..self.clone() };
@@ -144,17 +144,17 @@ impl<W: Simulated> Scenario<W> {
         Ok(scenario)
     }
 
-    /// The same with ranks on these nodes; `None` if there is no network, a node is not there or has two ranks, or the
-    /// ranks are not so many.
+    /// Returns the scenario with ranks on these nodes. Returns `None` without a network, if a node does not
+    /// exist or has two ranks, or if their number is not the number of ranks.
     #[must_use]
     pub fn with_nodes(&self, nodes: &[u32]) -> Option<Self> {
         Some(Self { system: self.system.with_nodes(nodes)?, ..self.clone() })
     }
 
-    /// Other work on the same system; of keys that were tried those of the system remain.
+    /// Returns other work on the same system. Only the keys of the system that identify a variant are kept.
     ///
     /// # Errors
-    /// Work that does not fit it.
+    /// The work does not fit the system.
     pub fn with_work(&self, work: W) -> Result<Self, Diagnostic> {
         work.fits(&self.system)?;
         let mut scenario = Self { work, ..self.clone() };
@@ -162,22 +162,22 @@ impl<W: Simulated> Scenario<W> {
         Ok(scenario)
     }
 
-    /// The network with the ranks on it, if there is one.
+    /// Returns the network with the ranks on it, if there is one.
     pub fn network(&self) -> Option<&Network> {
         self.system.network()
     }
 
-    /// What carries the messages, for people.
+    /// Returns the name of the network that carries the messages, for people.
     pub fn network_name(&self) -> String {
         self.work.network_name(&self.system)
     }
 
-    /// The scenario as JSON, with every default put in; read back by [`Loader::file`] it is the same.
+    /// Returns the scenario as JSON, with all defaults. [`Loader::file`] reads the same scenario from it.
     pub fn to_json(&self) -> serde_json::Value {
         self.work.to_json(&self.system)
     }
 
-    /// The same, for whom it does not matter what runs.
+    /// Converts to a scenario of any kind of work.
     fn any(self, work: impl FnOnce(W) -> Work) -> Scenario {
         let Self { system, work: this, keys, sources } = self;
         Scenario { system, work: work(this), keys, sources }
@@ -185,12 +185,13 @@ impl<W: Simulated> Scenario<W> {
 }
 
 impl Scenario {
-    /// What a run comes to; of a program with its time on nodes and a network that cost nothing as its critical path.
+    /// Runs the scenario and returns its summary. For a program it includes the time on nodes and a network
+    /// that cost nothing as the critical path.
     pub fn measured(&self, watch: Option<&dyn Watch>) -> Summary {
         self.work.measured(&self.system, watch).expect(FITS)
     }
 
-    /// Has it run on this fabric with these routes, which are the same as its own.
+    /// Replaces the fabric and routes by those of `known`, which are the same.
     pub(crate) fn share_network(&mut self, known: &Network) {
         self.system.share_network(known);
     }
@@ -211,32 +212,32 @@ macro_rules! works {
 
 works! { Pattern(PatternWork), Program(ProgramWork), Farm(FarmWork), Jobs(JobsWork), }
 
-/// What texts say: one scenario, or a farm that is tried in several ways.
+/// Result of loading texts: one scenario, or a farm that is tried in several ways.
 #[derive(Clone, Debug)]
 pub enum Loaded {
     /// A pattern on a fabric.
     Pattern(Box<Scenario<PatternWork>>),
-    /// A program on nodes, and on a fabric where there is one.
+    /// A program on nodes, with or without a fabric.
     Program(Box<Scenario<ProgramWork>>),
-    /// A master with its workers, and what of both is tried.
+    /// A master with its workers, and the variants to try.
     Farm(Box<Farm>),
     /// Several jobs on a fabric.
     Jobs(Box<Scenario<JobsWork>>),
 }
 
-/// A farm for every number of workers and every way of giving out tasks that its table lists.
+/// A farm for each number of workers and each way of giving out tasks that its table lists.
 #[derive(Clone, Debug)]
 pub struct Farm {
-    /// Each as a scenario of its own; at least one.
+    /// Scenario of each variant; at least one.
     pub points: Vec<Scenario<FarmWork>>,
-    /// What was written of all of them; paths as they are seen from the working directory.
+    /// Specification of all variants, with paths relative to the working directory.
     pub written: WorkloadSpec,
-    /// The network and how tasks are given out, for people.
+    /// Description, for people, of the network and the way tasks are given out.
     pub setting: String,
 }
 
 impl Farm {
-    /// The table of the farm.
+    /// Returns the table of the farm.
     pub fn spec(&self) -> Option<&MasterSlaveSpec> {
         match &self.written {
             WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)) => Some(spec),
@@ -246,10 +247,10 @@ impl Farm {
 }
 
 impl Loaded {
-    /// The one scenario that it is.
+    /// Returns the only scenario.
     ///
     /// # Errors
-    /// A farm that is tried in several ways; `help` says what to write instead.
+    /// A farm is tried in several ways; `help` says what to write instead.
     fn only(self, help: &str) -> Result<Scenario, Invalid> {
         let mut all = self.split();
         match (all.pop(), all.len()) {
@@ -262,7 +263,7 @@ impl Loaded {
         }
     }
 
-    /// Each of what is tried.
+    /// Returns a scenario for each variant.
     pub fn split(self) -> Vec<Scenario> {
         match self {
             Self::Pattern(scenario) => vec![(*scenario).into()],

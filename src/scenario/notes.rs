@@ -1,4 +1,4 @@
-//! What is kept while a scenario is built: the texts, and the mistakes that were found in them.
+//! Texts and mistakes that are kept while a scenario is built.
 
 use super::links::Links;
 use crate::base::Arrange;
@@ -9,14 +9,14 @@ use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 pub(super) struct Notes {
     /// The texts.
     pub sources: Sources,
-    /// What they say of links.
+    /// Properties of links in the texts.
     pub links: Links,
-    /// What is wrong with them.
+    /// Mistakes found so far.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Notes {
-    /// Returns the same texts without mistakes, for a part that is built by itself.
+    /// Returns the same texts without mistakes, for a part that is built separately.
     pub fn apart(&self) -> Self {
         Self { sources: self.sources.clone(), links: self.links.clone(), diagnostics: Vec::new() }
     }
@@ -31,7 +31,7 @@ impl Notes {
         self.diagnostics.push(mistake);
     }
 
-    /// Adds the mistake of what cannot be used here.
+    /// Adds a mistake for a value that cannot be used here.
     pub fn refuse(&mut self, message: impl Into<String>, at: impl Into<Option<Span>>, help: &str) {
         self.push(Diagnostic::new("wrong-choice", message).at(at).help(help));
     }
@@ -44,7 +44,8 @@ impl Notes {
         }));
     }
 
-    /// Returns what was built; mistakes without a place get that of the section.
+    /// Returns the value that was built, or notes the mistakes; those without a place get that of the
+    /// section.
     pub fn taken<T>(&mut self, built: Result<T, Vec<Diagnostic>>, at: Option<Span>) -> Option<T> {
         built.map_err(|mistakes| self.extend_at(mistakes, at)).ok()
     }
@@ -59,7 +60,7 @@ impl Notes {
         self.taken(built, at)
     }
 
-    /// Returns what was loaded by itself, or takes its mistakes and texts.
+    /// Returns a value that was loaded separately, or takes its mistakes and texts.
     pub fn loaded<T>(&mut self, read: Result<T, Invalid>) -> Option<T> {
         let taken = |invalid: Invalid| {
             self.diagnostics.extend(invalid.diagnostics);
@@ -68,14 +69,14 @@ impl Notes {
         read.map_err(taken).ok()
     }
 
-    /// Returns what was built with its texts, or all mistakes, in the order in which they stand in the texts.
+    /// Returns the value that was built with its texts, or all mistakes in the order of their places.
     pub fn finish<T>(self, built: Option<T>) -> Result<(T, Sources), Invalid> {
         let Self { sources, mut diagnostics, .. } = self;
         match built {
             Some(built) if diagnostics.is_empty() => Ok((built, sources)),
             _ => {
                 if diagnostics.is_empty() {
-                    // A part that failed without a word of its own.
+                    // Some part failed without a message.
                     diagnostics.push(Diagnostic::new("cannot-build", "this scenario cannot be built"));
                 }
                 diagnostics.arrange_by_key(|diagnostic| match &diagnostic.at {

@@ -1,4 +1,4 @@
-//! Tables of texts, laid over each other, and small ones that options stand for.
+//! Merging of tables, and small tables for the values of options.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use super::{jobs, tasks};
 use crate::diagnostic::Span;
 use crate::reading::tree::{Entry, Kind, Table, Tree};
 
-/// Lays a later text over the earlier ones: another choice replaces the earlier one, the same is merged.
+/// Merges a later text into the earlier ones. Another choice replaces the earlier one; the same choice is
+/// merged.
 pub(super) fn overlay(table: &mut Table, later: Table) {
     tasks::make_room(table, &later);
     for (key, entry) in later {
@@ -33,7 +34,7 @@ pub(super) fn overlay(table: &mut Table, later: Table) {
     }
 }
 
-/// The value at the end of a chain of tables of one key each.
+/// Returns the value at the end of a chain of tables with one key each.
 pub(super) fn leaf(table: &mut Table) -> Option<&mut Tree> {
     let mut tree = &mut table.values_mut().next()?.value;
     while matches!(tree.kind, Kind::Table(_)) {
@@ -42,31 +43,32 @@ pub(super) fn leaf(table: &mut Table) -> Option<&mut Tree> {
     Some(tree)
 }
 
-/// A table of one key.
+/// Returns a table with one key.
 pub(super) fn one(key: String, at: Span, value: Tree) -> Table {
     Table::from([(key, Entry { key: at, value })])
 }
 
-/// `{ kind = {} }`.
+/// Returns `{ kind = {} }`.
 pub(super) fn empty_choice(kind: String, at: Span) -> Tree {
     Tree { span: at, kind: Kind::Table(one(kind, at, Tree { span: at, kind: Kind::Table(Table::new()) })) }
 }
 
-/// `{ kind = { key = "text" } }`.
+/// Returns `{ kind = { key = "text" } }`.
 pub(super) fn choice(kind: &str, key: &str, text: &str, at: Span) -> Tree {
     let value = Tree { span: at, kind: Kind::Text(text.to_owned()) };
     let inner = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, value)) };
     Tree { span: at, kind: Kind::Table(one(kind.to_owned(), at, inner)) }
 }
 
-/// Whether this is meant to be the name of a file.
+/// Returns true if this is probably the name of a file.
 pub(super) fn is_path(name: &str) -> bool {
     let known = ["toml", "json", "csv", "zst", "xml"];
     name.contains(['/', '\\'])
         || Path::new(name).extension().is_some_and(|extension| known.iter().any(|k| extension == *k))
 }
 
-/// Puts stragglers behind those that there are, if this is about them; an empty list takes them away instead.
+/// Appends stragglers to the earlier ones, if `key` is about stragglers. An empty list is not appended: it
+/// replaces them.
 fn stragglers_behind(table: &mut Table, key: &str, later: &Entry) -> bool {
     let Kind::List(more) = &later.value.kind else { return false };
     match table.get_mut(key).map(|earlier| &mut earlier.value.kind) {

@@ -1,4 +1,4 @@
-//! Paths in a scenario, so that they are found again.
+//! Paths in a scenario, changed so that reports can be run again.
 
 use super::loader::Texts;
 use crate::diagnostic::{Diagnostic, Located, Sources};
@@ -10,8 +10,8 @@ use crate::reading::tree::{Entry, Table, Tree};
 use crate::system::Written;
 use crate::system::{ProgramSpec, WorkloadSpec};
 
-/// Makes paths that are relative to the text that names them relative to the working directory: what is written in a
-/// report then holds for whoever runs the report again there. Files in memory are noted.
+/// Makes paths relative to the working directory instead of the text that names them, so that a report can be
+/// run again from that directory. Keeps the files in memory.
 pub(super) fn settle(written: &mut Written, sources: &Sources) {
     written.files = sources.attached().to_vec();
     for path in written.topology.iter_mut().flat_map(|topology| topology.files()) {
@@ -25,7 +25,7 @@ pub(super) fn settle(written: &mut Written, sources: &Sources) {
     }
 }
 
-/// The workload with the same of its files.
+/// Returns the workload with its paths changed in the same way.
 pub(super) fn settled(mut workload: WorkloadSpec, sources: &Sources) -> WorkloadSpec {
     each_path(&mut workload, &mut |path| settle_path(path, sources));
     workload
@@ -60,7 +60,7 @@ pub(super) fn each_path(workload: &mut WorkloadSpec, change: &mut dyn FnMut(&mut
     }
 }
 
-/// A built-in file keeps its name, and so does one in memory.
+/// Makes a path relative to the working directory. Built-in files and files in memory keep their names.
 pub(super) fn settle_path(path: &mut Located<String>, sources: &Sources) {
     if sources.find_attached(path).is_some() {
         return;
@@ -74,7 +74,7 @@ pub(super) fn settle_path(path: &mut Located<String>, sources: &Sources) {
 }
 
 impl Texts {
-    /// Takes the files that a text brings with it, `[files]` of names and what is in them, into memory.
+    /// Takes the files of a text, `[files]` with names and contents, into memory.
     pub(super) fn take_files(&mut self, tables: &mut Table) {
         let Some(files) = tables.remove("files") else { return };
         let wrong = |what: &str, at: &Tree| {

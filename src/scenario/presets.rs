@@ -1,24 +1,25 @@
-//! What a preset says of choices that others make: `[defaults.sharing.redistribute]`, `[defaults.workload.any]`.
+//! Defaults of a preset for choices made elsewhere: `[defaults.sharing.redistribute]`,
+//! `[defaults.workload.any]`.
 //!
-//! A preset is a text below all others. Its choices hold until another is made; its defaults hold for whatever choice
-//! is made in the end, in the keys of which nothing is said.
+//! A preset lies below all other texts. Its choices hold until another choice is made. Its defaults hold for
+//! the final choice, in the keys that no text sets.
 
 use super::known::{CHOICES, choices, has_key, keys};
 use crate::diagnostic::Diagnostic;
 use crate::reading::tree::{Entry, Kind, Table, Tree, merge_tables};
 use crate::reading::whole::unknown_key;
 
-/// Stands for every choice that has the key.
+/// Word for every choice that has the key.
 const ANY: &str = "any";
 
-/// The `[defaults.TABLE.CHOICE]` of presets; later ones override.
+/// The `[defaults.TABLE.CHOICE]` tables of presets; later ones override.
 #[derive(Clone, Default)]
 pub(super) struct Defaults {
     tables: Table,
 }
 
 impl Defaults {
-    /// Takes what the text of a preset says out of it. What no choice has is a mistake.
+    /// Takes the defaults out of the text of a preset. A key that no choice has is a mistake.
     pub fn take(&mut self, text: &mut Table, diagnostics: &mut Vec<Diagnostic>) {
         let Some(Entry { value, .. }) = text.remove("defaults") else { return };
         for (table, entry) in entries(&value, "defaults", diagnostics) {
@@ -48,17 +49,17 @@ impl Defaults {
         }
     }
 
-    /// Keeps what is said of these tables.
+    /// Keeps the defaults of the tables for which `is_kept` is true.
     pub fn retain(&mut self, is_kept: impl Fn(&str) -> bool) {
         self.tables.retain(|table, _| is_kept(table));
     }
 
-    /// Lays others over these.
+    /// Overrides these defaults with later ones.
     pub fn merge(&mut self, later: Self) {
         merge_tables(&mut self.tables, later.tables);
     }
 
-    /// Gives the choices of a scenario the keys that it leaves out.
+    /// Sets the keys that the choices of a scenario leave out.
     pub fn fill_in(&self, scenario: &mut Table) {
         for (table, defaults) in &self.tables {
             let choices = scenario.get_mut(table).and_then(|entry| entry.value.table_mut());
@@ -76,7 +77,7 @@ impl Defaults {
     }
 }
 
-/// What is in a table; that it is none is a mistake.
+/// Returns the entries of a table. Another kind of value is a mistake.
 fn entries<'a>(
     value: &'a Tree,
     name: &str,

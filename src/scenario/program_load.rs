@@ -1,4 +1,4 @@
-//! From the texts of a scenario to a program and what it is played on.
+//! From the texts of a scenario to a program and its system.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::simulation::{ProgramWork, Simulated, calls_of};
 use crate::system::{ProgramDataSpec, ProgramSpec, ReadProgram, WorkloadSpec};
 use crate::system::{System, network_of_its_own};
 
-/// What is played, and on what.
+/// A program with its system, if both could be read.
 type Found = Option<(System, ProgramWork)>;
 
-/// The part of the program that is asked for, or all of it.
+/// Returns the part of the program that is asked for, or all of it.
 fn of_part(work: ProgramWork, part: &Part, at: Option<Span>, notes: &mut Notes) -> Option<ProgramWork> {
     match part.name() {
         Some(name) => notes.taken(work.of_region(&name).map_err(|mistake| vec![mistake]), at),
@@ -27,7 +27,7 @@ fn of_part(work: ProgramWork, part: &Part, at: Option<Span>, notes: &mut Notes) 
     }
 }
 
-/// What was found, with what was written of it, or all mistakes.
+/// Returns the scenario with its specification, or all mistakes.
 fn scenario(found: Found, written: ProgramSpec, mut notes: Notes) -> Result<Scenario<ProgramWork>, Invalid> {
     if let Some((system, work)) = found.as_ref().filter(|_| notes.is_clean()) {
         notes.diagnostics.extend(work.fits(system).err());
@@ -38,7 +38,7 @@ fn scenario(found: Found, written: ProgramSpec, mut notes: Notes) -> Result<Scen
 }
 
 impl Sections {
-    /// A program that the scenario itself names, on what the scenario says.
+    /// Builds a program that the scenario names, on the scenario's system.
     pub fn program(&self, workload: &ProgramSpec, mut notes: Notes) -> Result<Scenario<ProgramWork>, Invalid> {
         notes.extend_at(workload.check(), self.workload.span());
         if let ProgramSpec::ProgramData(spec) = workload {
@@ -75,8 +75,8 @@ impl Sections {
         Some((system, of_part(work, &part, at, notes)?))
     }
 
-    /// A prediction: a program put together from data sets, on what the scenario says or on the times of communication
-    /// data.
+    /// Builds a prediction: a program assembled from data sets, on the scenario's system or with the times of
+    /// communication data.
     fn prediction(mut self, spec: &ProgramDataSpec, mut notes: Notes) -> Result<Scenario<ProgramWork>, Invalid> {
         if let Some(communication) = &spec.communication {
             let others = [("node", self.node.span()), ("topology", self.topology.span())];
@@ -99,7 +99,7 @@ impl Sections {
         let at = self.workload.span();
         let assembled = notes.build(at, |sources| assemble(spec, self.seed(), sources))?;
         if let Some((times, at)) = assembled.receive_times.zip(at) {
-            // From here on they are those of the nodes, so that a report holds all that was used.
+            // From here on the times belong to the nodes, so that a report contains all values that were used.
             self.node = Section::Is(NodeSpec::ReceiveTimes(times), at);
             written.communication = None;
         }
@@ -116,7 +116,7 @@ impl Sections {
         Some((system, of_part(work, &part, at, notes)?))
     }
 
-    /// A pattern on nodes that cost something: the calls that its ranks make.
+    /// Builds a pattern on nodes that cost something: the program of the calls that its ranks make.
     pub fn pattern_as_program(&self, mut notes: Notes) -> Result<Scenario<ProgramWork>, Invalid> {
         let found = self.calls(&mut notes);
         let ((system, work), sources) = notes.finish(found)?;
@@ -147,7 +147,7 @@ impl Sections {
         Some((self.system(ranks, routed, notes)?, program))
     }
 
-    /// The calls that the ranks of a pattern make, and the number of ranks.
+    /// Returns the number of ranks of a pattern and the program of the calls that they make.
     pub fn program_of(&self, work: Workload, notes: &mut Notes) -> Option<(u32, ProgramWork)> {
         let Workload { workload, pattern } = work;
         let program = notes.taken(calls_of(&*pattern, &workload, self.seed()), self.workload.span())?;
@@ -156,7 +156,7 @@ impl Sections {
         Some((ranks, ProgramWork { spec, ..ProgramWork::new(program, title) }))
     }
 
-    /// What messages cost at their ends, and how collectives are done.
+    /// Returns the node model and the algorithms of collectives.
     pub fn ends(&self, notes: &mut Notes) -> Option<(NodeSpec, CollectivesSpec)> {
         let node = self.node.or(NodeSpec::default)?;
         notes.extend_at(node.check(), self.node.span());
@@ -165,8 +165,8 @@ impl Sections {
         Some((node, collectives))
     }
 
-    /// What the texts say of nodes, collectives and fabric, for a program of so many ranks. `routed` is the fabric with
-    /// its routes, where that has been built already.
+    /// Builds the system of a program with `ranks` ranks: nodes, collectives and fabric. `routed` is the
+    /// fabric with its routes, if it is built already.
     pub fn system(&self, ranks: u32, routed: Option<RoutedFabric>, notes: &mut Notes) -> Option<System> {
         let (node, collectives) = self.ends(notes)?;
         if let Section::Is(_, at) = &self.topology
@@ -190,7 +190,7 @@ impl Sections {
             Section::Broken => return None,
         };
         let own_links = system.network().and_then(|network| notes.links.comparison(&network.fabric, &self.link));
-        // A model that is a network, beside another one, has been refused.
+        // A model that is itself a network, next to a fabric, has been refused.
         let system = system.with_node(node).ok()?;
         let system = system.with_collectives(collectives).comparing_links(own_links);
         Some(self.estimated(self.slowed(system, ranks, &[], notes)))

@@ -1,4 +1,4 @@
-//! From tables to specifications: every mistake of the form, each where it was written.
+//! From tables to specifications: every mistake of form is reported at its place.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
 
-/// The keys of a scenario, read one by one. Written, they are what tells scenarios apart, but for the seed.
+/// The keys of a scenario, read one by one. Serialized, they identify a scenario except for its seed.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Sections {
     #[serde(skip)]
@@ -48,12 +48,13 @@ pub(super) struct Sections {
     pub estimate: Section<Located<Target>>,
     pub workload: Section<WorkloadSpec>,
     pub jobs: Section<Vec<JobSection>>,
-    /// Where fabrics and programs are kept that others have as well.
+    /// Fabrics and programs that are shared with other scenarios.
     #[serde(skip)]
     pub shared: Option<Arc<Shared>>,
 }
 
-/// Reads all sections. Where the texts are `incomplete`, nothing is said to be missing; what is, is so in this `file`.
+/// Reads all sections. If the texts are `incomplete`, no key is reported as missing; otherwise missing keys
+/// are reported for `file`.
 pub(super) fn sections(
     table: &Table,
     diagnostics: &mut Vec<Diagnostic>,
@@ -70,10 +71,11 @@ pub(super) fn sections(
     sections
 }
 
-/// The same for what needs neither topology nor workload: a program, or a part of a scenario alone.
+/// Reads all sections of texts that need neither topology nor workload: for a program, or for a part of a
+/// scenario.
 pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
     for (key, entry) in table.iter().filter(|(key, _)| !KEYS.contains(&key.as_str())) {
-        // (It is gone by now: what it names has been laid below the rest.)
+        // (A `preset` is no longer there: its text has already been merged below the rest.)
         diagnostics.push(match OF_PLANS.contains(&key.as_str()) {
             true => {
                 Diagnostic::new("wrong-choice", format!("`{key}` is part of a plan, and a scenario is needed here"))
@@ -105,16 +107,17 @@ pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, i
     }
 }
 
-/// Reports what is wrong in a `[link]` table that was put into a topology.
+/// Reports the mistakes in a `[link]` table of a topology.
 pub(super) fn check_link(link: &Entry, diagnostics: &mut Vec<Diagnostic>) {
     let table = Table::from([("link".to_owned(), link.clone())]);
-    // The values are read, and reported, where they were put.
+    // The values are read, and their mistakes reported, in the topology.
     let mut found = Vec::new();
     let _: Section<LinkSpec> = Reader { table: &table, diagnostics: &mut found, incomplete: true }.value("link");
     diagnostics.extend(found.into_iter().filter(|mistake| matches!(mistake.code, "unknown-key" | "wrong-type")));
 }
 
-/// The message for a scenario without topology or workload, which names its file where there is one.
+/// Returns the diagnostic for a scenario without topology or workload, with the name of its file if there is
+/// one.
 pub(super) fn nothing_chosen(table: &str, file: Option<&str>) -> Diagnostic {
     let help = match table {
         "topology" => "name one with -t, or write a table like [topology.fat-tree]; `hayase topology list` shows all",
@@ -135,7 +138,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A key that holds a plain value.
+    /// Reads a key with a plain value.
     fn value<T: DeserializeOwned>(&mut self, key: &str) -> Section<T> {
         match self.table.get(key) {
             None => Section::Absent,
@@ -143,7 +146,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The work: a pattern, a program, or a farm.
+    /// Reads the work: a pattern, a program, or a farm.
     fn workload(&mut self) -> Section<WorkloadSpec> {
         let chosen = self.table.get("workload").and_then(|entry| entry.value.table()?.first_key_value());
         match chosen.map(|(name, _)| name.as_str()) {
@@ -153,7 +156,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The jobs, each with its work.
+    /// Reads the jobs, each with its work.
     fn jobs(&mut self) -> Section<Vec<JobSection>> {
         let Some(Entry { key: at, value }) = self.table.get("job") else { return Section::Absent };
         let wrong = |what: &str, span: Span| {
@@ -185,7 +188,7 @@ impl Reader<'_> {
         if jobs.len() == items.len() { Section::Is(jobs, *at) } else { Section::Broken }
     }
 
-    /// The stragglers, each by itself: so all their mistakes are found.
+    /// Reads the stragglers one by one, so that all their mistakes are found.
     fn stragglers(&mut self) -> Section<Vec<Located<StragglerSpec>>> {
         let Some(Entry { key: at, value }) = self.table.get("straggler") else { return Section::Absent };
         let Kind::List(items) = &value.kind else {
@@ -203,7 +206,7 @@ impl Reader<'_> {
         if stragglers.len() == items.len() { Section::Is(stragglers, *at) } else { Section::Broken }
     }
 
-    /// A table that holds exactly one choice.
+    /// Reads a table that contains exactly one choice.
     fn choice<T: DeserializeOwned>(&mut self, key: &str) -> Section<T> {
         let Some(Entry { key: at, value }) = self.table.get(key) else { return Section::Absent };
         let names = choices(key);
@@ -259,7 +262,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the schema says of the value behind these keys.
+/// Returns the schema's description of the value at the end of these keys.
 fn about(path: &[&str]) -> Option<About> {
     let node = Node::at(path.iter().copied())?;
     Some(About { description: node.description(), required: node.required(), keys: node.keys() })

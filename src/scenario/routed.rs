@@ -13,7 +13,7 @@ use crate::topology::TopologySpec;
 /// A fabric with its routes.
 #[derive(Clone, Debug)]
 pub struct RoutedFabric {
-    /// What was written.
+    /// Specification of the fabric.
     pub topology: TopologySpec,
     /// The fabric.
     pub fabric: Arc<Fabric>,
@@ -21,28 +21,28 @@ pub struct RoutedFabric {
     pub routing: RoutingSpec,
     /// The routes.
     pub router: Arc<dyn Router>,
-    /// What fails, if anything does; fabric and routes are those that it has at the start.
+    /// Faults, if there are any. Fabric and routes are those that the faults leave at the start.
     pub faults: Option<Arc<Faults>>,
 }
 
 impl RoutedFabric {
-    /// What patterns may know of it.
+    /// Returns the fabric in the form that patterns need.
     pub fn ground(&self) -> OnFabric<'_> {
         OnFabric { fabric: &self.fabric, router: &*self.router }
     }
 
-    /// It with a rank on each node in order and exact max-min fairness between flows.
+    /// Returns a network with one rank on each node in order and exact max-min fairness between flows.
     pub fn network(&self) -> Network {
         let parts = NetworkParts::on(Arc::clone(&self.fabric), Arc::clone(&self.router));
         NetworkParts { faults: self.faults.clone(), ..parts }.unchecked()
     }
 }
 
-/// A workload for a fabric of some size.
+/// A pattern for a fabric of a certain size.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// What was written.
+    /// Specification of the pattern.
     pub workload: PatternSpec,
-    /// What ranks send.
+    /// The pattern: the messages of each rank.
     pub pattern: Arc<dyn Pattern>,
 }

@@ -1,4 +1,4 @@
-//! A key of a scenario after reading: not there, wrong, or with its value and place.
+//! Keys of a scenario after reading: absent, broken, or with value and place.
 
 use serde::{Serialize, Serializer};
 
@@ -7,16 +7,16 @@ use crate::diagnostic::Span;
 /// A key of the scenario after reading.
 #[derive(Clone, Debug)]
 pub(super) enum Section<T> {
-    /// It is not there.
+    /// The key is absent.
     Absent,
-    /// It is there, but has mistakes; they have been reported.
+    /// The key has mistakes, which have been reported.
     Broken,
-    /// What it says, and where it stands.
+    /// The value and its place.
     Is(T, Span),
 }
 
 impl<T> Section<T> {
-    /// The same, as something else.
+    /// Converts the value.
     pub fn map<U>(self, of: impl FnOnce(T) -> U) -> Section<U> {
         match self {
             Self::Absent => Section::Absent,
@@ -25,7 +25,7 @@ impl<T> Section<T> {
         }
     }
 
-    /// What it says, if it could be read.
+    /// Returns the value, if it could be read.
     pub fn get(&self) -> Option<&T> {
         match self {
             Self::Is(value, _) => Some(value),
@@ -33,7 +33,7 @@ impl<T> Section<T> {
         }
     }
 
-    /// What it says, or what holds where it says nothing; nothing where it has mistakes.
+    /// Returns the value, or a default if the key is absent; `None` if it has mistakes.
     pub fn or(&self, usual: impl FnOnce() -> T) -> Option<T>
     where
         T: Clone,
@@ -45,17 +45,17 @@ impl<T> Section<T> {
         }
     }
 
-    /// Whether it is there and has mistakes.
+    /// Returns true if the key has mistakes.
     pub fn is_broken(&self) -> bool {
         matches!(self, Self::Broken)
     }
 
-    /// Whether it is not there.
+    /// Returns true if the key is absent.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// Where it stands.
+    /// Returns the place of the value.
     pub fn span(&self) -> Option<Span> {
         match self {
             Self::Is(_, span) => Some(*span),
@@ -64,7 +64,7 @@ impl<T> Section<T> {
     }
 }
 
-/// A key that is not there is as nothing.
+/// Writes an absent or broken key as `None`.
 impl<T: Serialize> Serialize for Section<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.get().serialize(serializer)

@@ -1,4 +1,5 @@
-//! Settings as values of a programming language: numbers are in base units (s, B, B/s, s/B), and keys are names.
+//! Settings as values of a programming language: numbers in base units (s, B, B/s, s/B), and keys that are
+//! valid names.
 
 use serde_json::{Map, Number, Value};
 
@@ -6,10 +7,12 @@ use super::json::write_table;
 use super::schema::Node;
 use crate::reading::nulls::drop_nulls;
 
-/// A scenario, or a part of one, as TOML for [`Loader::text`](super::Loader::text): a number where a quantity stands is
-/// one of seconds, bytes, bytes per second or seconds per byte, and gets that unit; `_` in a key stands for the `-`
-/// that the key has; what is `null` is left out. In a plan that holds for the keys that are varied, too. What the
-/// schema does not know is written as it is, for the reader to report.
+/// Converts a scenario, or a part of one, to TOML for [`Loader::text`](super::Loader::text).
+///
+/// If the schema expects a quantity, a number is in seconds, bytes, bytes per second or seconds per byte, and
+/// gets that unit. An underscore in a key stands for the hyphen of the key's name. Keys that are `null` are
+/// left out. In a plan all of this also applies to the keys that are varied. Keys unknown to the schema are
+/// written unchanged, so that the reader reports them.
 pub fn settings_as_toml(settings: &Map<String, Value>) -> String {
     let mut settings = Value::Object(settings.clone());
     drop_nulls(&mut settings);
@@ -21,7 +24,7 @@ pub fn settings_as_toml(settings: &Map<String, Value>) -> String {
     toml
 }
 
-/// The value, which stands where the schema has this.
+/// Adds units to a value that stands at this node of the schema.
 fn with_units(value: Value, node: Option<&Node>) -> Value {
     match value {
         Value::Object(map) => Value::Object(map.into_iter().map(|(key, value)| with_key(key, value, node)).collect()),
@@ -34,7 +37,8 @@ fn with_units(value: Value, node: Option<&Node>) -> Value {
     }
 }
 
-/// What is varied: keys by their dotted names, or the words that stand for keys of any workload.
+/// Adds units to the values that a plan varies. Keys are dotted names, or words that stand for keys of any
+/// workload.
 fn varied(settings: &mut Map<String, Value>) {
     let root = Node::root();
     let mut tables: Vec<&mut Map<String, Value>> = Vec::new();
@@ -57,7 +61,7 @@ fn varied(settings: &mut Map<String, Value>) {
     }
 }
 
-/// Puts a text in the place of each number.
+/// Replaces each number by a text.
 fn each_number(value: &mut Value, text: &dyn Fn(&Number) -> String) {
     match value {
         Value::Number(number) => *value = Value::String(text(number)),
@@ -78,7 +82,7 @@ fn with_key(key: String, value: Value, node: Option<&Node>) -> (String, Value) {
     }
 }
 
-/// A size, a time or a bandwidth that is given as a number in its base unit, as a text with its unit.
+/// Returns a size, time or bandwidth, given in its base unit, as a text with its unit.
 fn text_of(number: &Number, quantity: &str) -> String {
     let unit = match quantity {
         "Time" => return time(number),
@@ -87,7 +91,7 @@ fn text_of(number: &Number, quantity: &str) -> String {
         _ => "B",
     };
     match number.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < 1e18) {
-        // A whole number has no point, whatever type it had.
+        // A whole number is written without a decimal point, even if it is a float.
         Some(value) if !number.is_u64() => format!("{value:.0} {unit}"),
         _ => format!("{number} {unit}"),
     }
@@ -96,8 +100,8 @@ fn text_of(number: &Number, quantity: &str) -> String {
 /// Units of time with their powers of ten.
 const UNITS: [(i32, &str); 5] = [(0, "s"), (-3, "ms"), (-6, "us"), (-9, "ns"), (-12, "ps")];
 
-/// A number of seconds with the unit that brings it to 1 or more: the decimal point is moved, so that 1.5e-6 is the
-/// same as "1.5 us" to the last bit.
+/// Returns a number of seconds in the unit in which it is 1 or more. The decimal point is moved, so that
+/// 1.5e-6 is the same as "1.5 us" to the last bit.
 fn time(seconds: &Number) -> String {
     let Some(value) = seconds.as_f64().filter(|value| *value > 0.0) else { return format!("{seconds} s") };
     let written = format!("{value:e}");

@@ -1,4 +1,4 @@
-//! Fabrics and programs that many scenarios have in common: built once, and kept while they are asked for.
+//! Fabrics and programs that several scenarios share: built once, and kept while they are in use.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -9,12 +9,12 @@ use super::routed::RoutedFabric;
 use crate::program::Program;
 use crate::program::start_up::StartUp;
 
-/// Fabrics that are kept: each may take as much memory as all else of a run.
+/// Number of fabrics that are kept. Each may need as much memory as the rest of a run.
 const FABRICS: usize = 16;
-/// Programs that are kept.
+/// Number of programs that are kept.
 const PROGRAMS: usize = 8;
 
-/// What was built before, by what was written of it.
+/// Fabrics and programs built so far, by their specifications.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// Fabrics with their routes.
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(super) programs: Kept<SharedProgram>,
 }
 
-/// A program as it was read.
+/// A program as read.
 #[derive(Clone, Debug)]
 pub(super) struct SharedProgram {
     pub program: Arc<Program>,
@@ -39,16 +39,16 @@ impl Default for Shared {
 
 type Key = [u8; 32];
 
-/// A hash over what was written of something.
+/// Returns a hash of a specification.
 pub(super) fn key(of: &impl Serialize) -> Key {
     let text = serde_json::to_vec(of).unwrap_or_default();
     *blake3::hash(&text).as_bytes()
 }
 
-/// Something by its key, made by whoever asks for it first; the others wait for it.
+/// A value that the first user builds while later users wait for it.
 type Slot<T> = Arc<OnceLock<Option<T>>>;
 
-/// The last few things that were asked for.
+/// The most recently used values, by key.
 #[derive(Debug)]
 pub(super) struct Kept<T> {
     most: usize,
@@ -60,7 +60,8 @@ impl<T: Clone> Kept<T> {
         Self { most, slots: Mutex::new(Vec::new()) }
     }
 
-    /// What has this key; what cannot be made is not kept, so that each says anew what is wrong with it.
+    /// Returns the value with this key, and builds it if necessary. A value that cannot be built is not kept,
+    /// so that each user reports its mistakes.
     pub fn get(&self, key: Key, notes: &mut Notes, make: &mut dyn FnMut(&mut Notes) -> Option<T>) -> Option<T> {
         let slot = self.slot(key);
         let mut made = None;
@@ -78,7 +79,7 @@ impl<T: Clone> Kept<T> {
         }
     }
 
-    /// The slot of this key, which is now the last that was asked for.
+    /// Returns the slot of this key and marks it as the most recently used.
     fn slot(&self, key: Key) -> Slot<T> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = match slots.iter().position(|(known, _)| *known == key) {

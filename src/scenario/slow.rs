@@ -1,4 +1,4 @@
-//! Slow processors: from flags to tables, and whether tables fit the ranks.
+//! Slow processors: from flags to tables, and the check that tables fit the ranks.
 
 use super::loader::Texts;
 use super::notes::Notes;
@@ -10,8 +10,8 @@ use crate::reading::tree::{Entry, Kind, Table, Tree};
 use crate::system::System;
 
 impl Sections {
-    /// The system with what the scenario says of slow processors, of so many ranks; of several jobs these are their
-    /// names and numbers of ranks.
+    /// Adds the slow processors of the scenario to a system with `ranks` ranks. `jobs` are the names and
+    /// numbers of ranks of several jobs.
     pub fn slowed(&self, system: System, ranks: u32, jobs: &[(&str, u32)], notes: &mut Notes) -> System {
         let stragglers = self.stragglers.get().cloned().unwrap_or_default();
         let system = system.with_noise(NoiseTables { noise: self.noise.get().cloned(), stragglers });
@@ -21,7 +21,7 @@ impl Sections {
 }
 
 impl Texts {
-    /// The table that a flag about slow processors stands for.
+    /// Returns the table that a flag about slow processors stands for.
     pub(super) fn slow(&mut self, flag: &str, text: &str) -> Option<Table> {
         let at = self.flag(flag.to_owned(), text);
         let (key, table) = match flag {
@@ -46,14 +46,14 @@ impl Texts {
     }
 }
 
-/// What stands where in the text of a flag.
+/// A part of the text of a flag, with its place.
 struct Part<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Part<'a> {
-    /// A part of a text that begins at `base`, which is `whole`.
+    /// Returns the part `text` of `whole`, which begins at `base`.
     fn of(whole: &'a str, text: &'a str, base: usize) -> Self {
         let trimmed = text.trim();
         Self { text: trimmed, at: base + (trimmed.as_ptr() as usize - whole.as_ptr() as usize) }
@@ -73,10 +73,10 @@ impl<'a> Part<'a> {
     }
 }
 
-/// `25us/1ms`, `25us`, `25us/1ms,exponential,synchronised`, `25us/1ms,seed=7`: the table `[noise]`.
+/// Reads a table `[noise]` from `25us/1ms`, `25us`, `25us/1ms,exponential,synchronised` or `25us/1ms,seed=7`.
 ///
 /// # Errors
-/// Parts that say nothing.
+/// Parts without a meaning.
 pub(super) fn noise(text: &str, at: Span) -> Result<Table, Vec<Diagnostic>> {
     let (mut table, mut mistakes) = (Table::new(), Vec::new());
     let mut put = |key: &str, entry: Entry| match table.contains_key(key) {
@@ -109,10 +109,11 @@ pub(super) fn noise(text: &str, at: Span) -> Result<Table, Vec<Diagnostic>> {
     if mistakes.is_empty() { Ok(table) } else { Err(mistakes) }
 }
 
-/// `3=50%`, `0-7=50%`, `nodes:3=50%`, `count:2=50%`, `JOB:3=50%`, `3=50%@1ms..2ms`: a table `[[straggler]]`.
+/// Reads a table `[[straggler]]` from `3=50%`, `0-7=50%`, `nodes:3=50%`, `count:2=50%`, `JOB:3=50%` or
+/// `3=50%@1ms..2ms`.
 ///
 /// # Errors
-/// A text that is nothing of this.
+/// The text is none of these.
 pub(super) fn straggler(text: &str, at: Span) -> Result<Table, Diagnostic> {
     let part = |of| Part::of(text, of, at.start);
     let help = "write RANKS=SPEED, as in 3=50% or 0-7=0.5; or nodes:0-7=50%, count:2=50%, JOB:3=50%, 3=50%@1ms..2ms";

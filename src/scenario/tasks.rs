@@ -1,10 +1,10 @@
-//! The tasks of a farm by a short text: a file, or a rule with its parameters.
+//! The tasks of a farm as a short text: a file, or a rule with its parameters.
 
 use crate::diagnostic::Span;
 use crate::reading::tree::{Entry, Kind, Table, Tree, parse_value};
 
-/// Puts out in full what `tasks` of `[workload.master-slave]` names: `"executed.csv"` is `[tasks.file]`, and
-/// `"exponential:count=10000,mean=1ms"` is `[tasks.exponential]`.
+/// Expands the short text `tasks` of `[workload.master-slave]`: `"executed.csv"` to `[tasks.file]`, and
+/// `"exponential:count=10000,mean=1ms"` to `[tasks.exponential]`.
 pub(super) fn expand(table: &mut Table) {
     let Some(tasks) = farm(table).and_then(|farm| farm.get_mut("tasks")) else { return };
     if let Some(text) = tasks.value.text() {
@@ -12,7 +12,7 @@ pub(super) fn expand(table: &mut Table) {
     }
 }
 
-/// Takes the tasks out of a text where a later one has others: they are a choice, as those of
+/// Removes the tasks of a text if a later text has others. Tasks are a choice, as those of
 /// [`super::known::CHOICES`].
 pub(super) fn make_room(table: &mut Table, later: &Table) {
     let tasks_of = |table: &Table| -> Option<Vec<String>> {
@@ -27,13 +27,13 @@ pub(super) fn make_room(table: &mut Table, later: &Table) {
     }
 }
 
-/// The table of the farm, if there is one.
+/// Returns the table of the farm, if there is one.
 fn farm(table: &mut Table) -> Option<&mut Table> {
     table.get_mut("workload")?.value.table_mut()?.get_mut("master-slave")?.value.table_mut()
 }
 
 fn named(text: &str, at: Span) -> Tree {
-    // A text in a file stands in quotes.
+    // A text in a file is in quotes.
     let quotes = usize::from(at.end - at.start == text.len() + 2);
     let base = at.start + quotes;
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
@@ -51,7 +51,7 @@ fn named(text: &str, at: Span) -> Tree {
     Tree { span: at, kind: Kind::Table(Table::from([(name.to_owned(), Entry { key: name_at, value: keys })])) }
 }
 
-/// `count=10000,mean=1ms`: values are TOML, or texts where they are none.
+/// Reads `count=10000,mean=1ms`. Values are TOML, or strings if they are not valid TOML.
 fn parameters(text: &str, mut base: usize) -> Table {
     let mut table = Table::new();
     for assignment in text.split(',') {

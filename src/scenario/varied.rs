@@ -26,10 +26,10 @@ use crate::reading::tree::{Entry, Kind, Table, Tree};
 use crate::system::WorkloadSpec;
 use crate::trace::{Format, Trace};
 
-/// Words of which the hashes of files are kept; more are forgotten and looked up again.
+/// Number of names whose file hashes are kept; further ones are looked up again.
 const MOST_WORDS: usize = 100_000;
 
-/// Texts of which some keys are varied: read once, and laid below each variant.
+/// Texts of which some keys are varied: read once, and merged below each variant.
 pub(crate) struct Base {
     texts: Texts,
     apart: Table,
@@ -37,30 +37,30 @@ pub(crate) struct Base {
     files: Files,
 }
 
-/// A key of a scenario with a value that was read already, where it stands.
+/// A key of a scenario with a value that was read already, with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    /// The key, one name a table.
+    /// Names of the tables and the key.
     pub key: Vec<String>,
-    /// Where the key stands.
+    /// Place of the key.
     pub at: Span,
     /// Its value.
     pub value: Tree,
 }
 
-/// The texts with these settings.
+/// Texts with some settings, read into sections.
 pub(crate) struct Variant(Understood);
 
-/// What tells one variant from the others: a hash over all that it is but its seed, and the seed.
+/// Identity of a variant: a hash of everything except its seed, and the seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     hasher: blake3::Hasher,
-    /// The seed that the texts say.
+    /// Seed in the texts.
     pub seed: u64,
 }
 
 impl Identity {
-    /// The first half of the hash, with this seed.
+    /// Returns the first half of the hash, with this seed.
     pub fn with_seed(&self, seed: u64) -> u128 {
         let hash = self.hasher.clone().update(&seed.to_le_bytes()).finalize();
         let mut half = [0; 16];
@@ -68,7 +68,7 @@ impl Identity {
         u128::from_be_bytes(half)
     }
 
-    /// That of something which is no scenario.
+    /// Returns the identity of something that is not a scenario.
     pub fn of_text(text: &str, results: u32) -> Self {
         let mut hasher = begun(results);
         hasher.update(b"no scenario\0").update(text.as_bytes()).update(b"\0");
@@ -76,7 +76,7 @@ impl Identity {
     }
 }
 
-/// A hash over nothing but what results depend on beside the scenario.
+/// Starts a hash with the version of results, the only thing besides the scenario on which results depend.
 fn begun(results: u32) -> blake3::Hasher {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"hayase point\0").update(&results.to_le_bytes());
@@ -84,35 +84,35 @@ fn begun(results: u32) -> blake3::Hasher {
 }
 
 impl Base {
-    /// The texts of a loader; what they say of these keys is no part of a scenario, and is set apart.
+    /// Reads the texts of a loader. The keys `apart` are not part of a scenario and are kept separately.
     pub fn new(loader: Loader, apart: &[&str]) -> Self {
         let mut texts = loader.lay();
         let apart = apart.iter().filter_map(|key| texts.table.remove_entry(*key)).collect();
         Self { texts, apart, shared: Arc::default(), files: Files::default() }
     }
 
-    /// What the texts say of the keys that were set apart.
+    /// Returns the keys that are kept separately.
     pub fn apart(&self) -> &Table {
         &self.apart
     }
 
-    /// Whether the texts say anything of a key.
+    /// Returns true if the texts set a key.
     pub fn says(&self, key: &str) -> bool {
         self.texts.table.contains_key(key)
     }
 
-    /// What was read.
+    /// Returns the texts.
     pub fn sources(&self) -> &Sources {
         &self.texts.sources
     }
 
-    /// What is wrong with the texts as far as they were read.
+    /// Returns the mistakes found so far in the texts.
     pub fn mistakes(&self) -> &[Diagnostic] {
         &self.texts.diagnostics
     }
 
-    /// The texts with these settings; where they set the same, the later one holds, but fabrics, machines and work come
-    /// before what is said of their parts.
+    /// Returns the texts with these settings. If settings set the same key, the later one counts, but
+    /// fabrics, machines and work are set before their parts.
     pub fn variant(&self, mut settings: Vec<Setting>) -> Variant {
         settings.arrange_by_key(|setting| match setting.key.as_slice() {
             [word] if ["topology", "machine", "node"].contains(&word.as_str()) => 0,
@@ -132,13 +132,13 @@ impl Base {
 }
 
 impl Variant {
-    /// What is wrong with it, as far as that is known without building it.
+    /// Returns the mistakes that can be found without building the variant.
     pub fn mistakes(&self) -> (&[Diagnostic], &Sources) {
         (&self.0.notes.diagnostics, &self.0.notes.sources)
     }
 
-    /// What tells it from others: the scenario with the defaults of its tables, the contents of the files that it
-    /// names, and the version of results. Nothing where it is none.
+    /// Returns the identity of the variant, from the scenario with the defaults of its tables, the contents
+    /// of the files that it names, and the version of results. Returns `None` if it is not a scenario.
     pub fn identity(&self, base: &Base, results: u32) -> Option<Identity> {
         let Understood { sections, notes } = &self.0;
         if !notes.is_clean() {
@@ -155,7 +155,7 @@ impl Variant {
         for (path, _) in &files {
             base.files.add(path, sources, &mut hasher);
         }
-        // What else names a file, whatever key it is: a text that is the name of one.
+        // Other keys name files, too: any text that is the name of a file counts.
         texts_of(&written, &mut |text| {
             if !files.iter().any(|(_, name)| name == text) {
                 base.files.add(text, sources, &mut hasher);
@@ -165,7 +165,7 @@ impl Variant {
         Some(Identity { hasher, seed: sections.seed() })
     }
 
-    /// Builds it.
+    /// Builds the variant.
     ///
     /// # Errors
     /// Every mistake; and a farm that is tried in several ways.
@@ -175,8 +175,8 @@ impl Variant {
     }
 }
 
-/// Leaves of the paths in all sections the names alone: what the files hold counts, and not where they are. Where that
-/// is, as seen from the working directory, with the name.
+/// Reduces the paths in all sections to file names, because the contents of files count and not their
+/// locations. Returns the names with the paths relative to the working directory.
 fn settled(sections: &mut Sections, sources: &Sources) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut settle = |path: &mut Located<String>| {
@@ -213,7 +213,7 @@ fn settled(sections: &mut Sections, sources: &Sources) -> Vec<(String, String)> 
     files
 }
 
-/// Puts in what holds where nothing is said.
+/// Fills in the defaults of absent sections.
 fn complete(sections: &mut Sections) {
     fn put<T>(section: &mut Section<T>, value: T) {
         if matches!(section, Section::Absent) {
@@ -247,12 +247,12 @@ fn texts_of(value: &Value, with: &mut dyn FnMut(&str)) {
     }
 }
 
-/// What files hold, by their names.
+/// Hashes of files, by name.
 #[derive(Default)]
 struct Files(Mutex<FxHashMap<String, Option<[u8; 32]>>>);
 
 impl Files {
-    /// Adds what the file of this name holds, if there is one.
+    /// Adds the content of the file with this name to a hash, if there is such a file.
     fn add(&self, name: &str, sources: &Sources, hasher: &mut blake3::Hasher) {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied();
         let hash = known.unwrap_or_else(|| {
@@ -274,7 +274,8 @@ impl Files {
     }
 }
 
-/// The hash of a file, or of all files in a folder; of a list of the files of a trace that of these files, too.
+/// Returns the hash of a file, of all files in a folder, or of a list of trace files together with these
+/// files.
 fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
     let mut hasher = blake3::Hasher::new();
     if path.is_dir() {
@@ -286,14 +287,14 @@ fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
     } else if path.is_file() {
         io::copy(&mut fs::File::open(path)?, &mut hasher)?;
         for part in listed(path) {
-            // One behind the other, as they are read; what is named in them is not followed.
+            // Hashes the listed files one after another; files that they name are not followed.
             io::copy(&mut fs::File::open(part)?, &mut hasher)?;
         }
     }
     Ok(*hasher.finalize().as_bytes())
 }
 
-/// The files that a list of the files of a trace names.
+/// Returns the files that a list of trace files names.
 fn listed(path: &Path) -> Vec<PathBuf> {
     if Format::of_name(path) != Some(Format::TimeIndependent) {
         return Vec::new();
@@ -304,12 +305,13 @@ fn listed(path: &Path) -> Vec<PathBuf> {
     parts.filter(|part| part != path && part.is_file()).collect()
 }
 
-/// Keys of plans that are words of the command line, and texts as there.
+/// Keys of plans that are words of the command line, with the same texts.
 const WORDS: [&str; 5] = ["machine", "pattern", "size", "injection", "jitter"];
 
 impl Texts {
-    /// Sets a key to a value that was read already, where it stands: a dotted key as `--set` has it, or one of the
-    /// words `machine`, `pattern`, `size`, `injection` and `jitter`, which mean what the options of these names do.
+    /// Sets a key to a value that was read already, with its place. The key is a dotted key as in `--set`, or
+    /// one of the words `machine`, `pattern`, `size`, `injection` and `jitter`, which mean the same as the
+    /// options with these names.
     pub(super) fn set(&mut self, key: &[String], value: &Tree, key_at: Span) {
         let (at, text) = (value.span, value.text().map(str::to_owned));
         let name = |key: &str| Table::from([(key.to_owned(), Entry { key: key_at, value: value.clone() })]);
@@ -348,13 +350,13 @@ impl Texts {
         self.add(layer);
     }
 
-    /// A choice by its name.
+    /// Returns the table for a choice by its name.
     pub(super) fn chosen(&mut self, table: &str, value: String, at: Span, key_at: Span) -> Table {
         if table == "transport" {
             self.forget_other_model(&value);
         }
         if table == "placement" {
-            // That of all jobs: what each says of its own has no meaning any more.
+            // A placement of all jobs replaces the placement of each.
             jobs::each(&mut self.table).for_each(|job| drop(job.remove("placement")));
         }
         let value = Tree { span: at, kind: Kind::Text(value) };

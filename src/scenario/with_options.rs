@@ -1,7 +1,8 @@
 //! Names with options: `dragonfly:p=4,a=8,h=4`, `adv:k=2`, `all-to-all-simple-spread:size=1 MB,ranks=64`.
 //!
-//! What stands before the colon is a name of the library, or a table (`dragonfly` of `[topology.dragonfly]`); behind it
-//! stand keys of that table, with commas between them. A value is TOML, or a text where it is none, as in `--set`.
+//! Before the colon is a name of the library, or a table (`dragonfly` for `[topology.dragonfly]`). After it
+//! are keys of that table, separated by commas. A value is TOML, or a string if it is not valid TOML, as in
+//! `--set`.
 
 use super::known::choices;
 use super::library::Shelf;
@@ -10,13 +11,13 @@ use crate::reading::tree::{self, Entry, Table};
 
 /// A name with options.
 pub(super) struct WithOptions<'a> {
-    /// What stands before the colon.
+    /// Text before the colon.
     pub base: &'a str,
     options: &'a str,
 }
 
 impl<'a> WithOptions<'a> {
-    /// The parts, where this is one: a name or table that is known, a colon, and what has an equals sign.
+    /// Splits a name with options: a known name or table, a colon, and a text with an equals sign.
     pub fn of(shelf: Shelf, name: &'a str) -> Option<Self> {
         let (base, options) = name.split_once(':')?;
         let table = shelf.table()?;
@@ -25,12 +26,12 @@ impl<'a> WithOptions<'a> {
             .then_some(Self { base, options })
     }
 
-    /// The options, where they stand by `at`, the place of the whole name.
+    /// Returns the options; `at` is the place of the whole name.
     ///
     /// # Errors
-    /// What is no `key=value`.
+    /// An option is not `key=value`.
     pub fn table(&self, at: Span) -> Result<Table, Vec<Diagnostic>> {
-        // A name in a file stands in quotes.
+        // A name in a file is in quotes.
         let length = self.base.len() + 1 + self.options.len();
         let start = at.start + (at.end - at.start).saturating_sub(length) / 2 + self.base.len() + 1;
         let (mut table, mut mistakes) = (Table::new(), Vec::new());
@@ -53,7 +54,7 @@ impl<'a> WithOptions<'a> {
     }
 }
 
-/// The parts between commas that are in no brackets or quotes, each with where it starts.
+/// Splits a text at commas outside brackets and quotes, and returns each part with its start.
 fn parts(text: &str) -> Vec<(usize, &str)> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_i32, None);
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! The schema as the types give it.
+//! The schema, generated from the types.
 
 use std::collections::BTreeMap;
 
@@ -23,37 +23,37 @@ use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
 
-/// What the texts say together: every table of a scenario file.
+/// All tables of a scenario file.
 #[derive(Serialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct ScenarioFile {
-    /// The seed of everything random (default 1).
+    /// Seed of everything random (default 1).
     #[serde(default = "first_seed")]
     seed: u64,
     /// Smallest step of simulated time (default 0 s; only to reproduce published results).
     #[serde(default)]
     resolution: Located<Time>,
-    /// The fabric.
+    /// Fabric: nodes, switches and links.
     topology: TopologySpec,
-    /// What links have where the topology leaves them to the machine (default: as the topology says for that).
+    /// Links, if the topology leaves them to the machine (default: those of the topology).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     link: Option<LinkSpec>,
-    /// The routes (default: what is usual for the topology).
+    /// Routing rule (default: the usual one of the topology).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     routing: Option<RoutingSpec>,
-    /// Where ranks are (default regular).
+    /// Placement of ranks on nodes (default regular).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     placement: Option<PlacementSpec>,
-    /// How flows share links (default max-min).
+    /// Sharing policy of links between flows (default max-min).
     #[serde(default)]
     sharing: SharingSpec,
-    /// How messages move (default flow).
+    /// Transport of messages (default flow).
     #[serde(default, skip_serializing_if = "TransportSpec::is_default")]
     transport: TransportSpec,
-    /// What a message costs at its two ends (default ideal: nothing; programs only).
+    /// Node model: the cost of a message at its two ends (default ideal: nothing; programs only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     node: Option<NodeSpec>,
-    /// By which algorithms collectives are done (programs only; default: as MPICH chooses).
+    /// Algorithms of collectives (programs only; default: as MPICH chooses).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     collectives: Option<CollectivesSpec>,
     /// Links and switches that fail (default: none).
@@ -62,31 +62,31 @@ struct ScenarioFile {
     /// Noise: stops of the ranks' processors (default: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     noise: Option<NoiseSpec>,
-    /// Ranks that compute slower than the others (default: none).
+    /// Ranks that compute more slowly than the rest (default: none).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     straggler: Vec<StragglerSpec>,
-    /// How well the makespan is to be known, as a part of it: a beginning is simulated then, and the rest estimated
-    /// (default: exactly); "1 %"
+    /// Relative precision to which the makespan is needed: only the beginning is simulated, and the rest is
+    /// estimated (default: exact); "1 %"
     #[serde(default, skip_serializing_if = "Option::is_none")]
     estimate: Option<Target>,
-    /// What ranks send.
+    /// Workload: the messages of the ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     workload: Option<WorkloadSpec>,
-    /// Several jobs on the fabric, in the place of a workload.
+    /// Several jobs on the fabric, instead of a workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     job: Vec<JobSpec>,
-    /// Files that the scenario brings with it: what is in them, by the names under which other keys have them. They
-    /// come before files on disk.
+    /// Files inside the scenario: contents by the names that other keys use. They take precedence over files
+    /// on disk.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, String>,
 }
 
-/// For the schema: of files, the seed is read apart.
+/// Returns the default seed for the schema; the seed of a file is read separately.
 fn first_seed() -> u64 {
     crate::system::System::SEED
 }
 
-/// The schema of [`ScenarioFile`], with what the loader takes besides.
+/// Returns the schema of [`ScenarioFile`], with the short forms that the loader accepts.
 fn of_types() -> Value {
     let mut schema = schema_for!(ScenarioFile).to_value();
     let properties = schema["properties"].as_object_mut().unwrap();
@@ -104,12 +104,13 @@ fn of_types() -> Value {
     properties.insert("preset".to_owned(), json!({ "type": "string", "description": description }));
     schema["title"] = "Hayase scenario".into();
     schema["description"] = "A fabric, what is sent over it, and how: https://docs.rs/hayase".into();
-    // A named topology or pattern is a scenario without the rest.
+    // A named topology or pattern is a partial scenario.
     schema.as_object_mut().unwrap().remove("required");
     schema
 }
 
-/// `HAYASE_WRITE_SCHEMA=1 cargo test --lib -- scenario::schema` writes the file anew.
+/// Compares `schema.json` with the types. `HAYASE_WRITE_SCHEMA=1 cargo test --lib -- scenario::schema` writes
+/// the file again.
 #[test]
 fn the_file_says_what_the_types_say() {
     let text = format!("{:#}\n", of_types());
