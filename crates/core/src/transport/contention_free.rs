@@ -8,16 +8,17 @@ use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::units::{Bandwidth, Time};
 
-/// Messages that do not see each other.
+/// Messages that do not affect each other.
 ///
-/// A message of b bytes over links l of latency L_l \[s\] and capacity c_l \[B/s\] is under way for
+/// A message of b bytes over links l of latency L_l \[s\] and capacity c_l \[B/s\] is under way for:
 /// ```text
 /// sum of L_l + b / min of c_l
 /// ```
-/// and a message of which the part p_l crosses link l for the latency of its longest path + b max of (p_l / c_l).
+/// A message of which the part p_l crosses link l takes the latency of its longest path + b max of (p_l /
+/// c_l).
 ///
-/// What a run takes so, every other transport takes at least: the difference is the price of contention. The engine
-/// lets the latencies pass.
+/// No other transport is faster than this: the difference is the price of contention. The engine lets the
+/// latencies pass.
 ///
 /// Source: the network of LogP-like models, without their gaps; MPIETE, section 3 (communication data).
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub struct ContentionFree {
 }
 
 impl ContentionFree {
-    /// Nothing under way on this fabric.
+    /// Creates the transport of this fabric, with nothing under way.
     pub fn new(fabric: &Fabric) -> Self {
         Self {
             capacity: fabric.links().iter().map(|link| link.capacity).collect(),

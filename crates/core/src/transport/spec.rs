@@ -1,4 +1,4 @@
-//! The transport of a scenario: `[transport.flow]` and so on.
+//! Transport of a scenario: `[transport.flow]` and so on.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::routing::Router;
 use crate::sharing::SharingSpec;
 use crate::workload::Load;
 
-/// How messages move.
+/// Transport: model of how messages move.
 #[spec]
 pub enum TransportSpec {
-    /// Each message is a flow that shares links with the others (the default).
+    /// Each message is a flow that shares links with other flows (the default).
     Flow(FlowSpec),
     /// Each message is a train of packets that queue for links.
     Packet(PacketSpec),
-    /// Messages do not see each other: latencies plus bytes over the narrowest link.
+    /// Messages do not affect each other: latencies plus bytes over the narrowest link.
     ContentionFree(ContentionFreeSpec),
 }
 
@@ -34,24 +34,24 @@ impl Default for TransportSpec {
 }
 
 impl TransportSpec {
-    /// Whether it is the default.
+    /// True for the default.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether messages are flows, so that the sharing policy matters.
+    /// True if messages are flows, so that the sharing policy matters.
     pub fn is_flow(&self) -> bool {
         matches!(self, Self::Flow(_))
     }
 
-    /// Whether messages are flows that only the links themselves hold back, as they are: no factors, weights, windows
-    /// or traffic on the way back.
+    /// True if messages are flows that only unmodified links hold back: no factors, weights, windows or
+    /// traffic on the way back.
     pub fn is_plain_flow(&self) -> bool {
         matches!(self, Self::Flow(spec) if spec.is_plain())
     }
 
-    /// Whether messages may take several paths under this sharing policy: split ([`More::parts`](super::More::parts)),
-    /// or packet by packet.
+    /// True if messages may take several paths under this sharing policy: split
+    /// ([`More::parts`](super::More::parts)), or packet by packet.
     pub fn takes_splits(&self, sharing: &SharingSpec) -> bool {
         match self {
             Self::Flow(_) => sharing.refuses_terms().is_none(),
@@ -60,7 +60,7 @@ impl TransportSpec {
         }
     }
 
-    /// Why links cannot change while messages are under way, if they cannot.
+    /// Returns the reason why links cannot change while messages are under way; `None` if they can.
     pub fn refuses_changes(&self, sharing: &SharingSpec) -> Option<&'static str> {
         match self {
             Self::Flow(_) => sharing.refuses_changes(),
@@ -69,7 +69,7 @@ impl TransportSpec {
         }
     }
 
-    /// Why it cannot be said which message loses time to which, if it cannot.
+    /// Returns the reason why the culprits of lost time cannot be told; `None` if they can.
     pub fn refuses_parties(&self, sharing: &SharingSpec) -> Option<&'static str> {
         match self {
             Self::Flow(_) => sharing.refuses_parties(),
@@ -78,12 +78,12 @@ impl TransportSpec {
         }
     }
 
-    /// Whether it has use for the size of messages on average, which may take a look at all of them.
+    /// True if it uses the mean size of messages, which may require a look at all of them.
     pub fn wants_mean_bytes(&self) -> bool {
         matches!(self, Self::Packet(spec) if spec.packets_per_message.is_some())
     }
 
-    /// Its name as on the command line: `flow`, `packet:oq`, `contention-free`.
+    /// Returns its name as on the command line: `flow`, `packet:oq`, `contention-free`.
     pub fn name(&self) -> String {
         match self {
             Self::Flow(_) => "flow".to_owned(),
@@ -92,7 +92,7 @@ impl TransportSpec {
         }
     }
 
-    /// What is wrong with its options.
+    /// Returns the mistakes in its options.
     pub fn check(&self) -> Vec<Diagnostic> {
         match self {
             Self::Packet(spec) => spec.check(),
@@ -101,8 +101,9 @@ impl TransportSpec {
         }
     }
 
-    /// The transport on this fabric, for ranks in these places and a load of which so much is known; it measures what
-    /// parties lose to each other unless it [refuses](Self::refuses_parties), and time lost on links as far as it can.
+    /// Builds the transport on this fabric, for ranks in these places and a load with these known properties.
+    /// It measures losses between parties unless it [refuses](Self::refuses_parties), and time lost on links
+    /// as far as it can.
     pub fn build(
         &self,
         fabric: &Fabric,
@@ -115,7 +116,7 @@ impl TransportSpec {
         self.build_known(fabric, router, placement, sharing, load, metered).boxed()
     }
 
-    /// The same by its own type.
+    /// Builds the transport by its concrete type.
     pub fn build_known(
         &self,
         fabric: &Fabric,

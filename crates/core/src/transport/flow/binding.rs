@@ -5,47 +5,47 @@ use crate::fabric::{Fabric, Link, LinkRole};
 use crate::ids::{Id, IdVec, LinkId};
 use crate::routing::Router;
 
-/// Links by the numbers under which a policy knows them, in their order.
+/// Numbers of links in the sharing policy, in the order of the links.
 ///
-/// Links are taken [`BLOCK`] at a time: a block in which one can hold a flow back has numbers for all of it, the others
-/// have none. So a number is a sum, and what has to be looked at for it is a quarter of a byte a link, which the
-/// nearest caches hold of a fabric of 65,536 nodes; and of a tree, whose links of one use follow each other, the policy
-/// knows hardly more than those that bind.
+/// Links are grouped in blocks of [`BLOCK`]. A block in which a link can hold a flow back has numbers for all
+/// its links; other blocks have none. So a number is a sum of two values. Looking it up takes a quarter of a
+/// byte for each link, which fits in the nearest caches for a fabric of 65,536 nodes. On a tree, links of one
+/// use are adjacent, so the policy knows hardly more links than those that bind.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
     blocks: Vec<Block>,
     links: usize,
-    /// How many numbers there are.
+    /// Number of link numbers.
     count: usize,
 }
 
-/// Links that have their numbers together.
+/// Number of links in a block.
 const BLOCK: usize = 64;
 
-/// Some links in a row.
+/// Block of consecutive links.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// By link, from the last bit on: whether it can hold a flow back.
+    /// One bit for each link, from the last bit on: set if it can hold a flow back.
     binding: u64,
-    /// The number of the first.
+    /// Number of the first link.
     first: u32,
 }
 
-/// Links with numbers from which on what is kept of them takes more than most second-level caches.
+/// Number of numbered links from which on their data takes more than most second-level caches.
 const MANY: usize = 1 << 15;
 
 impl Numbers {
-    /// Each link that can hold a flow back under its own number.
+    /// Numbers each link that can hold a flow back by its own number.
     pub fn same(binding: &IdVec<LinkId, bool>) -> Self {
         Self::of(binding, |_| true)
     }
 
-    /// Numbers for few links more than those that can hold a flow back.
+    /// Numbers the links that can hold a flow back, and few others.
     pub fn dense(binding: &IdVec<LinkId, bool>) -> Self {
         Self::of(binding, |links| links.contains(&true))
     }
 
-    /// Numbers for the blocks that pass the test.
+    /// Numbers the blocks that pass the test.
     fn of(binding: &IdVec<LinkId, bool>, test: impl Fn(&[bool]) -> bool) -> Self {
         let mut count = 0;
         let block = |links: &[bool]| {
@@ -58,38 +58,39 @@ impl Numbers {
         Self { blocks, links: binding.len(), count }
     }
 
-    /// The number of a link, and whether it can hold a flow back; else the number means nothing.
+    /// Returns the number of a link, and true if it can hold a flow back; else the number means nothing.
     #[inline(always)]
     fn look_up(&self, link: LinkId) -> (u32, bool) {
         let (block, place) = (self.blocks[link.index() / BLOCK], link.index() % BLOCK);
         (block.first + place as u32, block.binding >> place & 1 == 1)
     }
 
-    /// The number of a link that can hold a flow back.
+    /// Returns the number of a link that can hold a flow back.
     #[inline]
     pub fn get(&self, link: LinkId) -> Option<u32> {
         let (number, binds) = self.look_up(link);
         binds.then_some(number)
     }
 
-    /// The link that can hold a flow back and has this number. Cost: O(L) for L links; nobody asks it for every
-    /// message.
+    /// Returns the link that can hold a flow back and has this number. Cost: O(L) for L links, so it is not
+    /// called for every message.
     pub fn link(&self, number: u32) -> Option<LinkId> {
         (0..self.links).map(LinkId::from_index).find(|&link| self.get(link) == Some(number))
     }
 
-    /// Returns values by link from those by number; 0 for links that never bind.
+    /// Converts values by number to values by link; 0 for links that never bind.
     pub fn by_link(&self, values: &[f64]) -> IdVec<LinkId, f64> {
         let of = |link| self.get(link).map_or(0.0, |number| values[number as usize]);
         (0..self.links).map(LinkId::from_index).map(of).collect()
     }
 
-    /// What `capacity` says of links, by number; of numbers behind the last link, what it says of that.
+    /// Returns the capacity of links by number; numbers behind the last link get the capacity of the last
+    /// link.
     pub fn capacities(&self, capacity: impl Fn(LinkId) -> f64) -> Vec<f64> {
         let mut capacities = Vec::with_capacity(self.count);
         for (index, block) in self.blocks.iter().enumerate() {
             let first = block.first as usize;
-            // (Nothing for a block without numbers: the next one begins where it does.)
+            // (Empty for a block without numbers: the next one begins at the same number.)
             let end = self.blocks.get(index + 1).map_or(self.count, |next| next.first as usize);
             let links = (first..end).map(|number| (index * BLOCK + number - first).min(self.links - 1));
             capacities.extend(links.map(|link| capacity(LinkId::from_index(link))));
@@ -97,12 +98,13 @@ impl Numbers {
         capacities
     }
 
-    /// The numbers of those links of a route that can hold a flow back; `links` is where they are written.
+    /// Writes the numbers of the links of a route that can hold a flow back to `links`, and returns them.
     ///
-    /// Each is written where the next one that there is belongs, so that a processor need not guess which there are.
+    /// Each number is written to the place of the next one that is kept, which avoids an unpredictable
+    /// branch.
     #[inline(always)]
     pub fn keep<'a>(&self, route: &[LinkId], links: &'a mut Vec<u32>) -> &'a [u32] {
-        // (It only grows: what is behind those that are kept means nothing.)
+        // (It only grows: entries behind the kept ones mean nothing.)
         if links.len() < route.len() {
             links.resize(route.len(), 0);
         }
@@ -115,21 +117,22 @@ impl Numbers {
         &links[..len]
     }
 
-    /// Whether it pays to ask for what is kept of them before it is needed.
+    /// True if prefetching the data of links pays.
     #[inline(always)]
     pub fn are_many(&self) -> bool {
         self.count >= MANY
     }
 }
 
-/// By link: whether it can hold a flow back (see [`Flows`](super::Flows)).
+/// Returns for each link true if it can hold a flow back (see [`Flows`](super::Flows)).
 pub(super) fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> IdVec<LinkId, bool> {
     let capacity = |link: LinkId| fabric.shared_capacity(link);
     let ejection = |link: &Link| link.role == LinkRole::Ejection;
     let narrowest_injection =
         fabric.links().iter().filter(|link| link.role == LinkRole::Injection).map(|link| link.capacity).min();
     let widest_ejection = fabric.links().iter().filter(|link| ejection(link)).map(|link| link.capacity).max();
-    // One flow at a time, through an ejection link that is not wider: in known families every route ends in one.
+    // One flow at a time, through an ejection link that is not wider: in known families every route ends in
+    // one.
     let injection_is_idle = one_at_a_time
         && fabric.is_connected_by_family()
         && matches!((narrowest_injection, widest_ejection), (Some(injection), Some(ejection)) if ejection <= injection);
@@ -140,7 +143,7 @@ pub(super) fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time:
         if injection_is_idle && fabric.link(link).role == LinkRole::Injection {
             return false;
         }
-        // Along the chain of dominators a link that is not wider is enough; the last one of the chain stays.
+        // One link in the chain of dominators that is not wider is enough; the last link of the chain stays.
         let mut dominator = router.dominator(link);
         while let Some(other) = dominator {
             if capacity(other) <= capacity(link) {
@@ -159,7 +162,7 @@ mod tests {
 
     #[test]
     fn links_that_bind_have_numbers_by_blocks_that_lead_back_to_them() {
-        // 64 that do not bind, 64 of which one does, 64 that do not, and 3 that do.
+        // 64 links that do not bind, 64 of which one binds, 64 that do not, and 3 that do.
         let binds = |link: usize| link == 70 || link >= 192;
         let binding: IdVec<LinkId, bool> = (0..195).map(binds).collect();
         let (dense, same) = (Numbers::dense(&binding), Numbers::same(&binding));

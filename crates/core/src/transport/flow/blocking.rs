@@ -1,4 +1,4 @@
-//! Flow-level transport under `blocking`: rates that are renewed now and then.
+//! Flow-level transport under `blocking`, whose rates are renewed now and then.
 
 use std::collections::VecDeque;
 
@@ -11,59 +11,64 @@ use crate::sharing::{Blocking, BlockingChannels, BlockingSpec, Change, ChannelRu
 use crate::transport::{Entry, Transport};
 use crate::units::{Bandwidth, Time};
 
-/// Messages as flows whose rates are worked out again some time after what changed them.
+/// Messages as flows whose rates are computed again some time after a change.
 ///
-/// A source sends one message after the other, in the order in which they are posted: of those that start on one link
-/// the first is in the network, and the next one follows when its last byte has left.
+/// A source sends one message after the other, in the order in which they are posted. Of the messages that
+/// start on one link the first is in the network, and the next one follows when its last byte has left.
 ///
-/// A message of b bytes over links the narrowest of which carries c takes `b / c` by itself. When it comes or goes,
-/// rates are *due* `renewal` times that later, or when they are due anyway, if that is earlier; what comes and goes
-/// until then is taken together. Until then a message has the rate that its source had last; one whose source has never
-/// sent does not wait. The time when rates are due is an arrival of nothing to the engine
-/// ([`Transport::next_arrival`]), so nothing is lost and nothing depends on when it looks.
+/// A message of b bytes whose narrowest link carries c takes `b / c` alone. When it comes or goes, rates
+/// become *due* `renewal` times that later, unless they are due earlier; all changes until then are taken
+/// together. Until then a message has the last rate of its source. A message whose source has never sent does
+/// not wait. To the engine, the time when rates are due is an arrival of nothing
+/// ([`Transport::next_arrival`]). So nothing is lost, and nothing depends on when the engine looks.
 ///
-/// Where a solve stops before its end the rest is due as much later again; where that is at once, `REST` times the time
-/// by itself of the message that came or went: queues that hold each other up in a circle may never settle.
+/// If a solve stops before it converges, the rest is due the same time later. If `renewal` is 0, that time is
+/// `REST` times the time alone of the message that came or went: queues that hold each other up in a circle
+/// may never settle.
 ///
-/// What rates that are not renewed yet let come over a link beyond what it carries waits in the buffers before it: a
-/// message arrives when its links can have carried it (`Carried`).
+/// Rates that are not renewed yet may exceed the capacity of a link. The excess waits in the buffers before
+/// the link: a message arrives when its links can have carried it (`Carried`).
 ///
-/// With packets of s bytes a message arrives later than its last byte has left: by the time that its last packet is
-/// stored and forwarded, the sum of s / c over its links but the narrowest. Alone that is what the packet models say.
+/// With packets of s bytes a message arrives later than its last byte has left, by the time that its last
+/// packet is stored and forwarded: the sum of s / c over its links except the narrowest. For a message alone
+/// the packet models give the same time.
 #[derive(Debug)]
 pub struct BlockingFlows {
     sharing: Box<dyn Renewed>,
     /// By link: the messages that start there and have not left, in the order in which they were posted.
     sources: IdVec<LinkId, VecDeque<Posted>>,
-    /// Messages in the network.
+    /// Number of messages in the network.
     count: usize,
     capacities: IdVec<LinkId, f64>,
     latencies: IdVec<LinkId, Time>,
     finish: FinishQueue,
     carried: Carried,
-    /// Messages that have come into the network since the last settling.
+    /// Messages that have entered the network since the last settling.
     started: Vec<u32>,
-    /// When what has left its source arrives later: behind what waits in buffers, or the last packet's way behind it.
+    /// Arrival times of messages that have left their source and arrive later, because of bytes in buffers or
+    /// the last packet.
     tails: FinishQueue,
     /// By flow: its first link.
     first: Vec<LinkId>,
-    /// By flow: bytes, 0 once they have left; its time by itself, and that of its last packet behind it \[ps\].
+    /// By flow: bytes, 0 once they have left; its time alone; and the time of its last packet behind the rest
+    /// \[ps\].
     bytes: Vec<f64>,
     alone: Vec<f64>,
     behind: Vec<f64>,
     renewal: f64,
     packet: f64,
-    /// The least time by itself of what came and went since the last settling \[ps\]; infinite where nothing did.
+    /// Least time alone of the messages that came or went since the last settling \[ps\]; infinite if none
+    /// did.
     shortest: f64,
-    /// How long what a solve leaves is put off \[ps\].
+    /// Delay before the rest of an unfinished solve is due \[ps\].
     rest: f64,
-    /// When rates are due.
+    /// Time at which rates are due.
     due: Time,
     changes: Vec<Change>,
     links: Vec<u32>,
 }
 
-/// A message at its source.
+/// Message at its source.
 #[derive(Debug)]
 struct Posted {
     flow: u32,
@@ -71,17 +76,19 @@ struct Posted {
     links: Box<[u32]>,
 }
 
-/// Rates are never put off by less than this part of the time since the start, so that time goes on.
+/// Smallest delay of new rates, as a part of the time since the start, so that time goes on.
 const LEAST_STEP: f64 = 1e-9;
 
-/// The part of its time by itself that counts where a message leaves and no other takes its place: what it had is free.
+/// Part of its time alone that counts when a message leaves and no other takes its place, so that its
+/// bandwidth is free.
 const LAST: f64 = 0.25;
 
-/// What a solve leaves is put off by this part of a message's time by itself, where rates are renewed at once.
+/// Delay of the rest of an unfinished solve where rates are renewed at once, as a part of a message's time
+/// alone.
 const REST: f64 = 0.2;
 
 impl BlockingFlows {
-    /// Nothing under way on this fabric.
+    /// Creates the transport of this fabric, with nothing under way.
     pub fn new(fabric: &Fabric, router: &dyn Router, spec: &BlockingSpec) -> Self {
         let capacities = fabric.shared_capacities();
         let tolerance = *spec.tolerance;
@@ -114,19 +121,19 @@ impl BlockingFlows {
         }
     }
 
-    /// The rate of a message under way \[B/s\]; 0 while it waits at its source.
+    /// Returns the rate of a message under way \[B/s\]; 0 while it waits at its source.
     #[cfg(test)]
     pub(super) fn rate(&self, flow: FlowId) -> f64 {
         let is_first = self.sources[self.first[flow.0 as usize]][0].flow == flow.0;
         if is_first { self.sharing.rate(flow.0) } else { 0.0 }
     }
 
-    /// The least capacity on a route \[B/s\].
+    /// Returns the least capacity on a route \[B/s\].
     fn narrowest(&self, route: &[LinkId]) -> f64 {
         route.iter().map(|&link| self.capacities[link]).fold(f64::INFINITY, f64::min)
     }
 
-    /// How long the last packet of a message is stored and forwarded behind the rest \[ps\].
+    /// Returns the time that the last packet of a message is stored and forwarded behind the rest \[ps\].
     fn behind(&self, route: &[LinkId], bytes: f64) -> f64 {
         let packet = self.packet.min(bytes);
         if packet == 0.0 {
@@ -137,7 +144,7 @@ impl BlockingFlows {
         all - time(self.narrowest(route))
     }
 
-    /// A message comes into the network.
+    /// Puts a message into the network.
     fn enter(&mut self, flow: u32, links: &[u32]) {
         self.sharing.add(flow, links);
         self.count += 1;
@@ -145,7 +152,7 @@ impl BlockingFlows {
         self.note(flow as usize);
     }
 
-    /// The first message of its source leaves the network, and the next one comes into it.
+    /// Takes the first message of its source out of the network, and puts the next one into it.
     fn leave(&mut self, flow: u32) {
         let source = self.first[flow as usize];
         self.sharing.remove(flow);
@@ -160,18 +167,19 @@ impl BlockingFlows {
         }
     }
 
-    /// A message has come or gone.
+    /// Records that a message has come or gone.
     fn note(&mut self, flow: usize) {
         self.shortest = self.shortest.min(self.alone[flow]);
     }
 
-    /// When rates are due that are put off as of now by so much \[ps\].
+    /// Returns the time at which rates are due that are delayed by `by` from now \[ps\].
     fn later(now: Time, by: f64) -> Time {
         now + Time::from_ps(by.max(LEAST_STEP * now.ps()).max(1.0))
     }
 }
 
-/// The channels of a link, as the packet models have them: those of rings only where routes need no others.
+/// Returns the channels of a link, as the packet models have them: channels of rings only where routes need
+/// no others.
 fn channels(fabric: &Fabric, router: &dyn Router, written: Option<BlockingChannels>) -> Channels {
     let links = fabric.links();
     let rings = fabric.family().rings();
@@ -237,7 +245,7 @@ impl Transport for BlockingFlows {
         self.capacities[link] = capacity.bytes_per_second();
         self.carried.set_capacity(link, capacity.bytes_per_second());
         self.sharing.set_capacity(link.0, capacity.bytes_per_second());
-        // What else moves is not asked how long it takes: rates are due at once.
+        // A change of capacity has no duration to derive a delay from: rates are due at once.
         self.shortest = 0.0;
     }
 
@@ -264,7 +272,7 @@ impl Transport for BlockingFlows {
         if self.shortest < f64::INFINITY {
             let shortest = std::mem::replace(&mut self.shortest, f64::INFINITY);
             let put_off = self.renewal * shortest;
-            // (A capacity that changes is no message, and takes no time.)
+            // (Zero: a capacity changed, which takes no time.)
             if shortest > 0.0 {
                 self.rest = if self.renewal > 0.0 { put_off } else { REST * shortest };
             }
@@ -287,7 +295,7 @@ impl Transport for BlockingFlows {
                 let time = Bandwidth::from_bytes_per_second(new).time_for(self.bytes[flow as usize]);
                 self.finish.set(flow, (now + time).ps());
             } else {
-                // What should have arrived already does so now, within the width of an instant.
+                // A message that should have arrived already does so now, within the width of an instant.
                 let later =
                     |finish: f64| if finish > now_ps { now_ps + (finish - now_ps) * (old / new) } else { finish };
                 self.finish.change(flow, later);

@@ -1,4 +1,4 @@
-//! Flows under `blocking` on fabrics: renewal, latency, faults, and what closed forms say.
+//! Tests of flows under `blocking` on fabrics: renewal, latency, faults, and closed forms.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn exact() -> BlockingSpec {
     }
 }
 
-/// When messages of these pairs arrive that start at once \[us\].
+/// Returns the arrival times of messages between these pairs that start at once \[us\].
 fn arrivals(topology: &str, spec: &BlockingSpec, pairs: &[(u32, u32, u64)]) -> Vec<f64> {
     let (fabric, router) = network(topology);
     let starts: Vec<Start> = pairs.iter().map(|&(from, to, bytes)| (0.0, from, to, bytes)).collect();
@@ -70,7 +70,8 @@ fn an_incast_shares_the_last_link() {
         let last = ends.iter().copied().fold(0.0, f64::max);
         // Nothing is lost on the way: the link into the node is never idle.
         assert!((last - 15_000.0).abs() < 0.1, "{ends:?}");
-        // Three neighbours and one input from the spine at the switch, in turn: a quarter each, while they last.
+        // Three neighbours and one input from the spine at the switch take turns: a quarter each, while they
+        // last.
         assert!((ends[0] - 4000.0).abs() < 0.1, "{ends:?}");
     }
 }
@@ -87,8 +88,8 @@ fn a_packet_is_stored_and_forwarded_before_the_rest_follows() {
     assert!((alone.ps() / 1e6 - expected).abs() < 1e-6);
 }
 
-/// Whatever rates are until they are renewed: no message is faster than its narrowest link, and what has come over a
-/// link has taken its bytes over its capacity.
+/// Until rates are renewed, no message is faster than its narrowest link, and the bytes that have crossed a
+/// link have taken at least their time at its capacity.
 #[test]
 fn no_message_arrives_before_its_links_can_have_carried_it() {
     const UNEQUAL: &str = "fat-tree = { down = [4, 4], up = [1, 1], bandwidth = ['10 GB/s', '1 GB/s'] }";
@@ -141,8 +142,8 @@ fn no_message_arrives_before_its_links_can_have_carried_it() {
     assert!(later > 1000, "{later} messages met others");
 }
 
-/// Messages of one node leave it one after the other, as they are posted: what the second meets does not hold up the
-/// first.
+/// Messages of one node leave it one after the other, as they are posted: traffic that the second meets does
+/// not hold up the first.
 #[test]
 fn messages_of_one_node_leave_in_the_order_in_which_they_are_posted() {
     const CROSSBAR: &str = "crossbar = { nodes = 7, bandwidth = '1 GB/s' }";
@@ -151,7 +152,8 @@ fn messages_of_one_node_leave_in_the_order_in_which_they_are_posted() {
         let spec = BlockingSpec { channels, ..exact() };
         let ends = arrivals(TREE, &spec, &[(0, 5, 1_000_000), (0, 9, 500_000)]);
         assert!((ends[0] - 1000.0).abs() < 1e-3 && (ends[1] - 1500.0).abs() < 1e-3, "{ends:?}");
-        // The target of the second is busy with three others, 30 ms of data each; then the target of the first, too.
+        // The target of the second is busy with three other messages, 30 ms of data each; then the target of
+        // the first, too.
         let mut pairs = vec![(0, 1, 10_000_000), (0, 2, 10_000_000)];
         pairs.extend([3, 4, 5].map(|from| (from, 2, 30_000_000)));
         let [alone, behind_another] = [&[][..], &[(6, 1, 10_000_000)]].map(|more| {
@@ -190,8 +192,8 @@ fn what_waits_at_its_source_can_be_cancelled() {
     }
 }
 
-/// Rates that are put off change when messages arrive, but no message is lost, and what is put off does not depend on
-/// how often anybody looks.
+/// Delayed rates change arrival times, but no message is lost, and the delay does not depend on how often the
+/// transport is asked.
 #[test]
 fn renewal_loses_nothing_and_does_not_depend_on_who_looks() {
     let (fabric, router) = network(TORUS);
@@ -212,7 +214,7 @@ fn renewal_loses_nothing_and_does_not_depend_on_who_looks() {
                 }
                 flows.settle(now);
                 if looks {
-                    // Somebody else's events, between two of the transport's own.
+                    // Events of the engine between two of the transport's own.
                     let next = flows.next_arrival(Time::NEVER);
                     let between = Time::from_ps(0.5 * (now.ps() + next.ps()));
                     flows.arrived(between, &mut gone);
@@ -237,7 +239,7 @@ fn renewal_loses_nothing_and_does_not_depend_on_who_looks() {
 fn a_link_that_carries_less_holds_up_what_shares_a_queue_with_its_messages() {
     let (fabric, router) = network(TREE);
     let mut flows = BlockingFlows::new(&fabric, &*router, &exact());
-    // Two of a leaf go up over one link, one of them to where a link will be slow.
+    // Two messages of a leaf go up over one link, one of them to a link that will become slow.
     let ways = [(0, 6), (2, 8)].map(|(from, to)| route(&*router, from, to));
     assert_eq!(ways[0][1], ways[1][1], "they share the link up");
     ways.iter().zip(0..).for_each(|(way, flow)| flows.start(&Entry::new(FlowId(flow), way, 1_000_000)));
@@ -252,8 +254,8 @@ fn a_link_that_carries_less_holds_up_what_shares_a_queue_with_its_messages() {
     assert!((flows.rate(FlowId(1)) - 1e9).abs() < 1e4, "{}", flows.rate(FlowId(1)));
 }
 
-/// Where queues hold each other up in a circle a solve may never come to its end. What it leaves is not tried again at
-/// every picosecond, also where rates are worked out at each event.
+/// A solve may never converge if queues hold each other up in a circle. The rest is not tried again at every
+/// picosecond, even if rates are computed at each event.
 #[test]
 fn time_goes_on_where_rates_do_not_settle() {
     const NODES: u32 = 64;

@@ -1,27 +1,27 @@
-//! Transports by their own types.
+//! Transports by concrete type.
 
 use super::Flows;
 use super::delays::Delays;
 use crate::sharing::{EqualShare, MaxMin};
 use crate::transport::Transport;
 
-/// A transport that was built: those that play most messages by their own type, so that whoever runs them can be
-/// compiled for them.
+/// Built transport. The transports that play most messages have variants of their own, so that the engine can
+/// be compiled for them.
 pub enum Built {
     /// Flows under equal share.
     EqualShare(Flows<(), EqualShare>),
-    /// The same, with the time that is lost on each link.
+    /// Flows under equal share, with the time that is lost on each link.
     EqualShareDelays(Flows<Delays, EqualShare>),
     /// Flows under exact max-min fairness.
     MaxMin(Flows<(), MaxMin>),
-    /// The same, with the time that is lost on each link.
+    /// Flows under exact max-min fairness, with the time that is lost on each link.
     MaxMinDelays(Flows<Delays, MaxMin>),
-    /// Any other.
+    /// Any other transport.
     Other(Box<dyn Transport>),
 }
 
 impl Built {
-    /// The same, whichever it is.
+    /// Returns the transport as a trait object.
     pub fn boxed(self) -> Box<dyn Transport> {
         match self {
             Self::EqualShare(flows) => Box::new(flows),

@@ -1,18 +1,19 @@
-//! What links have carried: no message arrives before its links can have carried it.
+//! Bytes that links have carried: no message arrives before its links can have carried it.
 
 use crate::ids::{IdVec, LinkId};
 
-/// The bytes that have come over each link since it was last idle.
+/// Bytes that have crossed each link since it was last idle.
 ///
-/// Rates that are renewed now and then may leave more on a link than it carries until they are: it waits in the buffers
-/// before the link. A link is busy from when a message comes onto it at t0 until none is on it and what has come over
-/// it can have been carried. With B the bytes of the messages that have left it since t0, the one that leaves included,
-/// and c the largest capacity of the link since then \[B/s\]:
+/// Rates that are renewed now and then may put more on a link than it carries. The excess waits in the
+/// buffers before the link. A link is busy from the time t0 at which a message enters it, until no message is
+/// on it and all bytes that have crossed it can have been carried. With B the bytes of the messages that have
+/// left it since t0, including the one that leaves, and c the largest capacity of the link since then
+/// \[B/s\]:
 /// ```text
 /// arrival >= t0 + B / c        for each link of the message
 /// ```
-/// It holds for whatever serves the link, so it delays nothing that a network could do; and what comes over a link
-/// takes its bytes over its capacity at least, whatever the rates are.
+/// This holds for any order of service, so it delays nothing that a network could do. And bytes that cross a
+/// link take at least their time at its capacity, whatever the rates are.
 ///
 /// Cost: O(links of the message) when it comes and when it leaves.
 #[derive(Debug)]
@@ -20,32 +21,32 @@ pub(super) struct Carried(IdVec<LinkId, Busy>);
 
 #[derive(Clone, Debug)]
 struct Busy {
-    /// \[B/ps\], now and at most since t0.
+    /// Capacity \[B/ps\], now and at most since t0.
     capacity: f64,
     fastest: f64,
     /// t0 \[ps\].
     since: f64,
-    /// B.
+    /// B, the bytes of the messages that have left since t0.
     bytes: f64,
-    /// Messages on it.
+    /// Number of messages on it.
     messages: u32,
 }
 
 impl Busy {
-    /// When what has left it can have been carried \[ps\].
+    /// Returns the time at which the link can have carried the messages that have left it \[ps\].
     fn until(&self) -> f64 {
         self.since + self.bytes / self.fastest
     }
 }
 
-/// What is later by no more than this part of the time since the start is rounding.
+/// Part of the time since the start below which a delay is rounding.
 const ROUNDING: f64 = 1e-11;
 
-/// Bytes per second as bytes per picosecond.
+/// Conversion factor from bytes per second to bytes per picosecond.
 const PER_PS: f64 = 1e-12;
 
 impl Carried {
-    /// Nothing on links of these capacities \[B/s\].
+    /// Creates idle links of these capacities \[B/s\].
     pub fn new(capacities: &IdVec<LinkId, f64>) -> Self {
         let idle = |capacity: &f64| {
             let capacity = capacity * PER_PS;
@@ -60,7 +61,7 @@ impl Carried {
         link.fastest = link.fastest.max(link.capacity);
     }
 
-    /// A message comes onto its links.
+    /// Puts a message onto its links.
     pub fn come(&mut self, links: &[u32], now_ps: f64) {
         for &link in links {
             let link = &mut self.0[LinkId(link)];
@@ -71,7 +72,8 @@ impl Carried {
         }
     }
 
-    /// A message of so many bytes has left its source; when it can have arrived \[ps\], at `now_ps` at the earliest.
+    /// Takes a message of `bytes` bytes, which has left its source, off its links. Returns the earliest time
+    /// at which it can have arrived \[ps\], at least `now_ps`.
     pub fn leave(&mut self, links: &[u32], bytes: f64, now_ps: f64) -> f64 {
         let mut earliest = now_ps * (1.0 + ROUNDING);
         let mut arrival = now_ps;
@@ -87,7 +89,7 @@ impl Carried {
         arrival
     }
 
-    /// A message is taken off its links.
+    /// Takes a cancelled message off its links.
     pub fn cancel(&mut self, links: &[u32]) {
         for &link in links {
             self.0[LinkId(link)].messages -= 1;
@@ -99,7 +101,7 @@ impl Carried {
 mod tests {
     use super::*;
 
-    /// One link of 1 B/ps: what comes before it can have been carried waits; idle time is no credit.
+    /// On one link of 1 B/ps, a message waits until it can have been carried; idle time is no credit.
     #[test]
     fn bytes_take_their_time_since_the_link_was_idle() {
         let mut carried = Carried::new(&[1e12].into_iter().collect());

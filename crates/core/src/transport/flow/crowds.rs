@@ -1,11 +1,12 @@
-//! Exact max-min fairness of messages of which nobody knows before how many will meet.
+//! Exact max-min fairness of messages, where it is not known in advance how many will share a link.
 //!
-//! Flow by flow is the fastest where few messages share a link, by groups where hundreds do ([`GroupFlows`]). Of a
-//! pattern that is known before it starts; a program shows it while it runs. So messages are shared out flow by flow
-//! until [`CROWD`] of them are on their way over one link, by groups from then on, and flow by flow again once no link
-//! has [`FEW`]. Whoever is under way takes along what it has left: rates are the same, and arrivals up to rounding.
-//! Where so many never meet, and where those that meet are in lock step, nothing is different from [`Flows`], to the
-//! last bit. When that happens is decided by messages under way alone, so it is the same everywhere.
+//! Sharing flow by flow is the fastest where few messages share a link, sharing by groups where hundreds do
+//! ([`GroupFlows`]). A pattern shows this before it starts, a program only while it runs. So messages are
+//! shared flow by flow until [`CROWD`] of them cross one link, then by groups, and flow by flow again once no
+//! link has [`FEW`]. Messages under way keep their remaining bytes: rates are the same, and so are arrivals,
+//! up to rounding. The result equals that of [`Flows`] to the last bit where such crowds never meet, or their
+//! messages are in lock step. The change depends only on the messages under way, so it is the same on every
+//! machine.
 
 use smallvec::SmallVec;
 
@@ -17,29 +18,29 @@ use crate::sharing::MaxMin;
 use crate::transport::{Entry, Facts, Transport};
 use crate::units::Time;
 
-/// Messages on one link from which on groups are faster: those to one rank of a pattern are as many.
+/// Number of messages on one link from which on groups are faster; equals the limit for messages to one rank
+/// of a pattern.
 pub(super) const CROWD: u32 = 256;
-/// Messages on one link below which groups are given up: few enough that a link does not pass from one to the other all
-/// the time.
+/// Number of messages on one link below which groups are given up: small enough to avoid constant changes.
 const FEW: u32 = 64;
 
-/// Not under way.
+/// Place of a flow that is not under way.
 const NOWHERE: u32 = u32::MAX;
 
 /// Messages as flows, by groups while many share a link.
 #[derive(Debug)]
 pub struct CrowdedFlows {
     flows: Flows<(), MaxMin>,
-    /// Made when they are needed first.
+    /// Groups, created when they are first needed.
     groups: Option<Box<GroupFlows>>,
     by_groups: bool,
     capacities: Vec<f64>,
-    /// By link: messages on it.
+    /// By link: number of messages on it.
     on_link: Vec<u32>,
-    /// Links with [`CROWD`] messages or more, and with [`FEW`].
+    /// Number of links with at least [`CROWD`] messages, and with at least [`FEW`].
     crowded: u32,
     busy: u32,
-    /// By flow: its links that can hold it back, and its place among those under way.
+    /// By flow: its links that can hold it back, and its place among the flows under way.
     routes: Vec<SmallVec<[u32; 8]>>,
     places: Vec<u32>,
     under_way: Vec<u32>,
@@ -49,7 +50,8 @@ pub struct CrowdedFlows {
 }
 
 impl CrowdedFlows {
-    /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
+    /// Creates the transport of this fabric, with nothing under way. `one_at_a_time`: no node ever sends two
+    /// messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> Self {
         let capacities = fabric.shared_capacities();
         let policy = Box::new(MaxMin::new(capacities.clone()));
@@ -70,7 +72,7 @@ impl CrowdedFlows {
         }
     }
 
-    /// How it is shared out at present.
+    /// Returns the transport in use at present.
     fn by(&mut self) -> &mut dyn Transport {
         match &mut self.groups {
             Some(groups) if self.by_groups => &mut **groups,
@@ -114,12 +116,12 @@ impl CrowdedFlows {
         }
     }
 
-    /// From flow by flow to groups, or back: after it has been settled as it was.
+    /// Changes from flow by flow to groups, or back; the old transport must be settled.
     #[cold]
     fn change(&mut self, now: Time) {
         let Self { flows, groups, capacities, under_way, routes, .. } = self;
         let groups = groups.get_or_insert_with(|| Box::new(GroupFlows::on(capacities.clone(), flows.numbers.clone())));
-        // In an order that says nothing of how they got here.
+        // The order does not depend on the history.
         let mut all = under_way.clone();
         all.sort_unstable();
         let mut left = Vec::with_capacity(all.len());
@@ -148,7 +150,7 @@ impl Transport for CrowdedFlows {
 
     fn settle(&mut self, now: Time) {
         self.by().settle(now);
-        // Messages in lock step are faster than either.
+        // Messages in lock step are faster than either form.
         let changes = match &self.groups {
             Some(groups) if self.by_groups => self.busy == 0 && groups.shared() == self.under_way.len(),
             _ => self.crowded > 0 && self.flows.shared() > 0,
@@ -187,8 +189,8 @@ mod tests {
     use crate::sharing::SharingSpec;
     use crate::topology::TopologySpec;
 
-    /// A crowd at node 0 of the first half of the messages, and again of the last third; else messages between random
-    /// nodes, with time in between.
+    /// Creates messages: a crowd at node 0 in the first half and again in the last third, else messages
+    /// between random nodes with time in between.
     fn starts(random: &mut Stream, nodes: u32, count: u32) -> Vec<Start> {
         let mut now = 0.0;
         let start = |at: u32| {

@@ -6,37 +6,38 @@ use crate::units::Time;
 
 /// Time that messages lose on each link.
 ///
-/// A message under way with rate r, which alone would have r1, the least c / a of its links or its own limit, loses
-/// `1 - r / r1` of each moment on its bottleneck, the link that gives it its rate:
+/// Let a message under way have rate r, and alone the rate r1, the least c / a of its links or its own limit.
+/// It loses `1 - r / r1` of each moment on its bottleneck, the link that gives it its rate:
 /// ```text
 /// d delay(l) / dt = sum over the messages that l holds back of (1 - r / r1)
 /// ```
-/// Over all links this adds up to the time that messages are under way longer than alone. Where several links give a
-/// message the same rate, it is the one that held it back before, else the one that the policy names. Under changes of
-/// capacities r1 is that of the message's start.
+/// Over all links this adds up to the time that messages are under way longer than alone. If several links
+/// give a message the same rate, the bottleneck is the link that held it back before, else the one that the
+/// policy names. If capacities change, r1 is the value at the message's start.
 ///
-/// Cost: O(1) for each rate that changes while the bottleneck stays the same, else O(h) for a message over h links.
+/// Cost: O(1) for each rate that changes while the bottleneck stays the same, else O(h) for a message over h
+/// links.
 #[derive(Debug)]
 pub struct Delays {
-    /// By link \[B/s\].
+    /// Capacity by link \[B/s\].
     capacities: Vec<f64>,
     /// Capacity of every link, where they all have the same and have kept it \[B/s\].
     even: Option<f64>,
-    /// By link \[s\].
+    /// Lost time by link \[s\].
     lost: Vec<f64>,
     flows: Vec<Held>,
-    /// Flows that go at the time of the next [`Meter::settle`].
+    /// Flows that leave at the time of the next [`Meter::settle`].
     left: Vec<Held>,
 }
 
-/// A message under way.
+/// Message under way.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     /// Time that one byte takes it alone \[s\].
     alone: f64,
     /// Part of each moment that it loses.
     loses: f64,
-    /// Time from which on it loses that \[s\].
+    /// Time from which on it loses that part \[s\].
     since: f64,
     /// Its bottleneck.
     by: u32,

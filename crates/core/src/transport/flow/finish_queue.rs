@@ -1,40 +1,41 @@
-//! Finish times of flows, earliest first, each of which may change at any time.
+//! Queue of finish times of flows, earliest first, each of which may change at any time.
 
 use crate::base::prefetch::fetch;
 
-/// Children of a heap node.
+/// Number of children of a heap node.
 const ARITY: usize = 8;
 
-/// Not in the queue.
+/// Place of a flow that is not in the queue.
 const ABSENT: u32 = u32::MAX;
 
-/// An indexed 8-ary heap of (finish time, flow).
+/// Indexed 8-ary heap of (finish time, flow).
 ///
-/// One completion changes the finish times of about four other flows, so changing a key must be as cheap as taking
-/// the smallest. Eight children make the heap shallow (four levels for 3,456 flows), and the times of a node's children
-/// are one cache line: measured against binary and 4-ary heaps, lazy deletion and bucket wheels, this form was the
-/// fastest at every size.
+/// One completion changes the finish times of about four other flows, so changing a key must be as cheap as
+/// taking the smallest. Eight children make the heap shallow (four levels for 3,456 flows), and the times of
+/// a node's children are one cache line. Measured against binary and 4-ary heaps, lazy deletion and bucket
+/// wheels, this form was the fastest at every size.
 ///
-/// Taking out the earliest leaves a hole at the root: the sender's next message, which mostly follows at once, goes in
-/// there and sinks, which saves moving the last entry to the root and the new one up from the end.
+/// Taking out the earliest leaves a hole at the root. The sender's next message, which mostly follows at
+/// once, goes in there and sinks. This saves moving the last entry to the root and the new one up from the
+/// end.
 #[derive(Clone, Debug)]
 pub(super) struct FinishQueue {
-    /// A place is eight times its block plus its slot: so block and slot are bits of it. The root is place 7, and the
-    /// children of place p are block p - 6.
+    /// Entries by block and slot. A place is eight times its block plus its slot, so block and slot are bits
+    /// of it. The root is place 7, and the children of place p are block p - 6.
     blocks: Vec<Block>,
-    /// How many there are; the last is at this place plus 6.
+    /// Number of entries; the last one is at this place plus 6.
     len: usize,
-    /// By flow: where in the heap it is.
+    /// By flow: its place in the heap.
     places: Vec<u32>,
-    /// Whether the root has been taken out and not filled yet.
+    /// Set when the root has been taken out and not filled yet.
     hole: bool,
 }
 
-/// The children of a place.
+/// Children of a place.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Block {
-    /// \[ps\]; infinite where there is none.
+    /// Finish times \[ps\]; infinite for no flow.
     times: [f64; ARITY],
     flows: [u32; ARITY],
 }
@@ -42,10 +43,10 @@ struct Block {
 impl Block {
     const EMPTY: Self = Self { times: [f64::INFINITY; ARITY], flows: [0; ARITY] };
 
-    /// Which of them is the earliest.
+    /// Returns the slot and time of the earliest child.
     ///
-    /// A tournament, because which of two wins is a coin toss that a processor cannot predict, and this form compiles
-    /// to selections instead of jumps.
+    /// It uses a tournament because a comparison of two times is unpredictable for a processor, and this form
+    /// compiles to selections instead of branches.
     #[inline(always)]
     fn earliest(&self) -> (usize, f64) {
         let times = &self.times;
@@ -61,23 +62,23 @@ impl Default for FinishQueue {
     }
 }
 
-/// The block and the slot of a place.
+/// Returns the block and the slot of a place.
 #[inline(always)]
 fn at(place: usize) -> (usize, usize) {
     (place / ARITY, place % ARITY)
 }
 
-/// The last slot of block 0; places before it are not used.
+/// Place of the root, the last slot of block 0; places before it are not used.
 const ROOT: usize = ARITY - 1;
 
-/// The block of the children of a place.
+/// Returns the block of the children of a place.
 #[inline(always)]
 fn below(place: usize) -> usize {
     place - (ROOT - 1)
 }
 
 impl FinishQueue {
-    /// The earliest time, or infinity.
+    /// Returns the earliest time, or infinity.
     #[inline]
     pub(super) fn earliest(&self) -> f64 {
         if !self.hole {
@@ -86,7 +87,8 @@ impl FinishQueue {
         self.blocks.get(1).map_or(f64::INFINITY, |children| children.earliest().1)
     }
 
-    /// After one flow was taken out: the earliest of those that are left, and one that is probably the next after it.
+    /// Returns the earliest of the flows that are left after one was taken out, and one that is probably the
+    /// next after it.
     #[inline]
     pub(super) fn nearest(&self) -> Option<[u32; 2]> {
         let children = self.blocks.get(1).filter(|_| self.hole && self.len > 2)?;
@@ -97,7 +99,7 @@ impl FinishQueue {
         Some([children.flows[first], children.flows[second]])
     }
 
-    /// Asks for the place of a flow whose time will soon be changed.
+    /// Prefetches the place of a flow whose time will soon change.
     #[inline]
     pub(super) fn fetch(&self, flow: u32) {
         let place = self.places.get(flow as usize).map_or(ABSENT, |&place| place);
@@ -107,14 +109,14 @@ impl FinishQueue {
         }
     }
 
-    /// The finish time of a flow that is in the queue.
+    /// Returns the finish time of a flow that is in the queue.
     #[cfg(test)]
     fn time(&self, flow: u32) -> f64 {
         let (block, slot) = at(self.places[flow as usize] as usize);
         self.blocks[block].times[slot]
     }
 
-    /// Puts a flow in, or changes its time.
+    /// Adds a flow, or changes its time.
     #[inline]
     pub(super) fn set(&mut self, flow: u32, time: f64) {
         if self.places.len() <= flow as usize {

@@ -1,4 +1,4 @@
-//! Messages as flows, each by itself.
+//! Messages as flows, each shared by itself.
 
 use super::binding::{Numbers, binding_links};
 use super::delays::Delays;
@@ -15,75 +15,76 @@ use rustc_hash::FxHashMap;
 
 /// Messages as flows.
 ///
-/// A flow of b bytes whose rate is r(t) arrives when the integral of r over the time since its start is b. Between
-/// two events rates are constant, so all that is kept of a flow is when it would finish at its present rate. When its
-/// rate changes from r to r' at time t,
+/// A flow of b bytes whose rate is r(t) arrives when the integral of r over the time since its start is b.
+/// Between two events rates are constant, so only the finish time at the present rate is kept. When the rate
+/// changes from r to r' at time t,
 /// ```text
 /// finish' = t + (finish - t) * r / r'
 /// ```
-/// and no count of bytes left has to be brought up to date.
+/// and no count of remaining bytes has to be updated.
 ///
-/// Source: MFS, steps 3 to 8 of its cycle, with rates worked out around the change only.
+/// Source: MFS, steps 3 to 8 of its cycle, with rates computed around the change only.
 ///
 /// # Links that never bind
 ///
-/// If every route over link A also crosses link B, and B's capacity is not larger, then A never holds anything back:
-/// its flows are some of B's. On a fat-tree with D-mod-k routing each down link serves one destination, so its
-/// ejection link dominates it; and where a node sends one message at a time, its injection link carries one flow and
-/// is dominated by that flow's ejection link. Such links are left out of the sharing, half of them on a 3,456-node
-/// fat-tree; rates stay the same.
+/// If every route over link A also crosses link B, and B's capacity is not larger, then A never holds
+/// anything back: its flows are some of B's. On a fat-tree with D-mod-k routing each down link serves one
+/// destination, so its ejection link dominates it. Where a node sends one message at a time, its injection
+/// link carries one flow and is dominated by that flow's ejection link. Such links are left out of the
+/// sharing, half of them on a 3,456-node fat-tree; rates stay the same.
 ///
-/// Links that are left out have no number in the policy, so that it keeps nothing of them.
+/// Links that are left out have no number in the policy, so that it stores nothing for them.
 ///
 /// # Programs in lock step
 ///
-/// Messages that start together on an idle network and move evenly are not shared out one by one: their links are
+/// Messages that start together on an idle network and move evenly are not shared one by one: their links are
 /// counted, and they arrive together.
 ///
-/// `S` is the policy: any, or one that is known, which then costs no calls.
+/// `S` is the policy. With a concrete type it costs no indirect calls.
 #[derive(Debug)]
 pub struct Flows<M = (), S: ?Sized = dyn Sharing> {
     pub(super) sharing: Box<S>,
-    /// Flows that `sharing` knows of.
+    /// Number of flows in `sharing`.
     shared: usize,
-    /// Messages in lock step, if any: then `sharing` knows of none.
+    /// Messages in lock step, if any: then `sharing` has none.
     lock_step: LockStep,
-    /// Whether messages may be in lock step.
+    /// Set if messages may be in lock step.
     allows_lock_step: bool,
-    /// By what numbers `sharing` and `lock_step` know the links that can hold a flow back.
+    /// Numbers of the links that can hold a flow back, in `sharing` and `lock_step`.
     pub(super) numbers: Numbers,
     finish: FinishQueue,
-    /// By flow: bytes, until it has a rate.
+    /// Bytes by flow, until it has a rate.
     bytes: Vec<u64>,
     changes: Vec<Change>,
     links: Vec<u32>,
-    /// Looks at the rates.
+    /// Meter that observes the rates.
     meter: M,
-    /// Where that is something: since when messages are in lock step.
+    /// Time since which messages are in lock step, if the meter is on.
     in_step_since: Time,
 }
 
-/// Of messages that arrive at one instant: how many come before one whose links are asked for.
+/// Prefetch distance, in messages that arrive at one instant.
 const SOON: usize = 4;
 
-/// Rates that change ahead of which places in the queue are asked for.
+/// Prefetch distance for places in the queue, in rates that change.
 const FETCHED: usize = 32;
 
 impl Flows {
-    /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
+    /// Creates the transport of this fabric, with nothing under way. `one_at_a_time`: no node ever sends two
+    /// messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Self {
         let capacities = fabric.shared_capacities();
         Self::shared_by(sharing.build(capacities.clone()), &capacities, fabric, router, one_at_a_time)
     }
 
-    /// The same for messages on several paths; `None` where the policy is not defined for them.
+    /// Creates the transport for messages on several paths; `None` if the policy is not defined for them.
     pub fn split(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Option<Self> {
         let capacities = fabric.shared_capacities();
         let sharing = sharing.build_on_terms(capacities.clone())?;
         Some(Self::shared_by(sharing, &capacities, fabric, router, one_at_a_time))
     }
 
-    /// Shares every flow out by itself from now on: what lock step spares must not change the result.
+    /// Shares every flow by itself from now on: lock step must not change the result.
     #[cfg(test)]
     pub(crate) fn without_lock_step(mut self) -> Self {
         self.allows_lock_step = false;
@@ -92,8 +93,8 @@ impl Flows {
 }
 
 impl<S: Sharing> Flows<(), S> {
-    /// Nothing under way, shared out by a policy that is made for capacities \[B/s\] and leaves out dominated links: it
-    /// knows of no others. No message is on several paths.
+    /// Creates the transport with nothing under way. The policy is made for given capacities \[B/s\], leaves
+    /// out dominated links and knows no others. No message is on several paths.
     pub(super) fn dense(
         policy: impl FnOnce(Vec<f64>) -> S,
         fabric: &Fabric,
@@ -107,7 +108,7 @@ impl<S: Sharing> Flows<(), S> {
 }
 
 impl<S: Sharing + ?Sized> Flows<(), S> {
-    /// Nothing under way, shared out by this policy on links of these capacities \[B/s\].
+    /// Creates the transport with this policy on links of these capacities \[B/s\], with nothing under way.
     pub(super) fn shared_by(
         sharing: Box<S>,
         capacities: &[f64],
@@ -123,7 +124,7 @@ impl<S: Sharing + ?Sized> Flows<(), S> {
         Self::numbered(sharing, capacities, Numbers::same(&binding))
     }
 
-    /// The same with nothing under way yet, under this meter.
+    /// Puts these flows, with nothing under way yet, under this meter.
     pub(super) fn metered<M: Meter>(self, meter: M) -> Flows<M, S> {
         Flows {
             sharing: self.sharing,
@@ -140,14 +141,15 @@ impl<S: Sharing + ?Sized> Flows<(), S> {
         }
     }
 
-    /// The same under a meter of delays, on links of which all messages together get this part of the bandwidth.
+    /// Puts these flows under a meter of delays, on links of which all messages together get the part
+    /// `factor` of the bandwidth.
     pub(super) fn with_delays(self, fabric: &Fabric, factor: f64) -> Flows<Delays, S> {
         let capacity = |link| factor * fabric.shared_capacity(link).bytes_per_second();
         let meter = Delays::new(self.numbers.capacities(capacity));
         self.metered(meter)
     }
 
-    /// The same where the policy knows links by these numbers.
+    /// Creates the transport with a policy that knows links by these numbers.
     fn numbered(sharing: Box<S>, capacities: &[f64], numbers: Numbers) -> Self {
         Self {
             shared: 0,
@@ -166,20 +168,21 @@ impl<S: Sharing + ?Sized> Flows<(), S> {
 }
 
 impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
-    /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
+    /// Returns the rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
     pub fn rate(&self, flow: FlowId) -> f64 {
         self.lock_step.rate().unwrap_or_else(|| self.sharing.rate(flow.0))
     }
 
-    /// The link that holds a message back, as of the last [`Transport::settle`], where flows are shared out one by one.
+    /// Returns the bottleneck link of a message, as of the last [`Transport::settle`], if flows are shared
+    /// one by one.
     pub(super) fn bottleneck(&self, flow: FlowId) -> Option<LinkId> {
         self.sharing.bottleneck(flow.0).and_then(|number| self.numbers.link(number))
     }
 
-    /// A message on several paths, or with a weight or a limit, starts to move; no message is in lock step.
+    /// Starts a message on several paths, or with a weight or a limit; no message is in lock step.
     ///
     /// # Panics
-    /// Where the policy was not made for such messages.
+    /// If the policy was not made for such messages.
     pub(super) fn start_on_terms(&mut self, entry: &Entry<'_>, links: &[u32], parts: &[f64], terms: Terms) {
         let Entry { flow, src, bytes, .. } = *entry;
         self.sharing.add_on_terms(flow.0, links, parts, terms);
@@ -188,7 +191,7 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
         self.note(flow, bytes);
     }
 
-    /// Notes the bytes of a flow that the policy has just been told of.
+    /// Records the bytes of a flow that has just been added to the policy.
     #[inline]
     fn note(&mut self, flow: FlowId, bytes: u64) {
         self.shared += 1;
@@ -198,7 +201,7 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
         self.bytes[flow.0 as usize] = bytes;
     }
 
-    /// Shares the messages that were in lock step out one by one from now on.
+    /// Shares the messages that were in lock step one by one from now on.
     #[cold]
     fn leave_lock_step(&mut self) {
         let mut lock_step = std::mem::take(&mut self.lock_step);
@@ -215,7 +218,7 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
         });
         self.lock_step = lock_step;
         if let Some(arrival) = arrival {
-            // They are on their way, at the rates that the policy gives them now.
+            // They are under way, at the rates that the policy gives them now.
             self.changes.clear();
             self.sharing.solve(&mut self.changes);
             let sharing = &self.sharing;
@@ -228,7 +231,7 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
         }
     }
 
-    /// Tells the meter of a step that is over: of one that was as fast as its messages alone there is nothing to tell.
+    /// Reports a finished step to the meter, unless its messages were as fast as alone.
     #[cold]
     fn meter_step(&mut self, until: Time) {
         let Self { lock_step, meter, changes, in_step_since, .. } = self;
@@ -296,7 +299,7 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
             if self.lock_step.settle(now) {
                 if M::IS_ON && !was_moving {
                     self.in_step_since = now;
-                    // What has left before.
+                    // Settle the messages that left before.
                     self.meter.settle(now, &[], |_, _| None);
                 }
                 return;
@@ -322,7 +325,7 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
                 let bytes = self.bytes[flow as usize] as f64;
                 self.finish.set(flow, (now + Bandwidth::from_bytes_per_second(new).time_for(bytes)).ps());
             } else {
-                // What should have arrived already does so now, within the width of an instant.
+                // A message that should have arrived already does so now, within the width of an instant.
                 let later =
                     |finish: f64| if finish > now_ps { now_ps + (finish - now_ps) * (old / new) } else { finish };
                 self.finish.change(flow, later);
@@ -371,14 +374,15 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
     }
 }
 
-/// Flows under way change from one way of sharing to another.
+/// Transfer of flows under way from one way of sharing to another.
 impl<S: Sharing + ?Sized> Flows<(), S> {
-    /// Number of flows that are shared out one by one, and not in lock step.
+    /// Returns the number of flows that are shared one by one, and not in lock step.
     pub(super) fn shared(&self) -> usize {
         self.shared
     }
 
-    /// Takes over flows that are under way, with their links and what they have left \[B\]; nothing else is.
+    /// Takes over flows that are under way, with their links and remaining bytes \[B\]; nothing else may be
+    /// under way.
     pub(super) fn take_over<'a>(&mut self, now: Time, flows: impl Iterator<Item = (u32, &'a [u32], f64)>) {
         let mut lefts = Vec::new();
         for (flow, links, left) in flows {
@@ -394,8 +398,8 @@ impl<S: Sharing + ?Sized> Flows<(), S> {
         }
     }
 
-    /// Hands over these flows, all that are under way and shared out, as of the last [`Transport::settle`], which was
-    /// now: what each has left \[B\].
+    /// Hands over these flows, which are all that are under way and shared, and writes their remaining bytes
+    /// \[B\]. The last [`Transport::settle`] was at `now`.
     pub(super) fn hand_over(&mut self, now: Time, flows: &[u32], left: &mut Vec<f64>) {
         for &flow in flows {
             let rate = self.sharing.rate(flow);

@@ -1,26 +1,26 @@
-//! The flows of a group in the group's own time, in which they all move at the same rate for ever.
+//! Virtual time of a group, in which all its flows move at the same constant rate.
 
 use crate::units::{Bandwidth, Time};
 
-/// Not in any group.
+/// Place of a flow that is in no group.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// Above so many bytes the count starts again at 0, so that what is left of a message stays exact to 1e-4 bytes.
+/// Number of bytes above which the count starts again at 0, so that remaining bytes stay exact to 1e-4 bytes.
 const LONG: f64 = (1u64 << 40) as f64;
 
-/// A group's virtual time, and the ends of its flows in it.
+/// Virtual time of a group, and the ends of its flows in it.
 ///
-/// Its virtual time is the number of bytes that a flow in it would have moved so far, `V(t)`, the integral of the
-/// group's level. A flow with b bytes left at time t ends at virtual time `V(t) + b`, however the level changes later,
-/// so a change of level touches no flow.
+/// The virtual time is the number of bytes that a flow in the group would have moved so far, `V(t)`, the
+/// integral of the group's level. A flow with b bytes left at time t ends at virtual time `V(t) + b`, however
+/// the level changes later. So a change of level touches no flow.
 #[derive(Clone, Debug)]
 pub(super) struct GroupClock {
     /// V at the time `at` \[B\].
     bytes: f64,
     at: Time,
-    /// \[B/s\].
+    /// Level of the group \[B/s\].
     level: f64,
-    /// A binary heap of (virtual end, flow).
+    /// Binary heap of (virtual end, flow).
     ends: Vec<(f64, u32)>,
 }
 
@@ -31,17 +31,17 @@ impl Default for GroupClock {
 }
 
 impl GroupClock {
-    /// Whether there is no flow in it.
+    /// True if the group has no flow.
     pub(super) fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The virtual time at a time \[B\].
+    /// Returns the virtual time at a time \[B\].
     fn virtual_time(&self, now: Time) -> f64 {
         self.bytes + self.level * (now - self.at).seconds()
     }
 
-    /// The level is another one from now on; returns whether it is.
+    /// Sets the level from now on; returns true if it changes.
     pub(super) fn set_level(&mut self, now: Time, level: f64) -> bool {
         if level == self.level {
             return false;
@@ -57,19 +57,19 @@ impl GroupClock {
         true
     }
 
-    /// When its next flow arrives, if nothing changes: not before `now`.
+    /// Returns the arrival time of its next flow if nothing changes, at least `now`.
     pub(super) fn next_arrival(&self, now: Time) -> Time {
         let Some(&(end, _)) = self.ends.first() else { return Time::NEVER };
         let arrival = self.at + Bandwidth::from_bytes_per_second(self.level).time_for((end - self.bytes).max(0.0));
         arrival.max(now)
     }
 
-    /// The flow that arrives next.
+    /// Returns the flow that arrives next.
     pub(super) fn first(&self) -> Option<u32> {
         self.ends.first().map(|&(_, flow)| flow)
     }
 
-    /// A flow with so many bytes left joins.
+    /// Adds a flow with `left` bytes left.
     pub(super) fn join(&mut self, now: Time, flow: u32, left: f64, places: &mut [u32]) {
         if self.ends.is_empty() {
             (self.bytes, self.at) = (0.0, now);
@@ -79,7 +79,7 @@ impl GroupClock {
         self.rise(self.ends.len() - 1, (end, flow), places);
     }
 
-    /// A flow leaves; returns what it has left \[B\].
+    /// Removes a flow; returns its remaining bytes \[B\].
     pub(super) fn leave(&mut self, now: Time, flow: u32, places: &mut [u32]) -> f64 {
         let place = places[flow as usize] as usize;
         let (end, _) = self.ends[place];

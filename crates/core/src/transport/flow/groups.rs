@@ -11,46 +11,49 @@ use crate::sharing::Groups;
 use crate::transport::{Entry, Transport};
 use crate::units::Time;
 
-/// Messages as flows, in groups that are held back by the same link.
+/// Messages as flows, in groups that the same link holds back.
 ///
-/// The model is that of [`Flows`](super::Flows) with exact max-min fairness, and so are the arrivals, up to rounding.
-/// What differs is what an event costs: a message that comes or goes changes the level of a few groups, and a group has
-/// one entry in the queue of arrivals, however many flows it holds: their ends are noted in the group's own time, in
-/// which a change of level moves none. With n messages to one node at once, an event takes O(log n) instead of O(n).
+/// The model is that of [`Flows`](super::Flows) with exact max-min fairness, and so are the arrivals, up to
+/// rounding. The difference is the cost of an event. A message that comes or goes changes the level of a few
+/// groups, and a group has one entry in the queue of arrivals, however many flows it holds. The ends of its
+/// flows are stored in the group's virtual time, in which a change of level moves none. With n messages to
+/// one node at once, an event takes O(log n) instead of O(n).
 #[derive(Debug)]
 pub struct GroupFlows {
     groups: Groups,
-    /// Flows that `groups` knows of.
+    /// Number of flows in `groups`.
     shared: usize,
-    /// Messages in lock step, if any: then `groups` knows of none.
+    /// Messages in lock step, if any: then `groups` has none.
     lock_step: LockStep,
-    /// Since when they move.
+    /// Time since which messages in lock step move.
     in_step_since: Time,
-    /// The links that can hold a flow back.
+    /// Numbers of the links that can hold a flow back.
     numbers: Numbers,
-    /// By group.
+    /// Clock of each group.
     clocks: Vec<GroupClock>,
-    /// The next arrival of each group.
+    /// Next arrival of each group.
     arrivals: FinishQueue,
-    /// By flow: the group in whose clock it is, its place there, and while it is in none, what it has left \[B\].
+    /// By flow: the group whose clock it is in, its place there, and while it is in none, its remaining bytes
+    /// \[B\].
     homes: Vec<u32>,
     places: Vec<u32>,
     left: Vec<f64>,
     /// Groups whose next arrival may have changed, each once.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
-    /// The time of the last settling.
+    /// Time of the last settling.
     now: Time,
     links: Vec<u32>,
 }
 
 impl GroupFlows {
-    /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
+    /// Creates the transport of this fabric, with nothing under way. `one_at_a_time`: no node ever sends two
+    /// messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> Self {
         Self::on(fabric.shared_capacities(), Numbers::same(&binding_links(fabric, router, one_at_a_time)))
     }
 
-    /// The same on links of these capacities \[B/s\], under these numbers: their own.
+    /// Creates the transport on links of these capacities \[B/s\], which have the numbers of the fabric.
     pub(super) fn on(capacities: Vec<f64>, numbers: Numbers) -> Self {
         Self {
             lock_step: LockStep::new(&capacities),
@@ -70,7 +73,7 @@ impl GroupFlows {
         }
     }
 
-    /// Adds a flow to those that are shared out.
+    /// Adds a flow to the shared ones.
     fn share(&mut self, flow: FlowId, bytes: f64) {
         self.groups.add_flow(flow.0, &self.links);
         self.shared += 1;
@@ -84,7 +87,7 @@ impl GroupFlows {
         self.homes[flow] = NOWHERE;
     }
 
-    /// Shares the messages that were in lock step out from now on.
+    /// Shares the messages that were in lock step by groups from now on.
     #[cold]
     fn leave_lock_step(&mut self) {
         let mut lock_step = std::mem::take(&mut self.lock_step);
@@ -95,17 +98,18 @@ impl GroupFlows {
         });
         self.lock_step = lock_step;
         if arrival.is_some() {
-            // They are on their way, at the rates that they would have had by themselves.
+            // They are under way, at the rates that they would have had by themselves.
             self.share_out(self.in_step_since);
         }
     }
 
-    /// Number of flows that are shared out, and not in lock step.
+    /// Returns the number of flows that are shared, and not in lock step.
     pub(super) fn shared(&self) -> usize {
         self.shared
     }
 
-    /// Takes over flows that are under way, with their links and what they have left \[B\]; nothing is in lock step.
+    /// Takes over flows that are under way, with their links and remaining bytes \[B\]; nothing is in lock
+    /// step.
     pub(super) fn take_over<'a>(&mut self, now: Time, flows: impl Iterator<Item = (u32, &'a [u32], f64)>) {
         for (flow, links, left) in flows {
             self.links.clear();
@@ -115,7 +119,8 @@ impl GroupFlows {
         self.share_out(now);
     }
 
-    /// Hands over these flows, all that are under way and shared out: what each has left \[B\].
+    /// Hands over these flows, which are all that are under way and shared, and writes their remaining bytes
+    /// \[B\].
     pub(super) fn hand_over(&mut self, now: Time, flows: &[u32], left: &mut Vec<f64>) {
         for &flow in flows {
             let home = std::mem::replace(&mut self.homes[flow as usize], NOWHERE);
@@ -138,7 +143,7 @@ impl GroupFlows {
         }
     }
 
-    /// Works out the levels, moves flows between the clocks and finds the arrivals anew.
+    /// Computes the levels, moves flows between the clocks and updates the next arrivals.
     fn share_out(&mut self, now: Time) {
         self.now = now;
         self.groups.solve_groups();
@@ -293,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_message_that_breaks_the_lock_step_delays_the_others_alike() {
-        // A shift by one in lock step, and in the midst of it one message more.
+        // A shift by one in lock step, and one more message in the midst of it.
         arrive_alike("fat-tree = { p = 3, bandwidth = \"1 GB/s\" }", |_, nodes| {
             let mut starts: Vec<Start> = (0..nodes).map(|from| (0.0, from, (from + 1) % nodes, 10_000)).collect();
             starts.push((3e6, 4, 9, 10_000));

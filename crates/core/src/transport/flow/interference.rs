@@ -1,4 +1,4 @@
-//! Who delays whom: time that the messages of one party lose to those of others, kept while rates change.
+//! Interference: time that the messages of one party lose to those of other parties, kept while rates change.
 
 use std::sync::Arc;
 
@@ -9,44 +9,44 @@ use crate::sharing::{Change, Terms};
 use crate::transport::Parties;
 use crate::units::Time;
 
-/// Looks at flows while their rates change. `()` sees nothing and costs nothing.
+/// Observes flows while their rates change. `()` observes nothing and costs nothing.
 pub trait Meter: std::fmt::Debug {
-    /// Whether it sees anything.
+    /// True if it observes anything.
     const IS_ON: bool;
 
-    /// The next flow of this number is a message of this rank.
+    /// Announces the sender of the next flow with this number.
     fn sender(&mut self, flow: FlowId, src: RankId) {
         let _ = (flow, src);
     }
 
-    /// A flow comes that takes `parts[i]` of its rate on `links[i]`; without parts, all of it.
+    /// Adds a flow that takes `parts[i]` of its rate on `links[i]`; without parts, all of it.
     fn start(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
         let _ = (flow, links, parts, terms);
     }
 
-    /// A flow goes at the time of the next [`Meter::settle`].
+    /// Removes a flow at the time of the next [`Meter::settle`].
     fn leave(&mut self, flow: u32) {
         let _ = flow;
     }
 
-    /// A link has another capacity from the next [`Meter::settle`] on \[B/s\].
+    /// Changes the capacity of a link from the next [`Meter::settle`] on \[B/s\].
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         let _ = (link, capacity);
     }
 
-    /// Takes the rates that hold from now on; `bottleneck(flow, last)` tells which link gives a flow its rate: of
-    /// several, `last`, a link of its route.
+    /// Takes the rates that hold from now on. `bottleneck(flow, last)` returns the link that gives a flow its
+    /// rate; of several links it prefers `last`, a link of its route.
     fn settle(&mut self, now: Time, changes: &[Change], bottleneck: impl Fn(u32, u32) -> Option<u32>) {
         let _ = (now, changes, bottleneck);
     }
 
-    /// Whether a flow on these links would be faster than this alone \[B/s\].
+    /// True if a flow on these links would be faster alone than this rate \[B/s\].
     fn is_slowed(&self, links: &[u32], rate: f64) -> bool {
         let alone = links.iter().fold(f64::INFINITY, |least, &link| self.capacity(link).min(least));
         rate < alone * (1.0 - ROUNDING)
     }
 
-    /// Returns the capacity of a link \[B/s\]; 0 where nothing is seen.
+    /// Returns the capacity of a link \[B/s\]; 0 if nothing is observed.
     fn capacity(&self, link: u32) -> f64 {
         let _ = link;
         0.0
@@ -57,7 +57,8 @@ pub trait Meter: std::fmt::Debug {
         None
     }
 
-    /// What the messages of each party have lost to those of each other, row after row \[s\].
+    /// Returns the time that the messages of each party have lost to those of each other, row after row
+    /// \[s\].
     fn lost(&self) -> Option<Vec<f64>> {
         None
     }
@@ -67,121 +68,124 @@ impl Meter for () {
     const IS_ON: bool = false;
 }
 
-/// Rates, and what fills a link, closer than this, relatively, are the same.
+/// Relative difference below which rates, and the load and capacity of a link, count as equal.
 const TIGHT: f64 = 1e-9;
 
-/// What is less than this below its rate alone, relatively, loses nothing.
+/// Relative difference from its rate alone below which a flow loses nothing.
 pub(super) const ROUNDING: f64 = 1e-12;
 
 /// Time that messages lose to those of other parties.
 ///
-/// A message under way with rate r, which alone would have r1, the least c / a of its links or its own limit, loses
-/// `1 - r / r1` of each moment. It loses it on its *bottleneck* l to the other flows there, in proportion to what each
-/// takes of the link:
+/// Let a message under way have rate r, and alone the rate r1, the least c / a of its links or its own limit.
+/// It loses `1 - r / r1` of each moment. It loses this on its *bottleneck* l to the other flows there, in
+/// proportion to the bandwidth that each takes of the link:
 /// ```text
 /// d lost(f to g) / dt = (1 - r_f / r1_f) x_g / (sum over the flows h on l except f of x_h)
-/// x_f = a(f,l) r_f     under max-min: what it carries
-/// x_f = a(f,l) w_f     under equal share: what is kept for it
+/// x_f = a(f,l) r_f     under max-min: the rate that it has
+/// x_f = a(f,l) w_f     under equal share: the share that is reserved for it
 /// ```
-/// The bottleneck is a link that is full and on which no flow has a higher level r / w (max-min), or whose share is the
-/// level of the flow (equal share). Where there are several, it is one that only the flow's own party is on, for
-/// without the others the flow would be no faster; else each of k has 1 / k of the loss.
+/// Under max-min the bottleneck is a link that is full and on which no flow has a higher level r / w. Under
+/// equal share it is a link whose share is the level of the flow. If there are several, one that only the
+/// flow's own party uses comes first, since without the other links the flow would be no faster. Otherwise
+/// each of k links has 1 / k of the loss.
 ///
-/// Between two changes all of this is constant, so of a link only three things are kept: since when, what each party
-/// takes, and by victim the sum over its flows of `(1 - r / r1) / (x of all others)`. When a flow comes, goes or has
-/// another rate, what has passed is put to account on its links, and their sums are made anew.
+/// Between two changes all of this is constant, so three values are kept for a link: the time of the last
+/// change, the bandwidth that each party takes, and by victim the sum over its flows of `(1 - r / r1) / (x of
+/// all others)`. When a flow comes, goes or changes its rate, the time since then is accounted for on its
+/// links, and their sums are computed again.
 ///
 /// Cost of a change: O(k h m) for k flows whose rates change, h links each, m flows a link.
 #[derive(Debug)]
 pub struct Interference {
     parties: Arc<Parties>,
-    /// What counts on a link is what is kept for a flow, not what it carries.
+    /// Set under equal share: the share reserved for a flow counts on a link, not the rate that it has.
     by_turn: bool,
     links: Vec<LinkState>,
     flows: Vec<FlowState>,
-    /// By flow: its links.
+    /// Links by flow.
     hops: Vec<Vec<Hop>>,
-    /// Links whose sums are to be made anew, each once.
+    /// Links whose sums have to be computed again, each once.
     touched: Vec<u32>,
-    /// Flows whose bottleneck is to be looked for.
+    /// Flows whose bottleneck has to be found again.
     again: Vec<u32>,
-    /// By victim and culprit \[s\].
+    /// Lost time by victim and culprit \[s\].
     lost: Vec<f64>,
 }
 
-/// A link.
+/// State of a link.
 #[derive(Clone, Debug, Default)]
 struct LinkState {
-    /// \[B/s\].
+    /// Capacity \[B/s\].
     capacity: f64,
-    /// Flows from this level on are held back here; infinite where none is.
+    /// Level from which on flows are held back here; infinite if none is.
     threshold: f64,
-    /// Since when the sums hold \[s\].
+    /// Time since which the sums hold \[s\].
     since: f64,
     seats: Vec<Seat>,
-    /// By party that has a flow here, where anybody loses anything to another.
+    /// Sums of each party with a flow here, if any party loses time to another.
     shares: Vec<Share>,
-    /// Flows whose bottleneck it is.
+    /// Number of flows whose bottleneck it is.
     charges: u32,
     is_touched: bool,
-    /// Whether only one party is on it, and whether that was so before.
+    /// Set if only one party is on it, now and before.
     is_own: bool,
     was_own: bool,
-    /// Whether anybody loses anything here to another.
+    /// Set if a party loses time here to another.
     costs: bool,
 }
 
-/// A flow on a link.
+/// Flow on a link.
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     flow: u32,
     part: f64,
 }
 
-/// A party on a link.
+/// Party on a link.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     party: u32,
     /// Sum of x over its flows.
     takes: f64,
-    /// Sum over its flows that are held back here of what they lose, over what the others take.
+    /// Sum over its flows that are held back here of their loss, divided by the bandwidth that all other
+    /// flows take.
     loses: f64,
-    /// The same, times what others of the party take.
+    /// Sum as in `loses`, each term times the bandwidth that other flows of the party take.
     own: f64,
 }
 
-/// A link of a flow.
+/// Link of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     link: u32,
-    /// Where among the seats of the link.
+    /// Place among the seats of the link.
     seat: u32,
 }
 
-/// A flow.
+/// State of a flow.
 #[derive(Clone, Debug)]
 struct FlowState {
-    /// \[B/s\].
+    /// Rate \[B/s\].
     rate: f64,
     weight: f64,
     /// `rate / weight`.
     level: f64,
-    /// The same of a flow that is slower than alone; of others 0, so that no link holds it back.
+    /// Level of a flow that is slower than alone; 0 for any other flow, so that no link holds it back.
     held_from: f64,
-    /// Its rate with nobody else there \[B/s\].
+    /// Rate with the network to itself \[B/s\].
     alone: f64,
-    /// The largest rate of its own \[B/s\].
+    /// Limit of its rate \[B/s\].
     limit: f64,
     party: u32,
     /// Its bottlenecks.
     held_by: Bottlenecks,
 }
 
-/// Links that hold a flow back alike.
+/// Links that hold a flow back equally.
 type Bottlenecks = SmallVec<[u32; 2]>;
 
 impl FlowState {
-    /// Returns a flow that is not there.
+    /// Returns the state of a flow that does not exist.
     fn nothing() -> Self {
         Self {
             rate: 0.0,
@@ -195,12 +199,12 @@ impl FlowState {
         }
     }
 
-    /// What it takes of a link on which it has this part of its rate.
+    /// Returns x, the bandwidth that it takes of a link on which it has this part of its rate.
     fn takes(&self, part: f64, by_turn: bool) -> f64 {
         part * if by_turn { self.weight } else { self.rate }
     }
 
-    /// It has another rate, or another rate alone.
+    /// Sets the rate, or updates the state after a change of the rate alone.
     fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
         self.level = rate / self.weight;
@@ -214,8 +218,8 @@ impl FlowState {
 }
 
 impl Interference {
-    /// Nothing under way on links of these capacities \[B/s\]. `by_turn`: links are divided as if no flow were held
-    /// back elsewhere (equal share).
+    /// Creates a meter on links of these capacities \[B/s\], with nothing under way. `by_turn`: links are
+    /// divided as if no flow were held back elsewhere (equal share).
     pub fn new(capacities: &[f64], by_turn: bool, parties: Arc<Parties>) -> Self {
         let link = |&capacity| LinkState {
             capacity,
@@ -249,7 +253,7 @@ impl Interference {
         }
     }
 
-    /// Puts to account what has passed on a link.
+    /// Accounts for the time since the last change on a link.
     #[inline]
     fn pay(&mut self, link: u32, now: f64) {
         let since = std::mem::replace(&mut self.links[link as usize].since, now);
@@ -270,7 +274,7 @@ impl Interference {
         }
     }
 
-    /// Adds up what is taken of a link, and finds from which level on it holds flows back.
+    /// Adds up the bandwidth taken of a link, and finds the level from which on it holds flows back.
     fn add_up(&mut self, link: u32) {
         let Self { links, flows, by_turn, .. } = self;
         let LinkState { capacity, threshold, seats, is_own, was_own, .. } = &mut links[link as usize];
@@ -305,7 +309,8 @@ impl Interference {
         found
     }
 
-    /// Finds the bottlenecks of a flow anew; links that this concerns are paid up to now and touched.
+    /// Finds the bottlenecks of a flow again. Links that this affects are accounted for up to now and marked
+    /// as touched.
     fn find_bottlenecks(&mut self, flow: u32, now: f64) {
         let new = self.bottlenecks(flow);
         if new == self.flows[flow as usize].held_by {
@@ -322,7 +327,7 @@ impl Interference {
         }
     }
 
-    /// Adds up what the flows lose that a link holds back.
+    /// Adds up the losses of the flows that a link holds back.
     fn charge(&mut self, link: u32) {
         let Self { links, flows, by_turn, parties, .. } = self;
         let id = link;
@@ -425,7 +430,7 @@ impl Meter for Interference {
         for change in changes {
             let state = &mut self.flows[change.flow as usize];
             state.set_rate(change.new);
-            // (The links of a flow that has come are touched since.)
+            // (The links of a new flow are touched already.)
             if change.old != 0.0 {
                 self.touch_links_of(change.flow);
             }

@@ -1,4 +1,4 @@
-//! What is kept while rates change, beside the definition worked out anew at every event.
+//! Tests of the meter against the definition, computed from scratch at every event.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const EVEN: &str = "fat-tree = { down = [3, 3, 3], up = [1, 1, 2], bandwidth = \
 const TORUS: &str = "torus = { dims = [5, 4], bandwidth = [\"1 GB/s\", \"3 GB/s\"], host-bandwidth = \"1.3 GB/s\" }";
 const RING: &str = "torus = { dims = [7], bandwidth = \"1 GB/s\" }";
 
-/// Tightness, as in the definition.
+/// Relative tolerance of the definition.
 const SAME: f64 = 1e-9;
 
 fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
@@ -32,7 +32,7 @@ fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
 
 #[derive(Clone, Debug)]
 struct Message {
-    /// \[s\]
+    /// Start time \[s\].
     start: f64,
     links: Vec<(u32, f64)>,
     bytes: u64,
@@ -50,7 +50,8 @@ impl Message {
     }
 }
 
-/// By victim and culprit, its own party as well, from the rates of all messages at every event \[s\].
+/// Computes the lost time by victim and culprit, including the own party, from the rates of all messages at
+/// every event \[s\].
 fn from_scratch(capacities: &[f64], messages: &[Message], by_turn: bool, parties: usize) -> Vec<f64> {
     let mut matrix = vec![0.0; parties * parties];
     let mut left: Vec<f64> = messages.iter().map(|message| message.bytes as f64).collect();
@@ -110,7 +111,7 @@ fn from_scratch(capacities: &[f64], messages: &[Message], by_turn: bool, parties
     }
 }
 
-/// What the meter has kept, and how long each message was under way \[s\].
+/// Returns the lost time that the meter has kept, and the time that each message was under way \[s\].
 fn metered<T: Transport>(
     by: &mut T,
     messages: &[Message],
@@ -139,7 +140,8 @@ fn metered<T: Transport>(
     }
 }
 
-/// Compares both, and the rows of the definition with how much longer messages were under way than alone.
+/// Compares both, and the row sums of the definition with the time that messages were under way longer than
+/// alone.
 fn compare(capacities: &[f64], messages: &[Message], by_turn: bool, parties: usize, kept: (Vec<f64>, Vec<f64>)) {
     let (lost, took) = kept;
     let expected = from_scratch(capacities, messages, by_turn, parties);
@@ -169,7 +171,8 @@ fn policy(by_turn: bool) -> SharingSpec {
     if by_turn { SharingSpec::EqualShare(EqualShareSpec {}) } else { SharingSpec::default() }
 }
 
-/// Messages between random nodes; now and then several of one size start at once, on an idle network or not.
+/// Creates messages between random nodes; now and then several of one size start at once, on an idle network
+/// or not.
 fn random(fabric: &Fabric, router: &dyn Router, count: u32, parties: u32, seed: u64) -> Vec<Message> {
     let mut random = Stream::new(seed, "interference");
     let nodes = u64::from(fabric.nodes());
@@ -247,7 +250,8 @@ fn so_it_is_of_parts_weights_and_limits() {
     }
 }
 
-/// All nodes of a tree whose up links carry three flows each send to the next switch at once, twice, in lock step.
+/// Creates two steps in lock step, in which each node of a tree sends to the next switch; up links carry
+/// three flows each.
 fn steps(fabric: &Fabric, router: &dyn Router, disturbed: bool) -> Vec<Message> {
     let nodes = fabric.nodes();
     let mut messages = Vec::new();

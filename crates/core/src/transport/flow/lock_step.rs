@@ -3,40 +3,40 @@
 use crate::ids::{Alike, FlowId, Id, LinkId};
 use crate::units::{Bandwidth, Time};
 
-/// A step of a program in lock step: all that is under way.
+/// Messages of a step in lock step: all that are under way.
 ///
-/// When messages of one size start at one instant on an idle network and the least of the shares c / n along its route
-/// is the same for each of them, then that is the rate of all, under equal share and max-min alike (each is held back
-/// by a link whose n flows all get c / n, so it is full), and they all arrive at once. That is what a regular placement
-/// gives on fabrics that can carry a permutation, and then counting the flows of each link is all that there is to do:
-/// no lists of flows, no queue of finish times. If anything starts before they arrive, or they turn out not to be even,
-/// the caller takes them back ([`LockStep::give_back`]) and shares in the usual way; the result is the same but for
-/// rounding.
+/// Let messages of one size start at one instant on an idle network, with the same least share c / n along
+/// the route of each. Then that is the rate of all, under equal share and max-min alike: each is held back by
+/// a link whose n flows all get c / n, so the link is full. They all arrive at once. A regular placement
+/// gives that on fabrics that can carry a permutation. Then the flows of each link only have to be counted:
+/// no lists of flows, no queue of finish times. If anything starts before they arrive, or they are not even,
+/// the caller takes them back ([`LockStep::give_back`]) and shares them in the usual way; the result is the
+/// same up to rounding.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LockStep {
-    /// By link \[B/s\].
+    /// Capacity by link \[B/s\].
     capacities: Alike<LinkId, f64>,
-    /// By link: number of flows.
+    /// Number of flows by link.
     counts: Vec<u32>,
     flows: Vec<FlowId>,
-    /// Of each flow \[B\].
+    /// Size of each flow \[B\].
     bytes: Vec<u64>,
     /// Links of the flows, one after another, each flow's ended by [`END`].
     routes: Vec<u32>,
-    /// Whether all have the same size so far.
+    /// Set if all have the same size so far.
     is_even: bool,
-    /// When they arrive, and their rate \[B/s\], once they move.
+    /// Arrival time and rate \[B/s\], once they move.
     under_way: Option<(Time, f64)>,
 }
 
-/// How many messages later one comes whose links are told beforehand.
+/// Distance to the message whose links are announced, in messages.
 const AHEAD: usize = 8;
 
-/// Ends the links of a flow.
+/// Entry that ends the links of a flow.
 const END: u32 = u32::MAX;
 
 impl LockStep {
-    /// Nothing under way, on links of these capacities \[B/s\].
+    /// Creates an empty step on links of these capacities \[B/s\].
     pub fn new(capacities: &[f64]) -> Self {
         Self {
             capacities: Alike::new(capacities.len(), |link: LinkId| capacities[link.index()]),
@@ -46,30 +46,30 @@ impl LockStep {
         }
     }
 
-    /// A link has another capacity; nothing moves.
+    /// Changes the capacity of a link while nothing moves.
     pub fn set_capacity(&mut self, link: u32, capacity: f64) {
         debug_assert!(self.under_way.is_none());
         self.capacities.set(LinkId(link), capacity);
     }
 
-    /// Whether there are messages here that move already.
+    /// True if messages move.
     #[inline]
     pub fn is_moving(&self) -> bool {
         self.under_way.is_some()
     }
 
-    /// When the messages that move arrive; [`Time::NEVER`] if none do.
+    /// Returns the arrival time of the messages that move; [`Time::NEVER`] if none do.
     #[inline]
     pub fn arrival(&self) -> Time {
         self.under_way.map_or(Time::NEVER, |(arrival, _)| arrival)
     }
 
-    /// The rate of the messages that move \[B/s\].
+    /// Returns the rate of the messages that move \[B/s\].
     pub fn rate(&self) -> Option<f64> {
         self.under_way.map(|(_, rate)| rate)
     }
 
-    /// A message starts at the time of the next [`LockStep::settle`].
+    /// Adds a message that starts at the time of the next [`LockStep::settle`].
     #[inline]
     pub fn start(&mut self, flow: FlowId, links: &[u32], bytes: u64) {
         debug_assert!(self.under_way.is_none());
@@ -83,7 +83,7 @@ impl LockStep {
         self.routes.push(END);
     }
 
-    /// Lets the messages move from `now` on, if they are even; returns whether they are.
+    /// Lets the messages move from `now` on if they are even; returns true if they are.
     pub fn settle(&mut self, now: Time) -> bool {
         if self.under_way.is_some() || self.flows.is_empty() {
             return true;
@@ -97,7 +97,7 @@ impl LockStep {
         self.under_way.is_some()
     }
 
-    /// The least share of each message, if it is that of all.
+    /// Returns the least share of the messages, if it is the same for all.
     fn common_rate(&self) -> Option<f64> {
         let (mut common, mut least) = (None, f64::INFINITY);
         for &link in &self.routes {
@@ -120,19 +120,19 @@ impl LockStep {
         links.iter().copied().find(|&link| share(link) == rate)
     }
 
-    /// All of them have arrived.
+    /// Takes out all messages, which have arrived.
     pub fn arrived(&mut self, flows: &mut Vec<FlowId>) {
         flows.extend_from_slice(&self.flows);
         self.clear();
     }
 
-    /// The messages, in the order in which they started, with their links.
+    /// Returns the messages, in the order in which they started, with their links.
     pub fn messages(&self) -> impl Iterator<Item = (FlowId, &[u32])> {
         self.flows.iter().copied().zip(self.routes.split(|&link| link == END))
     }
 
-    /// Gives the messages back, in the order in which they started, with their links and bytes, and when they arrive if
-    /// nothing changes. With each come the links of one that is given back soon after, if there is one.
+    /// Gives the messages back, in the order in which they started, with their links and bytes, and the links
+    /// of a message that follows soon after, if there is one. Returns their arrival time if nothing changes.
     pub fn give_back(&mut self, mut each: impl FnMut(FlowId, &[u32], u64, &[u32])) -> Option<Time> {
         {
             let mut soon = self.messages().skip(AHEAD).map(|(_, links)| links);

@@ -42,21 +42,22 @@ use crate::routing::Router;
 use crate::sharing::{EqualShare, MaxMin, MaxMinSpec, Redistribute, SharingSpec, Solver};
 use crate::workload::Load;
 
-/// Nodes along a dimension, on average, from which on groups are faster on a torus or mesh of two dimensions (measured
-/// with random placement: 0.9 times as fast at 16, 1.3 at 20, 2 at 32, 4 at 64), and what a dimension more adds to that
-/// (of three: 0.6 times as fast at 16, 0.8 at 20). With ranks in order messages meet few others, and groups are slower
-/// by 3 to 6 times.
+/// Average number of nodes along a dimension from which on groups are faster on a torus or mesh of two
+/// dimensions, and the increase of that number for each further dimension. Measured with random placement in
+/// two dimensions: 0.9 times as fast at 16, 1.3 at 20, 2 at 32, 4 at 64; in three: 0.6 times as fast at 16,
+/// 0.8 at 20. With ranks in order messages meet few others, and groups are slower by 3 to 6 times.
 const LONG_SIDE: u32 = 20;
 const LONGER_BY: u32 = 10;
 
-/// Messages to one rank at once from which on groups are faster (measured: 20 times at 1,000).
+/// Number of messages to one rank at once from which on groups are faster (measured: 20 times at 1,000).
 const MANY_TO_ONE: u32 = crowds::CROWD;
 
-/// Flows under this sharing policy, by whichever solver is meant to be the fastest on this fabric.
+/// Creates flows under this sharing policy, with the solver that should be the fastest on this fabric.
 ///
-/// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long; of a
-/// load of which that is not known before it starts, whenever hundreds do. What parties
-/// lose to each other is measured flow by flow; time lost on links is, unless groups are faster.
+/// It uses groups where thousands of flows share a bottleneck, because of the load or because routes are
+/// long. If that is not known before the load starts, it uses groups whenever hundreds of flows share a link.
+/// Losses between parties are always measured flow by flow. Time lost on links is measured flow by flow
+/// unless groups are faster.
 pub fn flow_transport(
     fabric: &Fabric,
     router: &dyn Router,
@@ -136,7 +137,7 @@ pub fn flow_transport(
     }
 }
 
-/// Whether a fabric is a torus or mesh whose links are shared by so many routes that groups are faster.
+/// True if a fabric is a torus or mesh whose links are shared by enough routes for groups to be faster.
 fn has_long_sides(fabric: &Fabric) -> bool {
     let Some(grid) = fabric.family_as::<Grid>() else { return false };
     let sides = grid.dims.iter().filter(|&&side| side > 1);

@@ -10,87 +10,91 @@ use crate::sharing::{SharingSpec, Terms};
 use crate::transport::{Entry, Facts, Transport, Wants};
 use crate::units::{Bandwidth, Time};
 
-/// Messages as flows that share links on terms of their own.
+/// Messages as flows that share links with weights and limits of their own.
 ///
-/// With L the sum of the latencies of a message's route \[s\], B(l) the bandwidth of link l, and the options of
-/// [`FlowSpec`] (phi: bandwidth factor, S: weight size, W: window, x: part on the way back), and v what the sender says
-/// that a message weighs ([`Workload::weight`](crate::workload::Workload::weight)), 1 where nobody says it,
+/// Let L be the sum of the latencies of a message's route \[s\], B(l) the bandwidth of link l, and v the
+/// weight that the workload gives the message ([`Workload::weight`](crate::workload::Workload::weight)), by
+/// default 1. The options of [`FlowSpec`] are phi: bandwidth factor, S: weight size, W: window, x: part on
+/// the way back.
 /// ```text
-/// c(l) = phi B(l)                             what all messages on l get together
+/// c(l) = phi B(l)                             bandwidth that all messages on l get together
 /// w    = v / (L + sum over l of S / B(l))     weight; v where L is 0, or without weights
 /// r   <= phi W / (2 L)                        rate; no limit where L is 0, or without a window
 /// a(l) = 1 on links of the route, plus x on links of the way back
 /// r   <= phi B(l)                             on links of which each message has the bandwidth to itself
 /// ```
-/// (on several paths: a(l) as the router says, and L and the sum are means over the paths, a(l) times what they are for
-/// each link), and rates are those of weighted max-min ([`WeightedMaxMin`](crate::sharing::WeightedMaxMin)), or of
+/// On several paths the router gives a(l), and L and the sum are means over the paths: each link counts a(l)
+/// times. Rates are those of weighted max-min ([`WeightedMaxMin`](crate::sharing::WeightedMaxMin)), or of
 /// equal share by parts. The message has waited for `latency factor * L` before.
 ///
-/// With weights or traffic on the way back, a link of which each message has the bandwidth to itself is a *pipe* under
-/// max-min: its messages all stop where the first of them has its bandwidth, and a(l) is the larger of both ways.
+/// With weights or traffic on the way back, a link of which each message has the bandwidth to itself is a
+/// *pipe* under max-min: its messages all stop where the first of them has its bandwidth, and a(l) is the
+/// larger of both directions.
 ///
-/// Source: SimGrid 3.32, models CM02 (Casanova, Marchal, *A network model for simulation of grid application*, 2002)
-/// and LV08 (Velho, Legrand, *Accuracy study and improvement of network simulation in the SimGrid framework*, 2009).
+/// Source: SimGrid 3.32, models CM02 (Casanova, Marchal, *A network model for simulation of grid
+/// application*, 2002) and LV08 (Velho, Legrand, *Accuracy study and improvement of network simulation in the
+/// SimGrid framework*, 2009).
 #[derive(Debug)]
 pub struct FlowsOnTerms<M = ()> {
     flows: Flows<M>,
     latency_factor: f64,
     bandwidth_factor: f64,
     weights: Weights,
-    /// S \[B\].
+    /// S, the weight size \[B\].
     weight_size: f64,
-    /// W \[B\]; infinite for none.
+    /// W, the window \[B\]; infinite for none.
     window: f64,
-    /// x.
+    /// x, the part of the rate on the way back.
     cross_traffic: f64,
     links: IdVec<LinkId, Wire>,
     /// True if messages have weights of their own.
     weighted: bool,
-    /// The links of the message that starts, and its part on each.
+    /// Links of the message that starts, and its part on each.
     crossed: Vec<u32>,
     parts: Vec<f64>,
-    /// By link: where in `crossed` it is, while a message starts.
+    /// By link: its place in `crossed`, while a message starts.
     places: IdVec<LinkId, u32>,
 }
 
-/// What is known of a link.
+/// Properties of a link.
 #[derive(Clone, Copy, Debug)]
 struct Wire {
-    /// \[B/s\].
+    /// Bandwidth \[B/s\].
     bandwidth: f64,
-    /// \[s\].
+    /// Latency \[s\].
     latency: f64,
-    /// Whether each message has the bandwidth to itself.
+    /// Set if each message has the bandwidth to itself.
     own: bool,
-    /// Whether that holds others back, too.
+    /// Set if the link is a pipe, so that one message stops all others there, too.
     pipe: bool,
 }
 
-/// What a message crosses in all.
+/// Sums over the links of a message.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
-    /// L \[s\].
+    /// L, the sum of latencies \[s\].
     latency: f64,
     /// Sum of S / B(l) \[s\].
     queued: f64,
-    /// The rate that its narrowest shared link lets it have alone \[B/s\].
+    /// Rate that its narrowest shared link allows it alone \[B/s\].
     narrowest: f64,
-    /// The rate that links let it have which it does not share \[B/s\].
+    /// Rate that links allow on which each message has the bandwidth to itself \[B/s\].
     own: f64,
 }
 
-/// Not among the links of the message that starts.
+/// Place of a link that the starting message does not cross.
 const ABSENT: u32 = u32::MAX;
 
 impl FlowsOnTerms {
-    /// Nothing under way on this fabric; `None` where the sharing policy is not defined for flows with terms.
+    /// Creates the transport of this fabric, with nothing under way; `None` if the sharing policy is not
+    /// defined for flows with terms.
     pub fn new(fabric: &Fabric, router: &dyn Router, spec: &FlowSpec, sharing: &SharingSpec) -> Option<Self> {
         Self::metered(fabric, router, spec, sharing, false, |flows| flows)
     }
 }
 
 impl<M: Meter> FlowsOnTerms<M> {
-    /// The same whose flows are looked at by a meter, where messages may have weights of their own.
+    /// Creates the transport under a meter, where messages may have weights of their own (`weighted`).
     pub(super) fn metered(
         fabric: &Fabric,
         router: &dyn Router,
@@ -114,7 +118,7 @@ impl<M: Meter> FlowsOnTerms<M> {
             own.for_each(|id| links[id].pipe = sharing.make_pipe(id.0, factor * links[id].bandwidth));
         }
         Some(Self {
-            // (Other messages' acknowledgements leave a node beside its one message.)
+            // (Not one at a time: acknowledgements of other messages leave a node beside its one message.)
             flows: metered(Flows::shared_by(sharing, &capacities, fabric, router, false)),
             latency_factor: *spec.latency_factor,
             bandwidth_factor: factor,
@@ -130,17 +134,17 @@ impl<M: Meter> FlowsOnTerms<M> {
         })
     }
 
-    /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
+    /// Returns the rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
     pub fn rate(&self, flow: FlowId) -> f64 {
         self.flows.rate(flow)
     }
 
-    /// The link that holds a message back, as of the last [`Transport::settle`], if one does.
+    /// Returns the bottleneck link of a message, as of the last [`Transport::settle`], if there is one.
     pub fn bottleneck(&self, flow: FlowId) -> Option<LinkId> {
         self.flows.bottleneck(flow)
     }
 
-    /// What is known of the links that a message crosses, and its part on each.
+    /// Returns the sums over the links that a message crosses, given its part on each.
     fn extent(&self, crossed: impl Iterator<Item = (LinkId, f64)>) -> Extent {
         let mut extent = Extent { latency: 0.0, queued: 0.0, narrowest: f64::INFINITY, own: f64::INFINITY };
         for (link, part) in crossed {
@@ -153,26 +157,26 @@ impl<M: Meter> FlowsOnTerms<M> {
         extent
     }
 
-    /// The largest rate that the window lets a message of this latency \[s\] have.
+    /// Returns the largest rate that the window allows a message of this latency \[s\].
     fn limit(&self, latency: f64) -> f64 {
         if latency > 0.0 { self.bandwidth_factor * self.window / (2.0 * latency) } else { f64::INFINITY }
     }
 
-    /// Weight and limit of a message.
+    /// Returns weight and limit of a message.
     fn terms(&self, Extent { latency, queued, narrowest, own }: Extent) -> Terms {
         let weight = match self.weights {
             Weights::RoundTrip if latency > 0.0 => 1.0 / (latency + queued),
             Weights::RoundTrip | Weights::Even => 1.0,
         };
         let limit = self.limit(latency).min(own);
-        // A limit that the narrowest link keeps anyway need not be looked at.
+        // A limit that the narrowest link enforces anyway can be dropped.
         Terms { weight, limit: if limit < narrowest { limit } else { f64::INFINITY } }
     }
 
-    /// A message takes this part of its rate on a link, beside what it takes there already.
+    /// Adds `part` to the part of its rate that the starting message takes on a link.
     ///
-    /// Links that never bind are left out: whatever crosses such a link, there or back, takes no less of the link that
-    /// dominates it.
+    /// Links that never bind are left out: a message that crosses such a link, there or back, takes no less
+    /// of the link that dominates it.
     fn cross(&mut self, link: LinkId, part: f64) {
         if self.flows.numbers.get(link).is_none() {
             return;
@@ -222,7 +226,7 @@ impl<M: Meter> Transport for FlowsOnTerms<M> {
         self.links[link].bandwidth = bandwidth;
         let capacity = self.bandwidth_factor * bandwidth;
         match self.links[link] {
-            // (Who holds whom back is told of shared links alone.)
+            // (The meter only needs the capacities of shared links.)
             Wire { pipe: true, .. } => self.flows.sharing.set_capacity(link.0, capacity),
             Wire { own: true, .. } => {}
             _ => self.flows.set_capacity(link, Bandwidth::from_bytes_per_second(capacity)),

@@ -5,10 +5,10 @@ use crate::routing::Router;
 use crate::transport::{Entry, Transport};
 use crate::units::Time;
 
-/// When a message starts \[ps\], from and to which node, and its bytes.
+/// Message: its start \[ps\], source node, destination node and bytes.
 pub type Start = (f64, u32, u32, u64);
 
-/// When each message arrives \[ps\].
+/// Plays messages; returns the arrival time of each \[ps\].
 pub fn play(router: &dyn Router, starts: &[Start], by: &mut dyn Transport) -> Vec<f64> {
     let mut route = Vec::new();
     arrivals(
@@ -23,8 +23,8 @@ pub fn play(router: &dyn Router, starts: &[Start], by: &mut dyn Transport) -> Ve
     )
 }
 
-/// When each of these messages arrives \[ps\], of which `time` tells the start \[ps\] and which `start` puts on their
-/// way.
+/// Plays messages; returns the arrival time of each \[ps\]. `time` gives the start of a message \[ps\], and
+/// `start` starts it.
 pub fn arrivals<T: Transport + ?Sized, M>(
     by: &mut T,
     messages: &[M],

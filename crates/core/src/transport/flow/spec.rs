@@ -1,40 +1,42 @@
-//! `[transport.flow]`: what messages get of links, and on which terms they share them.
+//! `[transport.flow]`: bandwidth, weights and limits of messages as flows.
 
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
 /// `[transport.flow]`; how flows share a link is in `[sharing.*]`.
 ///
-/// By default messages wait for the latencies of their route as they are, get the bandwidth of links as it is, and
-/// weigh the same. The other terms are those of SimGrid's network models, CM02 and LV08.
+/// By default messages wait for the latencies of their route, get the full bandwidth of links, and have equal
+/// weights. The other settings are those of SimGrid's network models, CM02 and LV08.
 #[spec(partial)]
 pub struct FlowSpec {
-    /// A message waits this many times the latency of its route (default 1).
+    /// Factor on the latency of its route that a message waits for (default 1).
     #[serde(skip_serializing_if = "is_one")]
     pub latency_factor: Located<f64>,
-    /// The part of a link's bandwidth that messages get, headers taken off (default 1).
+    /// Part of a link's bandwidth that messages get, without headers (default 1).
     #[serde(skip_serializing_if = "is_one")]
     pub bandwidth_factor: Located<f64>,
-    /// What the rates of messages on a full link are in proportion to (default even).
+    /// Weights of messages: their rates on a full link are in proportion to them (default even).
     #[serde(skip_serializing_if = "Weights::is_even")]
     pub weights: Weights,
     /// Bytes that each link of a route adds to its round-trip time, as time at the link's bandwidth (default 0 B).
     #[serde(skip_serializing_if = "is_nothing")]
     pub weight_size: Located<Bytes>,
-    /// Bytes under way at most: a message is at most as fast as `window / (2 latency)`; without, no limit.
+    /// Largest number of bytes under way: a message is at most as fast as `window / (2 latency)` (default: no
+    /// limit).
     pub window: Option<Located<Bytes>>,
-    /// The part of its rate that a message also takes on each link of the way back, for acknowledgements (default 0).
+    /// Part of its rate that a message also takes on each link of the way back, for acknowledgements (default
+    /// 0).
     #[serde(skip_serializing_if = "is_none")]
     pub cross_traffic: Located<f64>,
 }
 
-/// What the rates of messages on a full link are in proportion to.
+/// Weights of messages: their rates on a full link are in proportion to them.
 #[spec(Copy, Eq, Default)]
 pub enum Weights {
-    /// Nothing: all are the same.
+    /// Equal weights.
     #[default]
     Even,
-    /// One over the latency of their route.
+    /// One over the latency of the route.
     RoundTrip,
 }
 
@@ -70,12 +72,12 @@ impl Default for FlowSpec {
 }
 
 impl FlowSpec {
-    /// Whether it says nothing: links as they are, and all messages weigh the same.
+    /// True if all options have their defaults: full bandwidth of links and equal weights.
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }
 
-    /// What is wrong with it.
+    /// Returns the mistakes in its options.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         let mut wrong = |value: &Located<f64>, is_right: bool, what: &str, wanted: &str, help: &str| {

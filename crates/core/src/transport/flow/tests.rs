@@ -1,4 +1,4 @@
-//! Flows on several paths and on terms of their own, beside plain ones.
+//! Tests of flows on several paths and with terms of their own, against plain flows.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
     (fabric, router)
 }
 
-/// A message: when it starts \[ps\], its route, and its bytes.
+/// Message: its start \[ps\], its route, and its bytes.
 type Start = (f64, Vec<LinkId>, u64);
 
-/// When each message arrives \[ps\]; `start` puts one on its way.
+/// Plays messages; returns the arrival time of each \[ps\]. `start` starts one.
 fn play<T: Transport>(by: &mut T, starts: &[Start], start: impl Fn(&mut T, FlowId, &[LinkId], u64)) -> Vec<f64> {
     arrivals(by, starts, |message| message.0, |by, flow, (_, route, bytes)| start(by, flow, route, *bytes))
 }

@@ -1,4 +1,4 @@
-//! What packets that choose their own ways ask, and what they know.
+//! State of packets that choose their own paths.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::routing::{Path, Router, Start, UnderWay};
 /// No link.
 const NONE: u32 = u32::MAX;
 
-/// What is kept for packets that ask.
+/// State of packets that choose their own paths.
 #[derive(Debug)]
 pub(super) struct Asking {
     router: Arc<dyn Router>,
-    /// By link: packets that wait for it at its switch, are on it, or are in the buffer behind it.
+    /// By link: number of packets that wait for it at its switch, are on it, or are in the buffer behind it.
     known: UnderWay,
-    /// By node: the one link by which packets leave it; [`NONE`] where there are several.
+    /// By node: the one link by which packets leave it; [`NONE`] if there are several.
     pub(super) only: Vec<u32>,
-    /// By link: where it starts and ends.
+    /// By link: its start and its end.
     ends: Vec<Option<(VertexId, VertexId)>>,
-    /// By flow.
+    /// Messages by flow.
     pub(super) messages: Vec<Asked>,
     pub(super) slots: Vec<Slot>,
     pub(super) free: Vec<u32>,
@@ -28,33 +28,33 @@ pub(super) struct Asking {
     pub(super) path: Path,
 }
 
-/// A message whose packets ask.
+/// Message whose packets choose their own paths.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     pub(super) start: Option<Start>,
-    /// Packets that have a slot, or had one.
+    /// Number of packets that have a slot, or had one.
     pub(super) entered: u64,
-    /// Packets that have not left their source.
+    /// Number of packets that have not left their source.
     pub(super) to_leave: u64,
-    /// Packets that have not arrived.
+    /// Number of packets that have not arrived.
     pub(super) to_arrive: u64,
-    /// Links that packets have crossed, with the bytes of each; a link may come several times.
+    /// Links that packets have crossed, with the bytes of each packet; a link may occur several times.
     pub(super) carried: Vec<(u32, u64)>,
 }
 
-/// The route of a packet.
+/// Slot that holds the route of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slot {
     pub(super) flow: u32,
-    /// Which packet of its message.
+    /// Index of the packet in its message.
     pub(super) number: u64,
 }
 
-/// Entries of [`Asked::carried`] at least, before those of one link are put together.
+/// Smallest number of entries in [`Asked::carried`] at which those of one link are merged.
 pub(super) const MERGE_FROM: usize = 256;
 
 impl Asking {
-    /// Nothing under way; `None` where the rule has one route for each pair.
+    /// Creates the state with nothing under way; `None` if the rule has one route for each pair.
     pub(super) fn new(fabric: &Fabric, router: &Arc<dyn Router>) -> Option<Box<Self>> {
         router.choice()?;
         let mut only = vec![NONE; fabric.nodes() as usize];
@@ -81,21 +81,21 @@ impl Asking {
         self.slots[slot as usize].flow
     }
 
-    /// A packet waits for a link from now on, or does no more.
+    /// Adds to the number of packets that wait for a link.
     #[inline]
     pub(super) fn count(&mut self, link: u32, by: i32) {
         let known = &mut self.known[LinkId(link)];
         *known = known.wrapping_add_signed(by);
     }
 
-    /// Has the rule write the way of a packet to `path`, as one path; returns whether it asks again behind its first
-    /// link.
+    /// Has the rule write the path of a packet to `path`, as one path; returns true if the packet asks again
+    /// behind its first link.
     pub(super) fn choose(&mut self, slot: u32, over: Option<LinkId>, hop: u64) -> bool {
         let Slot { flow, number } = self.slots[slot as usize];
         let (Some(choice), Some(start)) = (self.router.choice(), self.messages[flow as usize].start) else {
             return false;
         };
-        // Draws of its own for each packet, each time that it asks.
+        // Each packet has its own random draws each time that it asks.
         let MessageId { src, index } = start.message;
         let index = self.draws.two(u64::from(index) | hop << 32, number) as u32;
         let start = Start { message: MessageId { src, index }, ..start };
@@ -109,11 +109,11 @@ impl Asking {
         false
     }
 
-    /// Draws one path of several from this vertex, link by link with the parts as weights.
+    /// Draws one of several paths from this vertex, link by link, with the parts as weights.
     fn draw_path(&mut self, from: VertexId, key: u64) {
         let path = std::mem::take(&mut self.path);
         let (mut at, mut draws) = (from, 0);
-        // A way that is drawn from more than shortest ones may come by twice, but not for ever.
+        // A path that is drawn from longer ones may pass a switch twice, but not for ever.
         while draws < 16 * path.links.len() as u64 {
             let out: Vec<(LinkId, VertexId, f64)> = path
                 .links
@@ -140,14 +140,14 @@ impl Asking {
 
 #[cfg(test)]
 impl Asking {
-    /// No packet waits for anything, and every slot is free.
+    /// Asserts that no packet waits for anything, and every slot is free.
     pub(super) fn assert_idle(&self) {
         assert!(self.known.iter().all(|&packets| packets == 0), "{:?}", self.known);
         assert_eq!(self.free.len(), self.slots.len());
     }
 }
 
-/// Makes one entry of those that a link has.
+/// Merges the entries of each link into one.
 pub(super) fn merge(carried: &mut Vec<(u32, u64)>) {
     carried.sort_unstable();
     carried.dedup_by(|next, first| {

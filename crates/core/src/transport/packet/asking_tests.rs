@@ -1,4 +1,4 @@
-//! Packets that choose their own ways: that all of them arrive, when, and over what.
+//! Tests of packets that choose their own paths: all of them arrive, at the right time, over valid paths.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ fn under_every_rule_on_every_family_all_packets_arrive_once_with_their_bytes() {
     for (family, text) in FAMILIES.iter().enumerate() {
         let fabric = fabric(text);
         let nodes = fabric.nodes();
-        // Everybody sends to three others at once.
+        // Each node sends to three others at once.
         let messages: Vec<Message> = (0..nodes)
             .flat_map(|src| [1, nodes / 2, nodes - 1].map(|far| (src, (src + far.max(1)) % nodes, 6_000, 0.0)))
             .collect();
@@ -44,13 +44,13 @@ fn under_every_rule_on_every_family_all_packets_arrive_once_with_their_bytes() {
                 hops += way.parts.iter().sum::<f64>() * bytes as f64 / 1500.0;
             }
             assert_eq!(played.packets.facts().packet_hops, Some(hops.round() as u64), "{text} on {fabric}");
-            // The same again.
+            // A second run gives the same arrivals.
             assert_eq!(play(&fabric, &router, &spec, &messages).arrivals, played.arrivals, "{text} on {fabric}");
         }
     }
 }
 
-/// Without classes the same loads do deadlock, so that they say something of the classes.
+/// The same loads deadlock without classes, so the test of classes means something.
 #[test]
 fn in_one_channel_packets_block_each_other_for_ever() {
     let bare = spec("model = \"iq\"\nbuffer = 1\ndeadlock-avoidance = \"none\"");
@@ -75,11 +75,11 @@ fn in_one_channel_packets_block_each_other_for_ever() {
     // Dragonfly, slim fly, hyperx, torus; under detours all but a crossbar.
     let deadlocks = |family: usize| deadlocked.iter().any(|(known, _)| *known == family);
     assert!([0, 4, 7, 15].into_iter().all(deadlocks) && !deadlocks(20), "{deadlocked:?}");
-    // Shortest ways on fat-trees form no circles.
+    // Shortest paths on fat-trees form no circles.
     assert!([13, 14].iter().all(|&family| !deadlocked.contains(&(family, "minimal = {}"))), "{deadlocked:?}");
 }
 
-/// What leaves the source comes to the destination, and nothing is lost on the way.
+/// Asserts that everything that leaves the source comes to the destination, and nothing is lost on the way.
 #[track_caller]
 fn check_way(fabric: &Fabric, src: u32, dst: u32, way: &Path) {
     let mut balance: BTreeMap<VertexId, f64> = BTreeMap::from([(VertexId(src), -1.0), (VertexId(dst), 1.0)]);
@@ -91,7 +91,7 @@ fn check_way(fabric: &Fabric, src: u32, dst: u32, way: &Path) {
     assert!(balance.values().all(|left| left.abs() < 1e-9), "{src} to {dst} on {fabric}: {balance:?}");
 }
 
-/// One packet over h links: `h s / c` stored and forwarded, `s / c + (h - 1) head` cut through.
+/// One packet over h links takes `h s / c` stored and forwarded, `s / c + (h - 1) head` cut through.
 #[test]
 fn a_packet_alone_takes_the_time_of_its_own_way() {
     let fabric = fabric("dragonfly = { p = 2, a = 4, h = 2, bandwidth = \"1 GB/s\", latency = \"100 ns\" }");
@@ -115,8 +115,8 @@ fn a_packet_alone_takes_the_time_of_its_own_way() {
     assert!(lengths.iter().any(|&length| length > 5), "{lengths:?}");
 }
 
-/// Between two leaves of a fat-tree there are four ways of four links: packets of one message spread over them and
-/// still leave their source one after another, so that the message takes as long as over one way.
+/// Between two leaves of a fat-tree there are four paths of four links. Packets of one message spread over
+/// them and still leave their source one after another, so the message takes as long as over one path.
 #[test]
 fn a_message_alone_that_is_sprayed_takes_as_long_as_over_one_way() {
     let fabric = fabric("fat-tree = { down = [4, 4], up = [1, 4], bandwidth = \"1 GB/s\" }");
@@ -128,7 +128,7 @@ fn a_message_alone_that_is_sprayed_takes_as_long_as_over_one_way() {
     }
 }
 
-/// Every node sends to the next group: the minimal way has one cable between two groups for eight nodes.
+/// Every node sends to the next group: the minimal path has one cable between two groups for eight nodes.
 #[test]
 fn ugal_beats_minimal_when_groups_send_to_the_next_group() {
     let fabric = fabric("dragonfly = { p = 2, a = 4, h = 2, bandwidth = \"1 GB/s\", arrangement = \"palmtree\" }");
@@ -147,7 +147,8 @@ fn ugal_beats_minimal_when_groups_send_to_the_next_group() {
     }
 }
 
-/// On all messages at once with empty queues elsewhere a rule takes shortest paths, whatever its threshold.
+/// With all messages at once and empty queues elsewhere, a large threshold makes the rule take shortest
+/// paths.
 #[test]
 fn a_large_threshold_keeps_packets_on_shortest_ways() {
     let fabric = fabric("slim-fly = { q = 5, p = 2, bandwidth = \"1 GB/s\" }");
@@ -162,7 +163,7 @@ fn a_large_threshold_keeps_packets_on_shortest_ways() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// On a tree there is one way, and packets that ask for it are the same as those that do not, to the last tick.
+    /// On a tree there is one path, and packets that ask for it equal packets that do not, to the last tick.
     #[test]
     fn packets_that_ask_for_the_only_way_are_as_fast_as_others(
         parents in proptest::collection::vec(0u32..100, 1..6),
@@ -180,7 +181,8 @@ proptest! {
         prop_assert_eq!(others.packets.facts().ports, asking.packets.facts().ports);
     }
 
-    /// Channels that are there from the start change nothing against those that come when they are needed.
+    /// Channels that exist from the start give the same result as channels that are added when they are
+    /// needed.
     #[test]
     fn channels_that_nobody_uses_change_nothing(
         family in 0..FAMILIES.len(),

@@ -1,4 +1,4 @@
-//! Virtual channels: that no packets can wait for each other in a circle, on any family under any rule.
+//! Tests of virtual channels: no packets can wait for each other in a circle, on any family under any rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::rng::Stream;
 use crate::routing::{Path, Router, Start, Steps};
 
-/// A link and a class.
+/// Link and class.
 type Channel = (u32, u32);
 
-/// A member of each family, small enough for all pairs.
+/// Members of each family, small enough for all pairs.
 pub(super) const FAMILIES: [&str; 21] = [
     "dragonfly = { p = 2, a = 4, h = 2, bandwidth = \"1 GB/s\" }",
     "dragonfly = { p = 1, a = 3, h = 2, g = 4, bandwidth = \"1 GB/s\", arrangement = \"random\" }",
@@ -41,7 +41,7 @@ pub(super) const FAMILIES: [&str; 21] = [
     "crossbar = { nodes = 6, bandwidth = \"1 GB/s\" }",
 ];
 
-/// All rules that packets can follow; some do not fit some families.
+/// Rules that packets can follow; some do not fit some families.
 pub(super) const RULES: [&str; 20] = [
     "family = {}",
     "d-mod-k = {}",
@@ -65,7 +65,7 @@ pub(super) const RULES: [&str; 20] = [
     "min-adaptive = {}",
 ];
 
-/// Each fabric with each rule that fits it.
+/// Returns each fabric with each rule that fits it.
 pub(super) fn combinations() -> impl Iterator<Item = (Arc<Fabric>, &'static str, Arc<dyn Router>)> {
     FAMILIES.into_iter().flat_map(|family| {
         let fabric = fabric(family);
@@ -73,7 +73,8 @@ pub(super) fn combinations() -> impl Iterator<Item = (Arc<Fabric>, &'static str,
     })
 }
 
-/// All steps of packets from channel to channel, and how many classes there are; without classes all are the first.
+/// Returns all steps of packets from channel to channel, and the number of classes; without classes all are
+/// the first.
 fn steps(fabric: &Fabric, router: &dyn Router, with_classes: bool) -> (BTreeSet<(Channel, Channel)>, u32) {
     let mut edges = BTreeSet::new();
     let ranks = Steps::ranks(router, fabric);
@@ -86,7 +87,7 @@ fn steps(fabric: &Fabric, router: &dyn Router, with_classes: bool) -> (BTreeSet<
     (edges, needed)
 }
 
-/// Whether channels wait for each other in a circle.
+/// True if channels wait for each other in a circle.
 fn has_circle(edges: &BTreeSet<(Channel, Channel)>) -> bool {
     let mut graph = DiGraph::<(), ()>::new();
     let mut numbers = BTreeMap::new();
@@ -101,7 +102,7 @@ fn has_circle(edges: &BTreeSet<(Channel, Channel)>) -> bool {
 fn channels_never_wait_in_a_circle_whatever_the_rule_and_the_family() {
     let mut seen = 0;
     for (fabric, text, router) in combinations() {
-        // On the rings of a torus packets in dimension order leave bubbles instead.
+        // On the rings of a torus, packets in dimension order leave bubbles instead.
         if text.starts_with("dimension") && !fabric.family().rings().is_empty() {
             continue;
         }
@@ -112,7 +113,7 @@ fn channels_never_wait_in_a_circle_whatever_the_rule_and_the_family() {
     assert!(seen > 200, "{seen}");
 }
 
-/// A ring of four or more has circles in one class, and so have two-hop routes on a slim fly.
+/// A ring of four or more links has circles in one class, and so have two-hop routes on a slim fly.
 #[test]
 fn the_search_for_circles_finds_them_where_there_is_one_class() {
     let one_class = |family: &str, text: &str| {
@@ -127,8 +128,8 @@ fn the_search_for_circles_finds_them_where_there_is_one_class() {
     assert!(!one_class("mesh = { dims = [5, 5], bandwidth = \"1 GB/s\" }", "dimension-order = {}"));
 }
 
-/// Trees and dimension order ascend all the way; a dragonfly's route descends once for each further group; others once
-/// for each further link.
+/// Trees and dimension order ascend all the way. A route of a dragonfly descends once for each further group,
+/// other routes once for each further link.
 #[test]
 fn as_many_classes_are_needed_as_routes_descend() {
     let needed = |family: usize, text: &str| {
@@ -140,7 +141,7 @@ fn as_many_classes_are_needed_as_routes_descend() {
         (0, "minimal = {}", 2),
         // Local, global, local, global, local.
         (0, "valiant-groups = {}", 3),
-        // One more local link to the intermediate, in a class of its own.
+        // One more local link to the intermediate switch, in a class of its own.
         (0, "valiant-switches = {}", 4),
         // Two local links at the source.
         (0, "progressive = {}", 4),
@@ -165,7 +166,7 @@ fn as_many_classes_are_needed_as_routes_descend() {
     }
 }
 
-/// What packets really do, whatever is in the queues, is among the steps that are free of circles.
+/// Real paths of packets, under any state of the queues, are among the steps that are free of circles.
 #[test]
 fn every_way_of_a_packet_is_among_the_steps() {
     let mut stream = Stream::new(7, "loads");

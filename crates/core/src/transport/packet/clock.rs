@@ -1,33 +1,33 @@
-//! Integer time: a tick so fine that the times of packets are whole numbers of it.
+//! Integer time: a tick so fine that the times of packets are whole numbers of ticks.
 
 use crate::fabric::Fabric;
 use crate::units::{Bandwidth, Time};
 
-/// Ticks in a picosecond at most, for times to stay exact where capacities do not divide.
+/// Largest number of ticks in a picosecond, for exact times where capacities do not divide.
 const FINEST: u64 = 4096;
-/// Ticks in a picosecond where no tick makes all times whole: a femtosecond.
+/// Ticks in a picosecond if no tick makes all times whole: a femtosecond.
 const ROUNDED: u64 = 1000;
-/// The longest time of a packet on a link \[ticks\], where a coarser tick can help it: a million of them can follow
-/// each other before 64 bits are full.
+/// Longest time of a packet on a link \[ticks\] without a coarser tick: a million of them can follow each
+/// other before 64 bits are full.
 const LONGEST: f64 = (1u64 << 44) as f64;
 
 /// Picoseconds in a second.
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// The tick of a fabric.
+/// Tick of a fabric.
 ///
-/// A byte takes `1e12 / c` \[ps\] on a link of capacity c \[B/s\]. Where all capacities are whole, the tick is
-/// `1 ps / lcm over links of c / gcd(c, 1e12)`: then the time of every packet is a whole number of ticks, and sums of
-/// them are exact. Where that would be finer than 1/4096 ps, or a capacity is no whole number, it is 1 fs, and the time
-/// of each packet on each link is rounded to the nearest. Latencies are rounded to the nearest tick, starts up to the
-/// next.
+/// A byte takes `1e12 / c` \[ps\] on a link of capacity c \[B/s\]. If all capacities are whole, the tick is
+/// `1 ps / lcm over links of c / gcd(c, 1e12)`: then the time of every packet is a whole number of ticks, and
+/// sums of them are exact. If that would be finer than 1/4096 ps, or a capacity is not whole, the tick is 1
+/// fs, and the time of each packet on each link is rounded to the nearest tick. Latencies are rounded to the
+/// nearest tick, starts up to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     ticks_per_ps: u64,
 }
 
 impl Clock {
-    /// The tick for this fabric and packets of so many bytes.
+    /// Chooses the tick for this fabric and packets of `packet_bytes` bytes.
     pub(super) fn new(fabric: &Fabric, packet_bytes: u64) -> Self {
         let exact = fabric.shared_capacities().into_iter().try_fold(1, |ticks, capacity| {
             if capacity.fract() != 0.0 || !(1.0..9.0e15).contains(&capacity) {
@@ -44,34 +44,34 @@ impl Clock {
         Self { ticks_per_ps: if longest * wanted as f64 > LONGEST { 1 } else { wanted } }
     }
 
-    /// Ticks that a byte takes at this bandwidth.
+    /// Returns the ticks that a byte takes at this bandwidth.
     pub(super) fn per_byte(self, capacity: Bandwidth) -> f64 {
         // One rounding only: exact where the quotient is a whole number.
         (PS_PER_S as f64 * self.ticks_per_ps as f64) / capacity.bytes_per_second()
     }
 
-    /// The nearest tick to a span of time.
+    /// Converts a span of time to the nearest tick.
     pub(super) fn span(self, time: Time) -> u64 {
         rounded(time.ps() * self.ticks_per_ps as f64)
     }
 
-    /// The first tick that is not before this time.
+    /// Returns the first tick that is not before this time.
     pub(super) fn at_or_after(self, time: Time) -> u64 {
         (time.ps() * self.ticks_per_ps as f64).ceil() as u64
     }
 
-    /// The last tick that is not after this time.
+    /// Returns the last tick that is not after this time.
     pub(super) fn at_or_before(self, time: Time) -> u64 {
         (time.ps() * self.ticks_per_ps as f64).floor() as u64
     }
 
-    /// The time of a tick.
+    /// Returns the time of a tick.
     pub(super) fn time(self, tick: u64) -> Time {
         Time::from_ps(tick as f64 / self.ticks_per_ps as f64)
     }
 }
 
-/// The nearest whole number.
+/// Returns the nearest whole number.
 pub(super) fn rounded(value: f64) -> u64 {
     (value + 0.5) as u64
 }

@@ -1,4 +1,4 @@
-//! Fair queues for packets that choose their own ways.
+//! Fair queues for packets that choose their own paths.
 
 use rustc_hash::FxHashMap;
 
@@ -9,44 +9,44 @@ use super::turn::Port;
 use super::wheel::Event;
 use crate::transport::Gridlock;
 
-/// [`FairQueues`](super::fq::FairQueues) where the packets of a message may go different ways.
+/// [`FairQueues`](super::fq::FairQueues) for packets of a message that may take different paths.
 ///
-/// A queue is that of a message at a link, at so many hops from its source. A packet may be sent over a link if fewer
-/// than K packets of its message that came over that link, from that queue, wait behind it. So a packet waits for room
-/// that packets further on will leave, never in a circle; and where all packets go one way this is the same, to the
-/// last tick, as queues by message and hop.
+/// A queue holds packets of one message at one link that are the same number of hops from their source. A
+/// packet may be sent over a link if fewer than K packets of its message, sent over that link from the same
+/// queue, wait behind it. So a packet waits for room that packets further on will leave, never in a circle.
+/// If all packets take one path, the result equals that of queues by message and hop to the last tick.
 #[derive(Debug)]
 pub(super) struct FairPackets {
     ports: Vec<Port>,
     queues: Vec<Queue>,
     free: Vec<u32>,
-    /// By message, hop and link.
+    /// Number of each queue, by message, hop and link.
     numbers: FxHashMap<(u32, u32, u32), u32>,
     packets: Pool,
     /// By packet: the queue from which it came last.
     origins: Vec<u32>,
-    /// By message: the bytes of packets at its source that have not been made.
+    /// By message: bytes at its source that are not in packets yet.
     left: Vec<u64>,
     room: u32,
-    /// Messages that have not arrived.
+    /// Number of messages that have not arrived.
     under_way: u64,
-    /// Places a route: see [`Net::stride`].
+    /// Number of places of a route: see [`Net::stride`].
     stride: usize,
 }
 
-/// The packets of a message that wait for a link.
+/// Packets of a message that wait for a link.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
     key: (u32, u32, u32),
     head: u32,
     tail: u32,
-    /// Packets that wait here; at a source, all that have not left.
+    /// Number of packets that wait here; at a source, all that have not left.
     waiting: u64,
-    /// Packets that were sent from here and have not left the next hop.
+    /// Number of packets that were sent from here and have not left the next hop.
     ahead: u32,
-    /// The queue behind it in the turn of the link.
+    /// Queue behind it in the turn of the link.
     next: u32,
-    /// Whether it has a place in the turn.
+    /// Set if it has a place in the turn.
     queued: bool,
 }
 
@@ -73,7 +73,7 @@ impl FairPackets {
         }
     }
 
-    /// The queue of a message at a link.
+    /// Returns the queue of a message at a link, which it creates if necessary.
     fn queue(&mut self, key: (u32, u32, u32)) -> u32 {
         let (queues, free) = (&mut self.queues, &mut self.free);
         *self.numbers.entry(key).or_insert_with(|| {
@@ -91,7 +91,7 @@ impl FairPackets {
         })
     }
 
-    /// Forgets a queue that nothing belongs to any more.
+    /// Removes a queue without packets and without a place in the turn.
     fn tidy(&mut self, number: u32) {
         let queue = &self.queues[number as usize];
         if queue.waiting == 0 && queue.ahead == 0 && !queue.queued {
@@ -124,7 +124,8 @@ impl FairPackets {
     /// Gives a queue its place in the turn of its link, if it has a packet that may go.
     fn line_up(&mut self, net: &Net, number: u32) {
         let queue = &self.queues[number as usize];
-        // Behind the last hop there is room without end; packets of one queue that have not been made ask behind it.
+        // Behind the last hop, room is unlimited. Packets that have not been made yet ask behind the first
+        // hop.
         let ends = queue.head != NONE && net.link(self.packets.at(queue.head).place + 1) == NONE;
         if queue.queued || queue.waiting == 0 || (!ends && queue.ahead >= self.room) {
             return;
@@ -138,7 +139,7 @@ impl FairPackets {
         }
     }
 
-    /// The same, and has the link start if it stands still.
+    /// Gives a queue its place in the turn of its link, and starts the link if it stands still.
     fn push_on(&mut self, net: &mut Net, number: u32) {
         self.line_up(net, number);
         let link = self.queues[number as usize].key.2;
@@ -147,7 +148,7 @@ impl FairPackets {
         }
     }
 
-    /// A link that is free goes on; what that makes room for may let the link before it go on, and so on.
+    /// Starts a free link. The room that this makes may let the link before it send, and so on.
     fn go_on(&mut self, net: &mut Net, link: u32) {
         let mut free = self.send(net, link);
         while let Some(link) = free {
@@ -155,7 +156,7 @@ impl FairPackets {
         }
     }
 
-    /// The first packet of a queue; at a source it is made now.
+    /// Takes the first packet of a queue; at a source the packet is made now.
     fn take(&mut self, net: &mut Net, number: u32) -> u32 {
         let queue = &mut self.queues[number as usize];
         queue.queued = false;
@@ -175,8 +176,8 @@ impl FairPackets {
         self.add(Packet { place, next: NONE, bytes, last, lane: 0 })
     }
 
-    /// A link that is free sends the packet whose turn it is, if there is one. Returns the link that now has room for
-    /// what it stood still with.
+    /// Sends the packet whose turn it is over a free link, if there is one. Returns the link that stood still
+    /// for lack of the room that this makes.
     fn send(&mut self, net: &mut Net, link: u32) -> Option<u32> {
         let port = &mut self.ports[link as usize];
         if !port.goes_on(net.now) {
@@ -218,7 +219,7 @@ impl FairPackets {
         self.ports[before as usize].may_go_on().then_some(before)
     }
 
-    /// A packet has crossed a link; returns whether its message has arrived.
+    /// Handles a packet that has crossed a link; returns true if its message has arrived.
     fn hand_on(&mut self, net: &mut Net, packet: u32) -> bool {
         net.hops += 1;
         let crossed = self.packets.get(packet);
@@ -262,7 +263,7 @@ impl Switching for FairPackets {
             self.queues[number as usize].waiting = bytes.div_ceil(u64::from(net.packet_bytes));
             return self.push_on(net, number);
         }
-        // Several links to leave by: each packet chooses now.
+        // The node has several links: each packet chooses now.
         let mut left = bytes;
         while left > 0 {
             let place = net.enter(flow);
@@ -285,7 +286,7 @@ impl Switching for FairPackets {
         let place = self.packets.at(packet).place;
         let first = net.is_first(place);
         self.go_on(net, link);
-        // The place may have moved: a packet that was made meanwhile may have asked.
+        // The place may have moved, because a packet made meanwhile may have asked.
         let place = self.packets.at(packet).place;
         let departed = first && net.packet_departed(place);
         let arrived = net.links[link as usize].latency == 0 && self.hand_on(net, packet);
@@ -297,7 +298,7 @@ impl Switching for FairPackets {
     }
 
     fn gridlock(&self, net: &Net) -> Option<Gridlock> {
-        // Room at a hop is made by packets that are further on, whatever their way: none waits for ever.
+        // Packets further on make room at a hop, whatever their path: none waits for ever.
         let at = net.clock.time(net.now);
         (self.under_way > 0).then(|| Gridlock { at, packets: self.under_way, cycle: Vec::new() })
     }

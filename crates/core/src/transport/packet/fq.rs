@@ -1,4 +1,5 @@
-//! Fair queues: each link serves the messages that wait for it in turn, and none has more than a few packets at a hop.
+//! Fair queues: each link serves its waiting messages in turn, and no message has more than a few packets at
+//! a hop.
 
 use super::net::{NONE, Net};
 use super::spec::PacketSpec;
@@ -9,54 +10,55 @@ use crate::transport::Gridlock;
 
 /// Output queues, one for each message and hop, served round robin, with room for K packets each.
 ///
-/// A packet of a message may be sent over a link if fewer than K packets of the message wait at the next hop, those on
-/// their way there counted, the one that is being sent on not. A link that has sent a packet takes the next one from
-/// the message that has waited longest for its turn. So messages that share a link get equal parts of it, one that is
-/// held back elsewhere leaves its part to the others, and what is held back waits at its source: with small packets
-/// this is max-min fairness, which is why this model is the packet counterpart of max-min flows. With K = 1 a message
-/// alone runs at full speed where links are equally fast: one packet comes while the one before leaves. The second one
-/// is what keeps a link busy while turns shift.
+/// A packet of a message may be sent over a link if fewer than K packets of the message wait at the next hop.
+/// Packets on their way there count; the one that is being sent on does not. A link that has sent a packet
+/// takes the next one from the message that has waited longest for its turn. So messages that share a link
+/// get equal parts of it. A message that is held back elsewhere leaves its part to the others, and its
+/// packets wait at its source. With small packets this is max-min fairness, so this model is the packet
+/// counterpart of max-min flows. With K = 1 a message alone runs at full speed where links are equally fast:
+/// one packet comes while the previous one leaves. The second packet keeps a link busy while turns shift.
 ///
-/// Packets of a message keep their order and are all alike but the last, so none is kept as such: a queue is a count.
+/// Packets of a message keep their order and are all alike but the last, so none is stored: a queue is a
+/// count.
 #[derive(Debug)]
 pub(super) struct FairQueues {
     ports: Vec<Port>,
-    /// By place, which is message and hop, laid out like the routes.
+    /// Queues by place, which stands for message and hop, laid out like the routes.
     queues: Vec<Queue>,
-    /// Places a message, a power of two.
+    /// Number of places of a message, a power of two.
     stride: usize,
     messages: Vec<MessageProgress>,
-    /// K.
+    /// K, the room of a queue in packets.
     room: u32,
-    /// Messages that have not arrived.
+    /// Number of messages that have not arrived.
     under_way: u64,
 }
 
-/// The packets of one message at one hop; the last one, behind its route, has room without end.
+/// Packets of one message at one hop; the last queue, behind the route, has unlimited room.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// Packets that have not started to cross the link.
+    /// Number of packets that have not started to cross the link.
     left: u64,
-    /// Packets that wait here; at the source, 1 while there are any.
+    /// Number of packets that wait here; at the source, 1 while there are any.
     waiting: u32,
-    /// How many more may wait here or be on their way here.
+    /// Number of further packets that may wait here or be on their way here.
     room: u32,
-    /// The queue behind it in the turn of the link, [`NONE`] for the last one; [`IDLE`] where it has no place in the
+    /// Queue behind it in the turn of the link, [`NONE`] for the last one; [`IDLE`] if it has no place in the
     /// turn.
     next: u32,
-    /// The link that they wait for, [`NONE`] where they have arrived.
+    /// Link that they wait for, [`NONE`] if they have arrived.
     link: u32,
 }
 
-/// Not in the turn of a link.
+/// Value of `next` for a queue that has no place in the turn of a link.
 const IDLE: u32 = u32::MAX - 1;
 
-/// How far a message is.
+/// Progress of a message.
 #[derive(Clone, Copy, Debug, Default)]
 struct MessageProgress {
-    /// Its packets that have not arrived.
+    /// Number of its packets that have not arrived.
     left: u64,
-    /// The size of the last one \[B\].
+    /// Size of the last packet \[B\].
     last_bytes: u32,
 }
 
@@ -72,7 +74,7 @@ impl FairQueues {
         }
     }
 
-    /// Makes places for the hops of this message of so many packets, as the routes are laid out now.
+    /// Creates the queues for the hops of a message of `packets` packets, as the routes are laid out now.
     fn lay_out(&mut self, net: &mut Net, flow: u32, packets: u64) {
         let none = Queue { left: 0, waiting: 0, room: 0, next: IDLE, link: NONE };
         if self.stride != net.stride {
@@ -121,7 +123,7 @@ impl FairQueues {
         link
     }
 
-    /// The same, and has the link start if it stands still.
+    /// Gives a queue its place in the turn of its link, and starts the link if it stands still.
     #[inline(always)]
     fn push_on(&mut self, net: &mut Net, place: usize) {
         let link = self.line_up(place);
@@ -130,7 +132,7 @@ impl FairQueues {
         }
     }
 
-    /// A link that is free goes on; what that makes room for may let the link before it go on, and so on.
+    /// Starts a free link. The room that this makes may let the link before it send, and so on.
     #[inline]
     fn go_on(&mut self, net: &mut Net, link: u32) {
         let mut free = self.send(net, link);
@@ -139,8 +141,8 @@ impl FairQueues {
         }
     }
 
-    /// A link that is free sends the packet whose turn it is, if there is one. Returns the link that now has room for
-    /// what it stood still with.
+    /// Sends the packet whose turn it is over a free link, if there is one. Returns the link that stood still
+    /// for lack of the room that this makes.
     #[inline]
     fn send(&mut self, net: &mut Net, link: u32) -> Option<u32> {
         let port = &mut self.ports[link as usize];
@@ -179,7 +181,7 @@ impl FairQueues {
         self.ports[before as usize].may_go_on().then_some(before)
     }
 
-    /// A packet has crossed the link of this place; returns whether its message has arrived.
+    /// Handles a packet that has crossed the link of this place; returns true if its message has arrived.
     #[inline]
     fn hand_on(&mut self, net: &mut Net, place: usize) -> bool {
         net.hops += 1;
@@ -236,7 +238,8 @@ impl Switching for FairQueues {
     }
 
     fn gridlock(&self, net: &Net) -> Option<Gridlock> {
-        // A message waits for room that only its own packets take, and those in front can go: none waits for ever.
+        // A message waits for room that only its own packets take, and those in front can move: none waits
+        // for ever.
         let at = net.clock.time(net.now);
         (self.under_way > 0).then(|| Gridlock { at, packets: self.under_way, cycle: Vec::new() })
     }

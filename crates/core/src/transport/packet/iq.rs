@@ -14,55 +14,58 @@ use crate::ids::{Id, LinkId, VertexId};
 use crate::routing::Router;
 use crate::transport::{Channel, Gridlock};
 
-/// The port is a source, not the buffer of a link.
+/// Value of [`Port::link`] for a source, which is not the buffer of a link.
 const SOURCE: u32 = u32::MAX;
 
 /// Switches with a buffer of B packets at each input port and virtual channel.
 ///
-/// A link may send a packet only if the buffer at its other end has room for it (credits, which come back at once when
-/// the last byte has left the buffer). With one queue a buffer, only the first packet of each may go, so one that waits
-/// holds back those behind it although their links may be free: head-of-line blocking. With virtual output queues each
-/// output has a queue of its own in every buffer, and a buffer may serve several outputs at once.
+/// A link may send a packet only if the buffer at its other end has room for it. (Credits come back as soon
+/// as the last byte has left the buffer.) With one queue a buffer, only the first packet of each buffer may
+/// go. If it waits, it holds back those behind it although their links may be free: head-of-line blocking.
+/// With virtual output queues each output has a queue of its own in every buffer, and a buffer may serve
+/// several outputs at once.
 ///
-/// A link that is free is granted to one of the packets that want it and have room ahead: inputs in turn, or by arrival
-/// at this switch, or by age of the message. A grant is for a whole packet. What has arrived at its node leaves the
-/// network at once.
+/// A free link is granted to one of the packets that want it and have room ahead: inputs in turn, or by
+/// arrival at this switch, or by age of the message. A grant is for a whole packet. Packets that have arrived
+/// at their node leave the network at once.
 ///
-/// With *cut-through* (`head-latency` h) a packet takes part in the next arbitration when its first byte is there, h
-/// after it was sent; its buffer has room for all of it before it starts (virtual cut-through).
+/// With *cut-through* (`head-latency` h) a packet takes part in the next arbitration when its first byte has
+/// arrived, h after it was sent. The buffer ahead has room for all of it before it starts (virtual
+/// cut-through).
 ///
-/// Packets could wait for each other in a circle. *Classes*: a packet changes to the next virtual channel wherever its
-/// route does not ascend in the order of links that the rule or the family knows; then channels are only waited for in
-/// the order of (class, rank), which has no circle. A link has as many channels as the routes so far have needed; one
-/// that nobody uses changes nothing. On the rings of a torus two other ways do with fewer. *Local bubble*: a packet
-/// that enters a ring, from its source or from another dimension, must leave room for one more behind it. *Dateline*:
-/// two virtual channels; a packet starts a ring in the first and goes on in the second from the link on that closes the
-/// ring. *Turn*: the same two, but a packet that will cross that link is in the second one all along the ring.
+/// Packets could wait for each other in a circle. *Classes*: a packet changes to the next virtual channel
+/// wherever its route does not ascend in the order of links that the rule or the family knows. Then channels
+/// are only waited for in the order of (class, rank), which has no circle. A link has as many channels as the
+/// routes so far have needed; an unused channel changes nothing. On the rings of a torus other ways need
+/// fewer channels. *Local bubble*: a packet that enters a ring, from its source or from another dimension,
+/// must leave room for one more behind it. *Dateline*: of two virtual channels, a packet starts a ring in the
+/// first and continues in the second from the link on that closes the ring. *Turn*: the same two, but a
+/// packet that will cross that link is in the second one all along the ring.
 ///
-/// With unlimited virtual output queues and arrival order this is the same as output queues, to the last tick: the
+/// With unlimited virtual output queues and arrival order this equals output queues to the last tick: the
 /// events are the same and come in the same order.
 ///
 /// `ASKS`: packets have routes of their own, and ask the rule for them.
 ///
-/// Source: W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", 2004, chapters 13, 14, 17;
-/// local bubble: V. Puente et al., "The adaptive bubble router", JPDC 61 (2001).
+/// Source: W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", 2004, chapters 13,
+/// 14, 17; local bubble: V. Puente et al., "The adaptive bubble router", JPDC 61 (2001).
 #[derive(Debug)]
 pub(super) struct InputQueues<const ASKS: bool> {
-    /// Virtual channels of a link.
+    /// Number of virtual channels of a link.
     lanes: u32,
-    /// How packets change between them.
+    /// Rule by which packets change between them.
     change: Lanes,
-    /// Whether each output has a queue of its own at every input.
+    /// Set if each output has a queue of its own at every input.
     virtual_outputs: bool,
     arbitration: Arbitration,
-    /// Cut-through: how far the first byte is ahead of the packet \[ticks\].
+    /// Time by which the first byte is ahead of the packet with cut-through \[ticks\].
     head: Option<u64>,
-    /// Packets that fit in a buffer.
+    /// Number of packets that fit in a buffer.
     capacity: u32,
     outputs: Vec<Output>,
-    /// By port, which is a buffer or a source: what it belongs to.
+    /// Ports, which are buffers or sources.
     ports: Vec<Port>,
-    /// By port, or by port and output of its switch: the packets that wait.
+    /// Packets that wait, by port, or by port and output of its switch.
     queues: Vec<Queue>,
     /// By output, as bits: the inputs of its switch whose first packet wants it.
     requests: Vec<u64>,
@@ -70,55 +73,55 @@ pub(super) struct InputQueues<const ASKS: bool> {
     room: Vec<u32>,
     /// By link: the port of the source in front of it.
     sources: Vec<u32>,
-    /// By port: whether a packet of it is being sent; the next one waits for that, unless outputs have their own
-    /// queues.
+    /// By port: set if a packet of it is being sent. The next one waits for that, unless outputs have their
+    /// own queues.
     serving: Vec<bool>,
     packets: Pool,
-    /// By packet: its place in the order that the arbiter goes by, and when its last byte is here.
+    /// By packet: its place in the order of the arbiter, and the time at which its last byte is here.
     stamps: Vec<Stamp>,
     trains: Trains,
     /// By message: its place in the order in which messages were sent.
     ages: Vec<u64>,
-    /// By message, where packets have routes of their own: the place of the one that leaves next.
+    /// By message, if packets have routes of their own: the place of the packet that leaves next.
     next_packet: Vec<u32>,
-    /// Messages sent and packets arrived so far.
+    /// Number of messages sent plus packets arrived so far.
     arrived: u64,
-    /// Places a message: see [`Net::stride`].
+    /// Number of places of a message: see [`Net::stride`].
     stride: usize,
 }
 
-/// When a packet came.
+/// Arrival of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stamp {
     order: u64,
     tail: u64,
 }
 
-/// The output port of a link.
+/// Output port of a link.
 #[derive(Clone, Copy, Debug)]
 struct Output {
     sending: bool,
-    /// Whether it leads to a node: there packets may arrive.
+    /// Set if it leads to a node, where packets may arrive.
     may_end: bool,
-    /// The port whose packet it sends.
+    /// Port whose packet it sends.
     serves: u32,
-    /// Its requests: where they start, and how many words they are.
+    /// Its requests: their first word, and their number of words.
     requests: u32,
     words: u32,
-    /// The input that is first in turn.
+    /// Input that is first in turn.
     turn: u32,
-    /// The first port of its switch, and the number of this output among those of the switch.
+    /// First port of its switch, and the number of this output among those of the switch.
     switch: u32,
     index: u32,
-    /// The first port of the buffer at its end.
+    /// First port of the buffer at its end.
     buffer: u32,
     meter: Meter,
 }
 
-/// A buffer, or a source.
+/// Buffer or source.
 #[derive(Clone, Copy, Debug)]
 struct Port {
-    /// The link that fills it, or [`SOURCE`].
+    /// Link that fills it, or [`SOURCE`].
     link: u32,
     lane: u32,
     /// Its number among the inputs of its switch.
@@ -134,7 +137,7 @@ struct Queue {
     tail: u32,
 }
 
-/// A packet that may go, the first one of a queue.
+/// Packet that may go, the first one of a queue.
 struct Grant {
     port: u32,
     lane: u32,
@@ -142,16 +145,16 @@ struct Grant {
     head: u32,
 }
 
-/// What an arbiter has found so far.
+/// State of an arbiter's search.
 struct Search {
-    /// With what it goes by.
+    /// Best packet so far, with the value by which packets are ordered.
     best: Option<(u64, Grant)>,
-    /// The input of the lowest bit; in a switch of up to 64 inputs those behind the last one come round again.
+    /// Input of the lowest bit. In a switch of up to 64 inputs, inputs before it follow those after it.
     turn: u32,
 }
 
 impl Search {
-    /// Goes through inputs, the lowest bit first; returns whether it is done.
+    /// Goes through inputs, the lowest bit first; returns true if the search is over.
     #[inline(always)]
     fn go_through<const ASKS: bool>(&mut self, model: &InputQueues<ASKS>, net: &Net, link: u32, mut bits: u64) -> bool {
         let output = &model.outputs[link as usize];
@@ -177,7 +180,7 @@ impl Search {
 }
 
 impl<const ASKS: bool> InputQueues<ASKS> {
-    /// Empty buffers on this fabric, all of whose links have ends.
+    /// Creates empty buffers on this fabric, all of whose links have ends.
     pub(super) fn new(fabric: &Fabric, router: &dyn Router, spec: &PacketSpec, net: &Net) -> Self {
         let change = Lanes::new(fabric, router, spec);
         let lanes = change.first_count();
@@ -261,19 +264,19 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         }
     }
 
-    /// Cut-through: how far the first byte is ahead \[ticks\].
+    /// Returns the time by which the first byte is ahead with cut-through \[ticks\].
     pub(super) fn head(&self) -> Option<u64> {
         self.head
     }
 
-    /// The queue of a port in which what wants this link waits.
+    /// Returns the queue of a port in which packets wait for this link.
     #[inline]
     fn queue_for(&self, port: u32, link: u32) -> usize {
         let first = self.ports[port as usize].queue;
         (if self.virtual_outputs { first + self.outputs[link as usize].index } else { first }) as usize
     }
 
-    /// The link that the first of a queue wants; a port of a source holds messages.
+    /// Returns the link that the first entry of a queue wants; the port of a source holds messages.
     #[inline]
     fn wanted(&self, net: &Net, port: u32, head: u32) -> u32 {
         if self.ports[port as usize].link == SOURCE {
@@ -283,7 +286,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         }
     }
 
-    /// The place of the packet that a message at its source sends next.
+    /// Returns the place of the packet that a message at its source sends next.
     #[inline]
     fn source_place(&self, net: &Net, flow: u32) -> u32 {
         if ASKS { self.next_packet[flow as usize] } else { net.place(flow) }
@@ -301,7 +304,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         }
     }
 
-    /// Puts a packet, or a message at its source, into its queue; returns whether it is the first there.
+    /// Puts a packet, or a message at its source, into its queue; returns true if it is the first there.
     #[inline]
     fn append(&mut self, port: u32, link: u32, entry: u32) -> bool {
         let place = self.queue_for(port, link);
@@ -320,21 +323,21 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         false
     }
 
-    /// The lane of the buffer that a packet from this port goes to over this link.
+    /// Returns the lane of the buffer that a packet from this port enters over this link.
     #[inline]
     fn lane_ahead(&self, net: &Net, place: u32, port: &Port, link: u32) -> u32 {
-        // A source is no link, whatever its number.
+        // The number of a source is not that of a link.
         const { assert!(SOURCE == NONE) };
         if self.lanes == 1 { 0 } else { self.change.next(net, place, port.link, port.lane, link) }
     }
 
-    /// The place of the packet that the first entry of a port is, or sends next.
+    /// Returns the place of the packet that the first entry of a port is, or sends next.
     #[inline]
     fn place_of(&self, net: &Net, port: &Port, head: u32) -> u32 {
         if port.link == SOURCE { self.source_place(net, head) } else { self.packets.at(head).place }
     }
 
-    /// Whether the first packet of this input may go over this link, and where it would go.
+    /// Returns the grant of this link for the first packet of this input, if it may go.
     #[inline(always)]
     fn grant(&self, net: &Net, link: u32, port: u32) -> Option<Grant> {
         let queue = self.queue_for(port, link);
@@ -344,20 +347,20 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         let lane = self.lane_ahead(net, place, input, link);
         let fits = net.link(place + 1) == NONE || {
             let room = self.room[(link * self.lanes + lane) as usize];
-            // With room for two it may go wherever it comes from.
+            // With room for two, a packet may go from any input.
             room > 1 || (room == 1 && !self.change.leaves_bubble(input.link, link))
         };
         fits.then_some(Grant { port, lane, queue, head })
     }
 
-    /// Grants a link that is free to one of those that want it.
+    /// Grants a free link to one of the packets that want it.
     #[inline(always)]
     fn arbitrate(&mut self, net: &mut Net, link: u32) {
         let output = &self.outputs[link as usize];
         if output.sending {
             return;
         }
-        // Most switches have one word of inputs, and most links that are free are free because nobody may use them.
+        // Most switches have one word of inputs, and most free links are free because no packet may use them.
         let requests = self.requests[output.requests as usize];
         let found = if output.words > 1 {
             self.search_words(net, link)
@@ -373,7 +376,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         }
     }
 
-    /// The one that an output of a switch with many inputs is granted to.
+    /// Returns the grant of an output of a switch with many inputs.
     #[cold]
     #[inline(never)]
     fn search_words(&self, net: &Net, link: u32) -> Option<Grant> {
@@ -381,7 +384,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         let words = &self.requests[output.requests as usize..(output.requests + output.words) as usize];
         let (first, bit) = ((output.turn / 64) as usize, output.turn % 64);
         let mut search = Search { best: None, turn: 0 };
-        // From the turn on, and round to it again.
+        // From the input in turn on, and round to it again.
         for step in 0..=words.len() {
             let word = if first + step < words.len() { first + step } else { first + step - words.len() };
             let mut bits = words[word];
@@ -399,7 +402,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         search.best.map(|(_, grant)| grant)
     }
 
-    /// What the arbiter goes by, least first.
+    /// Returns the value by which the arbiter orders packets, least first.
     #[inline]
     fn order(&self, net: &Net, port: u32, head: u32) -> u64 {
         let source = self.ports[port as usize].link == SOURCE;
@@ -441,7 +444,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             self.room[(link * self.lanes + lane) as usize] -= 1;
         }
         let own = net.sending(link, bytes);
-        // With cut-through its last byte may still be on its way here.
+        // With cut-through the last byte of the packet may still be on its way here.
         let time = own.max(self.stamps[packet as usize].tail.saturating_sub(net.now));
         let latency = net.links[link as usize].latency;
         let turn = self.ports[port as usize].index + 1;
@@ -474,7 +477,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         }
     }
 
-    /// Has the first of a queue ask for its link; returns which one.
+    /// Lets the first entry of a queue request its link; returns the link.
     #[inline]
     fn expose(&mut self, net: &Net, port: u32, place: usize) -> Option<u32> {
         let head = self.queues[place].head;
@@ -486,7 +489,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         Some(link)
     }
 
-    /// A packet has come to the end of a link; returns whether its message has arrived.
+    /// Handles a packet that has come to the end of a link; returns true if its message has arrived.
     #[inline]
     fn hand_on(&mut self, net: &mut Net, link: u32, packet: u32) -> bool {
         net.hops += 1;
@@ -527,7 +530,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         false
     }
 
-    /// Whether the packet that left this buffer last is still being sent, so that the next one has to wait.
+    /// True if the packet that left this buffer last is still being sent, so that the next one has to wait.
     #[inline]
     fn is_serving(&self, port: u32) -> bool {
         !self.virtual_outputs && self.serving[port as usize]
@@ -541,7 +544,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         }
     }
 
-    /// The buffer or queue that the first packet of a port waits for, if it does.
+    /// Returns the buffer or queue that the first packet of a port waits for, if it does.
     fn waits_for(&self, net: &Net, port: u32) -> Option<(Channel, u32)> {
         let queues = if self.virtual_outputs { self.queues_of(port) } else { 1 };
         let first = self.ports[port as usize].queue as usize;
@@ -552,7 +555,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         Some((Channel { link: LinkId(link), lane: lane as u16 }, self.outputs[link as usize].buffer + lane))
     }
 
-    /// How many queues a port has.
+    /// Returns the number of queues of a port.
     fn queues_of(&self, port: u32) -> usize {
         let next = self.ports.get(port as usize + 1).map_or(self.queues.len(), |next| next.queue as usize);
         next - self.ports[port as usize].queue as usize
@@ -561,7 +564,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
 
 #[cfg(test)]
 impl<const ASKS: bool> InputQueues<ASKS> {
-    /// No packet is anywhere, and every buffer has all its room back.
+    /// Asserts that no packet is anywhere, and every buffer has all its room back.
     pub(super) fn assert_empty(&self, capacity: u32) {
         assert_eq!((self.packets.count, self.trains.count), (0, 0));
         assert!(self.room.iter().all(|&room| room == capacity), "{:?}", self.room);
@@ -645,7 +648,7 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
             return None;
         }
         let at_last = net.clock.time(net.now);
-        // From any buffer that holds a packet on to the one it waits for, until one comes again.
+        // Go from any buffer that holds a packet to the one it waits for, until one comes again.
         let start = (0..self.ports.len() as u32).find(|&port| self.waits_for(net, port).is_some());
         let mut seen: Vec<(u32, Channel)> = Vec::new();
         let mut at = start;

@@ -1,26 +1,27 @@
-//! Which virtual channel a packet goes on in.
+//! Virtual channel in which a packet continues.
 
 use super::net::{ASK, NONE, Net};
 use super::spec::{DeadlockAvoidance, PacketSpec};
 use crate::fabric::{Fabric, Ring};
 use crate::routing::{ChannelOrder, Router, Steps};
 
-/// No ring.
+/// Ring number of a link that is in no ring.
 const NO_RING: u8 = u8::MAX;
 
-/// Virtual channels at most: longer routes stay in the last one.
+/// Largest number of virtual channels; longer routes stay in the last one.
 pub(super) const MOST: u32 = 1024;
 
-/// The rule by which packets change channels.
+/// Rule by which packets change channels.
 #[derive(Debug)]
 pub(super) enum Lanes {
     /// One channel. `bubble`: packets that enter a ring leave room for one more.
     One { rings: Rings, bubble: bool },
-    /// The second channel behind the link that closes a ring.
+    /// Two channels; packets change to the second one on the link that closes a ring.
     Dateline(Rings),
-    /// The second channel, all along a ring, for packets that cross the link that closes it.
+    /// Two channels; packets that cross the link that closes a ring are in the second one all along the ring.
     Turn(Rings),
-    /// The next class wherever the route does not ascend, by link.
+    /// Many channels; packets change to the next class wherever the route does not ascend. Holds the rank of
+    /// each link.
     Classes(Vec<u32>),
 }
 
@@ -35,13 +36,13 @@ impl Lanes {
         }
     }
 
-    /// Channels that a link has at first.
+    /// Returns the number of channels that a link has at first.
     pub(super) fn first_count(&self) -> u32 {
         if matches!(self, Self::Dateline(_) | Self::Turn(_)) { 2 } else { 1 }
     }
 
-    /// The channel of the buffer behind link `to` for a packet that has come over link `from` ([`NONE`]: from its
-    /// source) in this channel, and whose route goes on from this place.
+    /// Returns the channel of the buffer behind link `to` for a packet that has come over link `from`
+    /// ([`NONE`]: from its source) in channel `lane`, and whose route continues from this place.
     #[inline]
     pub(super) fn next(&self, net: &Net, place: u32, from: u32, lane: u32, to: u32) -> u32 {
         match self {
@@ -59,7 +60,7 @@ impl Lanes {
         }
     }
 
-    /// Whether a packet that comes over one link and goes on over another must leave room for one more.
+    /// True if a packet that goes from one link to the other must leave room for one more.
     #[inline]
     pub(super) fn leaves_bubble(&self, from: u32, to: u32) -> bool {
         match self {
@@ -68,7 +69,8 @@ impl Lanes {
         }
     }
 
-    /// How many channels the route from this place on needs, of a packet that has come over a link in a channel.
+    /// Returns the number of channels that the route of a packet needs from this place on, given its last
+    /// link and channel.
     pub(super) fn needed(&self, net: &Net, place: u32, from: u32, lane: u32) -> u32 {
         if !matches!(self, Self::Classes(_)) {
             return 0;
@@ -88,12 +90,12 @@ impl Lanes {
     }
 }
 
-/// The rings that the fabric's family knows of: on a torus the links of each dimension whose ends are joined.
+/// Rings that the fabric's family knows of: on a torus the links of each dimension whose ends are joined.
 #[derive(Debug)]
 pub(super) struct Rings {
-    /// By link: the dimension along which it is part of a ring.
+    /// By link: the dimension of its ring.
     dim: Vec<u8>,
-    /// By link: whether it closes its ring.
+    /// By link: set if it closes its ring.
     closing: Vec<bool>,
 }
 
@@ -108,27 +110,27 @@ impl Rings {
         rings
     }
 
-    /// Whether a link is part of a ring.
+    /// True if a link is part of a ring.
     #[inline]
     fn holds(&self, link: u32) -> bool {
         self.dim[link as usize] != NO_RING
     }
 
-    /// Whether a packet that comes over one link and goes on over another stays in its ring.
+    /// True if a packet that goes from one link to the other stays in its ring.
     #[inline]
     fn stays(&self, from: u32, to: u32) -> bool {
         self.dim[from as usize] == self.dim[to as usize] && self.holds(to)
     }
 
-    /// Whether a packet crosses the link that closes its ring, on the part of its route from this place on that is in
-    /// that ring.
+    /// True if a packet crosses the link that closes its ring, on the part of its route from this place on
+    /// that is in that ring.
     fn will_close(&self, net: &Net, place: u32) -> bool {
         let ring = net.link(place);
         let mut along = (place..).map(|place| net.link(place)).take_while(|&link| link < ASK && self.stays(ring, link));
         along.any(|link| self.closes(link))
     }
 
-    /// Whether a link closes its ring.
+    /// True if a link closes its ring.
     #[inline]
     fn closes(&self, link: u32) -> bool {
         self.closing[link as usize]

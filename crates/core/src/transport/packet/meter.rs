@@ -1,52 +1,52 @@
-//! What a port has done, and what has waited for it.
+//! Statistics of a port and its waiting packets.
 
 use super::switching::Ticks;
 
-/// The figures of a port, brought up to date when a packet comes, a link starts to send, or stands still.
+/// Statistics of a port, updated when a packet comes, or the link starts to send or stands still.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
-    /// When packets left less when they came, summed over all: packets that waited, summed over time, once those that
-    /// still wait are taken as leaving now \[ticks\].
+    /// Sum over packets of departure time minus arrival time. With waiting packets taken as leaving now, this
+    /// is the number of waiting packets, integrated over time \[ticks\].
     queue_time: i128,
-    /// How long it has sent, with the packet that it is sending \[ticks\].
+    /// Time that the link was sending, including all of the packet that it is sending \[ticks\].
     busy: u64,
-    /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did
-    /// before.
+    /// Time since which the link has stood still although packets wait ([`u64::MAX`]: it does not), and the
+    /// duration of earlier such times.
     stuck: u64,
     blocked: u64,
-    /// Packets that have come here over another link and wait.
+    /// Number of packets that have come here over another link and wait.
     queued: u32,
     peak: u32,
 }
 
 impl Meter {
-    /// Of a port that has done nothing.
+    /// Creates the statistics of a port that has done nothing.
     pub fn new() -> Self {
         Self { queue_time: 0, busy: 0, stuck: u64::MAX, blocked: 0, queued: 0, peak: 0 }
     }
 
-    /// A packet has come over another link, and waits. What has not gone on at once counts as a queue
-    /// ([`stays`](Self::stays)).
+    /// Counts a packet that has come over another link, and waits. It counts for the peak only if it does not
+    /// go on at once ([`stays`](Self::stays)).
     #[inline]
     pub fn comes(&mut self, now: u64) {
         self.queue_time -= i128::from(now);
         self.queued += 1;
     }
 
-    /// Of those that have come, so many still wait.
+    /// Updates the peak by the packets that wait now.
     #[inline]
     pub fn stays(&mut self) {
         self.peak = self.peak.max(self.queued);
     }
 
-    /// Such a packet leaves the queue.
+    /// Counts a packet that leaves the queue.
     #[inline]
     pub fn leaves(&mut self, now: u64) {
         self.queue_time += i128::from(now);
         self.queued -= 1;
     }
 
-    /// The link sends nothing from now on, although it could if packets wait.
+    /// Records that the link stops sending, although it could send if packets wait.
     #[inline]
     pub fn stands_still(&mut self, now: u64) {
         if self.queued > 0 && self.stuck == u64::MAX {
@@ -54,7 +54,7 @@ impl Meter {
         }
     }
 
-    /// The link starts to send.
+    /// Records that the link starts to send.
     #[inline]
     pub fn goes_on(&mut self, now: u64) {
         if self.stuck != u64::MAX {
@@ -63,19 +63,19 @@ impl Meter {
         }
     }
 
-    /// It sends for so long.
+    /// Adds `time` ticks of sending.
     #[inline]
     pub fn sends(&mut self, time: u64) {
         self.busy = self.busy.saturating_add(time);
     }
 
-    /// Whether no packet that came over another link waits.
+    /// True if no packet that came over another link waits.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.queued == 0
     }
 
-    /// What it comes to by now.
+    /// Returns the statistics as of now.
     pub fn ticks(&self, now: u64) -> Ticks {
         Ticks {
             busy: self.busy,

@@ -1,20 +1,20 @@
 //! Packet-level transport: messages as trains of packets that queue for links.
 //!
-//! | model | where packets wait | who goes first | what it is close to |
+//! | model | packets wait | goes first | close to |
 //! |---|---|---|---|
-//! | `oq` | at the output, without limit | who came first | ns-3's point-to-point devices |
+//! | `oq` | at the output, without limit | the first to come | ns-3's point-to-point devices |
 //! | `iq` | at the input, in buffers with credits | inputs in turn | BookSim, most real switches |
 //! | `fq` | at the output, a few packets of each message | messages in turn | max-min flows |
 //!
-//! A message of b bytes is cut into packets of `packet-size`, the last one being what is left; they follow the
-//! message's route, or each asks for a way of its own where the rule chooses. A packet of s bytes keeps a link of
-//! capacity c busy for `s / c`, and is at its other end a latency later. Time is integer, so packets that take the same
-//! time everywhere stay in step for ever.
+//! A message of b bytes is cut into packets of `packet-size`; the last one has the rest. They follow the
+//! message's route, or each asks for a path of its own if the rule chooses paths. A packet of s bytes keeps a
+//! link of capacity c busy for `s / c`, and is at its other end a latency later. Time is integer, so packets
+//! that take the same time everywhere stay in step for ever.
 //!
-//! Events happen in order of time, and those of one time in the order in which they were scheduled. When a link has
-//! sent its packet, it first starts its next one and then the finished one is handed on; and a message that arrives has
-//! its sender's next message started before anything else happens. So the transport stops at every arrival: what the
-//! workload answers takes its place in that order.
+//! Events happen in order of time, and those of one time in the order in which they were scheduled. When a
+//! link has sent its packet, it first starts its next one, and then the finished one is handed on. When a
+//! message arrives, its sender's next message starts before anything else happens. So the transport stops at
+//! every arrival: the workload's answer takes its place in that order.
 
 mod asking;
 #[cfg(test)]
@@ -58,7 +58,7 @@ use switching::Switching;
 pub use net::{MOST_PLACES, places};
 pub use spec::{Arbitration, Buffer, DeadlockAvoidance, Model, PacketSpec, Queues};
 
-/// Events between two looks of the engine, where no message arrives for so long.
+/// Largest number of events between two looks of the engine, if no message arrives.
 const EVENTS_PER_LOOK: u32 = 1 << 16;
 
 /// Messages as packets.
@@ -70,19 +70,19 @@ pub struct Packets {
     started: Vec<(FlowId, u64)>,
 }
 
-/// The model.
+/// Model of the switches.
 #[derive(Debug)]
 enum Switches {
     Oq(Box<OutputQueues<false>>),
     Iq(Box<InputQueues<false>>),
     Fq(Box<FairQueues>),
-    /// The same, of packets that choose their own ways.
+    /// Output queues, for packets that choose their own paths.
     OqAsks(Box<OutputQueues<true>>),
     IqAsks(Box<InputQueues<true>>),
     FqAsks(Box<FairPackets>),
 }
 
-/// Does the same with whichever model it is.
+/// Evaluates an expression with the model in use.
 macro_rules! with_model {
     ($switches:expr, $model:ident => $does:expr) => {
         match $switches {
@@ -97,8 +97,8 @@ macro_rules! with_model {
 }
 
 impl Packets {
-    /// Nothing under way on this fabric, whose packets follow this rule. `departures`: somebody wants to know when
-    /// messages have left their senders.
+    /// Creates the transport of this fabric, with nothing under way; packets follow the rule. `departures`:
+    /// the times are needed at which messages have left their senders.
     pub fn new(fabric: &Fabric, router: &Arc<dyn Router>, spec: &PacketSpec, departures: bool) -> Self {
         let net = Net::new(fabric, router, spec, departures);
         let switches = match (spec.model, net.asking.is_some()) {
@@ -112,13 +112,13 @@ impl Packets {
         Self { net, switches, started: Vec::new() }
     }
 
-    /// The model, for what happens rarely.
+    /// Returns the model, for rare calls.
     fn switching(&self) -> &dyn Switching {
         with_model!(&self.switches, model => &**model)
     }
 }
 
-/// Goes through the events up to `limit`, the first arrival or departure, or [`EVENTS_PER_LOOK`].
+/// Processes the events up to `limit`, the first arrival or departure, or [`EVENTS_PER_LOOK`].
 fn run(model: &mut impl Switching, net: &mut Net, limit: u64) -> Time {
     for _ in 0..EVENTS_PER_LOOK {
         let Some(event) = net.pending.pop(limit) else { return Time::NEVER };
@@ -171,7 +171,7 @@ impl Transport for Packets {
     }
 
     fn next_arrival(&mut self, horizon: Time) -> Time {
-        // The last tick of all is where times end up that cannot be counted.
+        // The very last tick stands for times that cannot be counted.
         let limit = self.net.clock.at_or_before(horizon).min(u64::MAX - 1);
         with_model!(&mut self.switches, model => run(&mut **model, &mut self.net, limit))
     }
@@ -186,7 +186,7 @@ impl Transport for Packets {
 
     fn gridlock(&self) -> Option<Gridlock> {
         let gridlock = self.switching().gridlock(&self.net)?;
-        // What would happen later than can be counted has not come to a standstill.
+        // Events later than can be counted are no standstill.
         let cycle = if self.net.pending.is_empty() { gridlock.cycle } else { Vec::new() };
         Some(Gridlock { cycle, ..gridlock })
     }

@@ -1,4 +1,4 @@
-//! What all packet models stand on: links in ticks, routes of messages, packets, the clock and its events.
+//! State that all packet models share: links in ticks, routes of messages, packets, the clock and its events.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::ids::{Id, LinkId};
 use crate::routing::Router;
 use crate::units::Time;
 
-/// No packet, no message, no link: the end of a list or of a route.
+/// Value for no packet, message or link: the end of a list or of a route.
 pub(super) const NONE: u32 = u32::MAX;
-/// In a route: here the packet asks for its way on. All links have smaller numbers.
+/// Entry of a route at which the packet asks for its further path. All links have smaller numbers.
 pub(super) const ASK: u32 = u32::MAX - 1;
-/// Places there are at most, all routes together (they take 4 GiB): models use the bits above for marks.
+/// Largest number of places, all routes together (they take 4 GiB): models use the bits above for marks.
 pub const MOST_PLACES: usize = 1 << 30;
 
-/// Places that the routes of messages take, each `crossings` links long \[entries\].
+/// Returns the number of places that the routes of messages take, each `crossings` links long \[entries\].
 #[cfg(feature = "simulator")]
 pub fn places(messages: u64, crossings: u64) -> u64 {
     messages.saturating_mul((crossings + 1).next_power_of_two())
@@ -29,35 +29,35 @@ pub fn places(messages: u64, crossings: u64) -> u64 {
 pub(super) struct Net {
     pub clock: Clock,
     pub pending: Pending,
-    /// The time of the event at hand \[ticks\].
+    /// Time of the current event \[ticks\].
     pub now: u64,
     pub links: Vec<Link>,
     /// Bytes of a full packet.
     pub packet_bytes: u32,
-    /// The links of message m, from place `m * stride` on, with [`NONE`] behind the last one; where packets have routes
-    /// of their own, those of slot m.
+    /// Links of message m, from place `m * stride` on, with [`NONE`] behind the last one; if packets have
+    /// routes of their own, those of slot m.
     pub routes: Vec<u32>,
-    /// A power of two.
+    /// Number of places of a route, a power of two.
     pub stride: usize,
-    /// What is kept for packets that have routes of their own.
+    /// State of packets that have routes of their own.
     pub asking: Option<Box<Asking>>,
     /// Messages that have arrived.
     pub arrivals: Vec<u32>,
-    /// Messages that have left their senders, if somebody wants to know.
+    /// Messages that have left their senders, if asked for.
     pub departures: Vec<u32>,
     wants_departures: bool,
-    /// Packets that have crossed a link, each link counted.
+    /// Number of links that packets have crossed, summed over packets.
     pub hops: u64,
 }
 
-/// A link in ticks.
+/// Link in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     /// Time of a full packet \[ticks\].
     pub full: u64,
     /// Time of a byte \[ticks\].
     pub per_byte: f64,
-    /// \[ticks\].
+    /// Latency \[ticks\].
     pub latency: u64,
 }
 
@@ -74,21 +74,22 @@ impl Net {
             })
             .collect();
         let delay = |link: &Link| link.full.saturating_add(link.latency);
-        // A few slow links must not make the slots wide for all others: what lies further ahead has its own place.
+        // A few slow links must not make the slots wide for all other links: events further ahead have their
+        // own place.
         let fastest = links.iter().map(delay).min().unwrap_or(1);
         let usual = links.iter().map(delay).max().unwrap_or(1).min(fastest.saturating_mul(64));
-        // Of each packet when it has left, and where links have a latency when it is there.
+        // Each packet has an event when it has left, and on links with a latency another when it has arrived.
         let full = links.iter().map(|link| (link.full, 1));
         let delays = full.chain(links.iter().filter(|link| link.latency > 0).map(|link| (delay(link), 1))).collect();
         let asking = Asking::new(fabric, router);
-        // Room for the way to the first switch, where packets ask.
+        // Room for the path to the first switch, if packets ask.
         let stride = if asking.is_some() { 4 } else { 0 };
         Self {
             pending: Pending::new(delays, usual, links.len()),
             clock,
             now: 0,
             links,
-            // Checked with the options: 1 GiB at most.
+            // The options are checked: 1 GiB at most.
             packet_bytes: spec.packet_size.0 as u32,
             routes: Vec::new(),
             stride,
@@ -100,15 +101,16 @@ impl Net {
         }
     }
 
-    /// Time goes on to where the engine is.
+    /// Advances the time to that of the engine.
     pub(super) fn set_now(&mut self, now: Time) {
-        // The time of a tick as a double may lie beside the tick: the engine brings back what it was given.
+        // The time of a tick as a double may differ from the tick: the engine brings back the time that it
+        // was given.
         if now != self.clock.time(self.now) {
             self.now = self.now.max(self.clock.at_or_after(now));
         }
     }
 
-    /// Notes the route of a message.
+    /// Stores the route of a message.
     pub(super) fn set_route(&mut self, flow: u32, route: &[LinkId]) {
         self.widen(route.len() + 1);
         let first = flow as usize * self.stride;
@@ -130,7 +132,7 @@ impl Net {
         self.routes.resize(places, NONE);
     }
 
-    /// Makes room for routes of so many entries.
+    /// Makes room for routes of `needed` entries.
     #[inline]
     pub(super) fn widen(&mut self, needed: usize) {
         if needed > self.stride {
@@ -145,13 +147,13 @@ impl Net {
         }
     }
 
-    /// The first place of a message: its routes start there.
+    /// Returns the first place of a message, where its route starts.
     #[inline]
     pub(super) fn place(&self, flow: u32) -> u32 {
         (flow as usize * self.stride) as u32
     }
 
-    /// The message that a place belongs to.
+    /// Returns the message that a place belongs to.
     #[inline]
     pub(super) fn flow(&self, place: u32) -> u32 {
         let slot = place >> self.stride.trailing_zeros();
@@ -161,48 +163,49 @@ impl Net {
         }
     }
 
-    /// Whether this is the first link of a message.
+    /// True if this is the first link of a message.
     #[inline]
     pub(super) fn is_first(&self, place: u32) -> bool {
         place as usize & (self.stride - 1) == 0
     }
 
-    /// The link at a place, [`NONE`] behind the last one.
+    /// Returns the link at a place, [`NONE`] behind the last one.
     #[inline]
     pub(super) fn link(&self, place: u32) -> u32 {
         self.routes[place as usize]
     }
 
-    /// How long a packet keeps a link \[ticks\].
+    /// Returns the time that a packet keeps a link busy \[ticks\].
     #[inline]
     pub(super) fn sending(&self, link: u32, bytes: u32) -> u64 {
         let link = &self.links[link as usize];
         if bytes == self.packet_bytes { link.full } else { rounded(link.per_byte * f64::from(bytes)) }
     }
 
-    /// How places are renamed where routes have become longer than `stride`.
+    /// Returns a function that renames places after routes have become longer than `stride`.
     pub(super) fn renaming(&self, stride: usize) -> impl Fn(u32) -> u32 + use<> {
         let (old, new) = (stride as u32, self.stride as u32);
         move |place| match place {
             NONE => NONE,
-            // Wraps for unused entries only.
+            // This wraps only for unused entries.
             _ => (place / old).wrapping_mul(new).wrapping_add(place % old),
         }
     }
 
-    /// Schedules something.
+    /// Schedules an event.
     #[inline(always)]
     pub(super) fn schedule(&mut self, delay: u64, what: u32, which: u32) {
         self.pending.push(self.now, delay, what, which);
     }
 
-    /// The same, in less code.
+    /// Schedules an event, without inlining: less code.
     #[inline(never)]
     pub(super) fn schedule_later(&mut self, delay: u64, what: u32, which: u32) {
         self.schedule(delay, what, which);
     }
 
-    /// The last byte of the message at this place has left its sender; returns whether somebody wants to know.
+    /// Records that the last byte of the message at this place has left its sender; returns true if
+    /// departures are asked for.
     #[inline]
     pub(super) fn departed(&mut self, place: u32) -> bool {
         if self.wants_departures {
@@ -211,20 +214,22 @@ impl Net {
         self.wants_departures
     }
 
-    /// How long a message takes with the network to itself.
+    /// Returns the time that a message takes with the network to itself.
     ///
-    /// Its last packet leaves link l when it is there and the one before it has left,
+    /// Its last packet leaves link l after it has arrived there and the previous packet has left:
     /// ```text
-    /// leaves(l) = max(leaves(l - 1) + latency, leaves of the one before) + s / c
+    /// leaves(l) = max(leaves(l - 1) + latency, leaves of the previous packet) + s / c
     /// ```
-    /// which on links of one speed is `b / c + (hops - 1) * packet / c` plus latencies. With cut-through the first byte
-    /// of a packet is `head` behind each link after it was sent, and the packet is not faster than its last byte.
+    /// On links of one speed this is `b / c + (hops - 1) * packet / c` plus latencies. With cut-through the
+    /// first byte of a packet has crossed each link `head` after it was sent, and the packet is not faster than
+    /// its last byte.
     pub(super) fn alone(&self, route: &[LinkId], bytes: u64, head: Option<u64>) -> Time {
         let size = u64::from(self.packet_bytes);
         let sum = u64::saturating_add;
         let full_packets = bytes.saturating_sub(1) / size;
         let last = (bytes - full_packets * size) as u32;
-        // When the last of the full packets, and the last packet, have left the link before, and when they can go on.
+        // Times at which the last of the full packets, and the last packet, have left the previous link and
+        // can go on.
         let (mut full_ready, mut last_ready, mut last_tail) = (0u64, 0u64, 0u64);
         let (mut slowest, mut full_tail) = (0u64, 0u64);
         for link in route {
@@ -233,7 +238,7 @@ impl Net {
             slowest = slowest.max(full);
             let mut before = 0;
             if full_packets > 0 {
-                // The first packet, then all others behind the slowest link so far.
+                // The first packet, then all later ones behind the slowest link so far.
                 let first_end = sum(full_ready, full).max(full_tail);
                 before = sum(first_end, slowest.saturating_mul(full_packets - 1));
                 let head = head.map_or(first_end, |head| sum(full_ready, head.min(full)));
@@ -249,27 +254,27 @@ impl Net {
     }
 }
 
-/// Packets in the network, by number; numbers are used again.
+/// Packets in the network, by number; freed numbers are used again.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     packets: Vec<Packet>,
     free: Vec<u32>,
-    /// Packets there are now.
+    /// Number of packets at present.
     pub count: u64,
 }
 
-/// A packet.
+/// Packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
-    /// Its message, and the link of its route that it is on, or waits for.
+    /// Place of the link of its message's route that it is on, or waits for.
     pub place: u32,
-    /// The packet behind it in its queue.
+    /// Packet behind it in its queue.
     pub next: u32,
-    /// Its size \[B\].
+    /// Size \[B\].
     pub bytes: u32,
-    /// Whether it is the last one of its message.
+    /// Set for the last packet of its message.
     pub last: bool,
-    /// The virtual channel of the buffer that it is in.
+    /// Virtual channel of the buffer that it is in.
     pub lane: u16,
 }
 
@@ -289,7 +294,7 @@ impl Pool {
         }
     }
 
-    /// Renames places.
+    /// Renames the places of all packets.
     pub(super) fn rename(&mut self, name: impl Fn(u32) -> u32) {
         for packet in &mut self.packets {
             packet.place = name(packet.place);
@@ -313,23 +318,23 @@ impl Pool {
     }
 }
 
-/// The packets of a message that are still at its source.
+/// Packets of a message that are still at its source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Train {
-    /// Bytes left.
+    /// Bytes left \[B\].
     pub left: u64,
-    /// The message behind it in the same queue.
+    /// Message behind it in the same queue.
     pub next: u32,
-    /// Its place in the order in which messages were sent.
+    /// Place in the order in which messages were sent.
     pub order: u64,
 }
 
-/// The messages at their sources.
+/// Messages at their sources.
 #[derive(Debug, Default)]
 pub(super) struct Trains {
     trains: Vec<Train>,
     sent: u64,
-    /// Messages whose last packet has not left yet.
+    /// Number of messages whose last packet has not left yet.
     pub count: u64,
 }
 
@@ -353,7 +358,7 @@ impl Trains {
         &self.trains[flow as usize]
     }
 
-    /// The next packet of a message.
+    /// Returns the next packet of a message.
     #[inline]
     pub(super) fn next_packet(&mut self, net: &Net, flow: u32) -> Packet {
         let train = &mut self.trains[flow as usize];

@@ -6,72 +6,73 @@ use super::wheel::Event;
 use crate::base::prefetch::fetch;
 use crate::transport::Gridlock;
 
-/// Marks an entry of a queue as a whole message at its source: its packets are made as they are sent, which is the
-/// same as if all of them had been put in the queue at once.
+/// Bit that marks an entry of a queue as a whole message at its source. Its packets are made as they are
+/// sent, which equals putting all of them into the queue at once.
 const TRAIN: u32 = 1 << 31;
-/// Marks a packet as the last one of its message, which alone may be shorter.
+/// Bit that marks a packet as the last one of its message, the only one that may be shorter.
 const LAST: u32 = 1 << 30;
 
-/// A switch (or node) of unlimited memory that can write any number of packets into one queue at once.
+/// Switches (and nodes) of unlimited memory that can write any number of packets into one queue at once.
 ///
-/// Each link has one queue, in which a packet takes its place when its last byte has come. So a packet waits for those
-/// in front of it and for nothing else: no link ever stands still while somebody waits for it.
+/// Each link has one queue, in which a packet takes its place when its last byte has come. So a packet waits
+/// only for those in front of it: no link ever stands still while a packet waits for it.
 ///
-/// One event a hop: when link l has sent a packet, it starts the next one of its queue, and the packet takes its place
-/// in the queue of its next link, or starts there at once. Where the link has a latency, the packet comes with an event
-/// of its own.
+/// There is one event a hop. When link l has sent a packet, it starts the next one of its queue, and the sent
+/// packet takes its place in the queue of its next link, or starts there at once. If the link has a latency,
+/// the packet comes with an event of its own.
 ///
-/// A packet is one word, kept in the queue or event that it is in and nowhere else: its place, which says message and
-/// hop, and whether it is the last one of its message ([`LAST`]).
+/// A packet is one word, stored only in its queue or event: its place, which stands for message and hop, and
+/// a bit for the last packet of its message ([`LAST`]).
 ///
 /// `ASKS`: packets have routes of their own, and ask the rule for them.
 ///
-/// Source: the order of ns-3's `PointToPointNetDevice` (transmission complete, then receive) with unlimited queues.
+/// Source: the order of ns-3's `PointToPointNetDevice` (transmission complete, then receive) with unlimited
+/// queues.
 #[derive(Debug)]
 pub(super) struct OutputQueues<const ASKS: bool> {
     ports: Vec<Port>,
-    /// By message.
+    /// Messages by flow.
     messages: Vec<Message>,
-    /// Packets in the network, and messages that have not left their sources.
+    /// Number of packets in the network, plus messages that have not left their sources.
     under_way: u64,
-    /// Places a message: see [`Net::stride`].
+    /// Number of places of a message: see [`Net::stride`].
     stride: usize,
 }
 
-/// A message.
+/// Message at its source.
 #[derive(Clone, Copy, Debug, Default)]
 struct Message {
-    /// Its packets that are still at the source, while it is an entry of a queue.
+    /// Number of its packets that are still at the source, while it is an entry of a queue.
     left: u64,
-    /// The size of its last packet \[B\].
+    /// Size of its last packet \[B\].
     last_bytes: u32,
 }
 
-/// A link with its queue: one cache line.
+/// Link with its queue: one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Port {
-    /// When packets left the queue less when they came, summed over all: packets that waited, summed over time, once
-    /// those that still wait are taken as leaving now.
+    /// Sum over packets of departure time minus arrival time. With waiting packets taken as leaving now, this
+    /// is the number of waiting packets, integrated over time \[ticks\].
     queue_time: i128,
     /// Time of a full packet \[ticks\].
     full: u64,
-    /// How long it has sent, with the packet that it is sending \[ticks\].
+    /// Time that the link was sending, including all of the packet that it is sending \[ticks\].
     busy: u64,
-    /// A ring: packets and messages ([`TRAIN`]) in order of arrival. Its length is a power of two, or 0.
+    /// Ring of packets and messages ([`TRAIN`]) in order of arrival. Its length is a power of two, or 0.
     queue: Box<[u32]>,
-    /// How many entries have been taken out and put in, modulo 2^32.
+    /// Number of entries that have been taken out and put in, modulo 2^32.
     taken: u32,
     put: u32,
-    /// Packets in the queue; messages at their source do not count.
+    /// Number of packets in the queue, without messages at their source.
     queued: u32,
-    /// The most packets in the queue, and above that [`SENDING`] and [`DELAYED`].
+    /// Largest number of packets in the queue, with the bits [`SENDING`] and [`DELAYED`] above it.
     peak: u32,
 }
 
-/// The link is sending.
+/// Bit set while the link is sending.
 const SENDING: u32 = 1 << 31;
-/// The link has a latency.
+/// Bit set if the link has a latency.
 const DELAYED: u32 = 1 << 30;
 
 impl Port {
@@ -91,7 +92,7 @@ impl Port {
         self.put = self.put.wrapping_add(1);
     }
 
-    /// Twice the room.
+    /// Doubles the room of the ring.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -119,7 +120,7 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         Self { ports: net.links.iter().map(port).collect(), messages: Vec::new(), under_way: 0, stride: 1 }
     }
 
-    /// Renames places where routes have become longer; returns what this packet is called now.
+    /// Renames places after routes have become longer; returns the new name of this packet.
     #[inline(always)]
     fn follow_stride(&mut self, net: &mut Net, packet: u32) -> u32 {
         if self.stride == net.stride { packet } else { self.rename(net, packet) }
@@ -142,7 +143,7 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         name(packet)
     }
 
-    /// A message is to be sent.
+    /// Prepares the sending of a message.
     fn begin(&mut self, net: &Net, flow: u32, bytes: u64) -> &mut Message {
         if self.messages.len() <= flow as usize {
             self.messages.resize(flow as usize + 1, Message::default());
@@ -154,20 +155,20 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         message
     }
 
-    /// A message leaves a node that has several links: its packets ask one after another, and each takes its place in
-    /// the queue of its link at once.
+    /// Launches a message from a node that has several links: its packets ask one after another, and each
+    /// takes its place in the queue of its link at once.
     fn launch_all(&mut self, net: &mut Net, flow: u32, bytes: u64) {
         let packets = self.begin(net, flow, bytes).left;
         for left in (0..packets).rev() {
             let place = net.enter(flow);
-            // Before it is anywhere: its name is new already.
+            // This comes before the packet is anywhere: its name is new already.
             self.follow_stride(net, 0);
             self.under_way += 1;
             self.queue(net, net.link(place), if left == 0 { place | LAST } else { place });
         }
     }
 
-    /// A link starts to send a packet.
+    /// Starts to send a packet over a link.
     #[inline(always)]
     fn send(&mut self, net: &mut Net, link: u32, packet: u32) {
         let port = &mut self.ports[link as usize];
@@ -185,7 +186,7 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         }
     }
 
-    /// A link that has sent its packet goes on with the next one.
+    /// Starts the next packet of a link that has sent its packet.
     #[inline(always)]
     fn go_on(&mut self, net: &mut Net, link: u32) {
         let port = &mut self.ports[link as usize];
@@ -216,7 +217,7 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         self.send(net, link, if last { place | LAST } else { place });
     }
 
-    /// A packet has come to the switch, or node, in front of this link.
+    /// Handles a packet that has come to the switch, or node, in front of this link.
     #[inline(always)]
     fn queue(&mut self, net: &mut Net, link: u32, packet: u32) {
         if ASKS {
@@ -232,7 +233,7 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         port.append(packet);
     }
 
-    /// A packet has crossed a link; returns whether its message has arrived.
+    /// Handles a packet that has crossed a link; returns true if its message has arrived.
     #[inline(always)]
     fn hand_on(&mut self, net: &mut Net, packet: u32) -> bool {
         net.hops += 1;
@@ -307,7 +308,7 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
     }
 
     fn gridlock(&self, net: &Net) -> Option<Gridlock> {
-        // Queues never refuse a packet: whoever waits for a link is served.
+        // Queues never refuse a packet: every packet that waits for a link is served.
         let packets = self.under_way;
         (packets > 0).then(|| Gridlock { at: net.clock.time(net.now), packets, cycle: Vec::new() })
     }

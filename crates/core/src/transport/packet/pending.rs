@@ -1,36 +1,36 @@
-//! Pending events in order of time; those of one time in the order in which they were scheduled.
+//! Pending events in order of time; those of one time are in the order in which they were scheduled.
 
 use super::wheel::{Event, Scheduled, Wheel};
 
-/// Delay lines at most.
+/// Largest number of delay lines.
 const LINES: usize = 8;
-/// Lines that are left to delays that are not known before.
+/// Number of lines reserved for delays that are not known in advance.
 const SPARE: usize = 2;
-/// Events for which a line has room at first.
+/// Number of events for which a line has room at first.
 const ROOM: usize = 64;
 
-/// The events that have been scheduled and have not happened.
+/// Events that have been scheduled and have not happened.
 ///
-/// Nearly all packets are of one size and links of a few speeds, so nearly every event is scheduled with one of a few
-/// delays. Time does not go back, so what is scheduled with the same delay happens in the order in which it was
-/// scheduled: a *delay line*, a first-in-first-out queue in a ring. The next event is the earliest of the first ones of
-/// all lines. Of two at one time that with the longer delay was scheduled before, since both times of scheduling are
-/// the time less the delay; so nothing needs a number to say which is first, and the lines are kept in order of falling
-/// delays.
+/// Nearly all packets are of one size and links of a few speeds, so nearly every event is scheduled with one
+/// of a few delays. Time does not go back, so events with the same delay happen in the order in which they
+/// were scheduled. They form a *delay line*, a first-in-first-out queue in a ring. The next event is the
+/// earliest of the first ones of all lines. Of two events at one time the one with the longer delay was
+/// scheduled earlier, since scheduling time is event time minus delay. So no event needs a sequence number,
+/// and the lines are kept in order of falling delays.
 ///
-/// Delays beyond the first eight that are met share a timing wheel, which keeps each event's delay for such ties. What
-/// has the same delay is all in one line or all in the wheel.
+/// Delays beyond the first eight share a timing wheel, which stores each event's delay for such ties. Events
+/// with the same delay are all in one line or all in the wheel.
 ///
-/// Cost for l <= 8 lines: push and pop O(l), without a branch that depends on what is in them; 16 B an event. In the
-/// wheel: see there.
+/// Cost for l <= 8 lines: push and pop O(l), without a branch that depends on their contents; 16 B an event.
+/// In the wheel: see there.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// When the first event of each line happens; [`u64::MAX`] where there is none.
+    /// Time of the first event of each line; [`u64::MAX`] if there is none.
     first: [u64; LINES],
     lines: Vec<Line>,
-    /// See [`Pending::coming`].
+    /// Return value of [`Pending::coming`].
     coming: u32,
-    /// No event of the wheel happens before this; [`u64::MAX`] where there is none.
+    /// Time before which no event of the wheel happens; [`u64::MAX`] if there is none.
     wheel_from: u64,
     wheel: Wheel,
 }
@@ -39,19 +39,19 @@ pub(super) struct Pending {
 #[derive(Debug)]
 struct Line {
     delay: u64,
-    /// A ring, whose length is a power of two. Behind the last event stands one at [`u64::MAX`], for an empty line to
-    /// have a first time, too.
+    /// Ring whose length is a power of two. Behind the last event stands one at [`u64::MAX`], so that an
+    /// empty line has a first time, too.
     ring: Vec<Words>,
-    /// How many events have been taken out and put in.
+    /// Number of events that have been taken out and put in.
     taken: usize,
     put: usize,
 }
 
-/// An event as two words, which go through registers: time, and `which` above `what`. (A structure of three fields goes
-/// over the stack, written in parts and read as a whole, for which a processor waits each time.)
+/// Event as two words, which go through registers: time, and `which` above `what`. (A structure of three
+/// fields goes over the stack, written in parts and read as a whole, for which a processor waits each time.)
 type Words = [u64; 2];
 
-/// What stands behind the last event of a line.
+/// Entry behind the last event of a line.
 const NEVER: Words = [u64::MAX, 0];
 
 #[inline(always)]
@@ -88,7 +88,7 @@ impl Line {
         self.ring[self.put & mask][0] = u64::MAX;
     }
 
-    /// Twice the room.
+    /// Doubles the room of the ring.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -109,8 +109,9 @@ impl Line {
 }
 
 impl Pending {
-    /// Nothing yet; where most events will have one of these delays, so many each, and those of the wheel are usually
-    /// about `usual` ticks ahead. `busy` is how many may be pending at once, roughly.
+    /// Creates an empty set, given the most frequent delays with the number of events that have each. Events
+    /// in the wheel are usually about `usual` ticks ahead. `busy` is roughly the largest number of pending
+    /// events.
     pub(super) fn new(mut delays: Vec<(u64, usize)>, usual: u64, busy: usize) -> Self {
         delays.sort_unstable();
         delays.dedup_by(|next, kept| {
@@ -130,13 +131,13 @@ impl Pending {
         }
     }
 
-    /// Whether nothing is scheduled.
+    /// True if nothing is scheduled.
     pub(super) fn is_empty(&self) -> bool {
         self.lines.iter().all(|line| line.put == line.taken) && self.wheel.is_empty()
     }
 
-    /// Schedules something `delay` after `now`, which is never before the `now` of an earlier call nor before the last
-    /// event that was taken out.
+    /// Schedules an event `delay` after `now`, which is never before the `now` of an earlier call nor before
+    /// the last event that was taken out.
     #[inline(always)]
     pub(super) fn push(&mut self, now: u64, delay: u64, what: u32, which: u32) {
         let (time, word) = (now.saturating_add(delay), word(what, which));
@@ -149,7 +150,7 @@ impl Pending {
         }
     }
 
-    /// Schedules something with a delay that has no line.
+    /// Schedules an event with a delay that has no line.
     #[cold]
     #[inline(never)]
     fn push_elsewhere(&mut self, now: u64, delay: u64, word: u64) {
@@ -193,13 +194,15 @@ impl Pending {
         event([time, word])
     }
 
-    /// The `what` of an event that will probably happen soon, for asking for memory; may be that of one long past.
+    /// Returns the `what` of an event that will probably happen soon, for prefetching; the event may be long
+    /// past.
     #[inline(always)]
     pub(super) fn coming(&self) -> u32 {
         self.coming
     }
 
-    /// The same as [`Pending::pop`], where the next event may be in the wheel; of the lines, this one's is first.
+    /// Takes out the next event as [`Pending::pop`] does, if it may be in the wheel; `line` has the first
+    /// event of the lines.
     #[inline(never)]
     fn pop_wheel(&mut self, line: usize, limit: u64) -> Option<Event> {
         if self.wheel_from > limit {
@@ -224,7 +227,7 @@ impl Pending {
         }
     }
 
-    /// Renames what `which` stands for, in all events.
+    /// Renames the `which` of all events.
     pub(super) fn rename(&mut self, name: impl Fn(u32) -> u32) {
         for line in &mut self.lines {
             for words in line.events() {
@@ -242,8 +245,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list that is searched for the first of the smallest times: with few delays and with many, with
-        /// ties, horizons that end between events, and events that follow each other within a slot of the wheel.
+        /// Compares with a list that is searched for the first of the smallest times. There are few and many
+        /// delays, ties, horizons that end between events, and events that follow each other within a slot of
+        /// the wheel.
         #[test]
         fn events_come_in_order_of_time_and_then_of_pushing(
             known in proptest::collection::vec(0u64..40, 0..12),
@@ -256,7 +260,7 @@ mod tests {
             let mut list: Vec<(Event, u64)> = Vec::new();
             let (mut now, mut pushed) = (0, 0);
             for (delay, times, stop, far) in steps {
-                // Some far ahead, and some that take no time.
+                // Some events are far ahead, and some take no time.
                 let delay = if delay > 55 { far * scale } else { delay * scale };
                 for _ in 0..times {
                     pending.push(now, delay, pushed, 7);

@@ -1,4 +1,4 @@
-//! `[transport.packet]`: which packet model, with which packets, buffers and arbiters.
+//! `[transport.packet]`: packet model, packet size, buffers and arbiters.
 
 use std::fmt;
 
@@ -12,28 +12,28 @@ use crate::units::{Bytes, Time};
 /// `[transport.packet]`.
 #[spec(partial)]
 pub struct PacketSpec {
-    /// How switches queue packets (default oq).
+    /// Queues of the switches (default oq).
     pub model: Model,
-    /// Bytes of a packet; the last one of a message is what is left (default 1500 B).
+    /// Bytes of a packet; the last packet of a message has the rest (default 1500 B).
     pub packet_size: Located<Bytes>,
-    /// Packets of a message of mean size, instead of `packet-size`: one size for all, the mean message divided by this
-    /// number; coarse and quick, for messages much longer than what buffers hold. Buffers of iq then hold 2 packets by
-    /// default, 4 with local-bubble.
+    /// Packets of a message of mean size, instead of `packet-size`: the packet size is the mean message size
+    /// divided by this number. Coarse and quick, for messages much longer than buffers. Buffers of iq then
+    /// hold 2 packets by default, 4 with local-bubble.
     pub packets_per_message: Option<Located<u32>>,
-    /// Packets that fit in a buffer, or "unlimited": iq, of each input port and virtual channel (default 8); fq, of
-    /// each message at each hop (default 2); oq has no limit.
+    /// Packets that fit in a buffer, or "unlimited". For iq: of each input port and virtual channel (default
+    /// 8). For fq: of each message at each hop (default 2). oq has no limit.
     pub buffer: Option<Located<Buffer>>,
-    /// Which of several waiting packets goes first, for iq (default round-robin).
+    /// Arbitration among waiting packets, for iq (default round-robin).
     pub arbitration: Option<Located<Arbitration>>,
-    /// What keeps packets from waiting for each other in a circle, for iq (default: dateline under dimension-order,
-    /// else classes).
+    /// Deadlock avoidance, which keeps packets from waiting for each other in a circle, for iq (default:
+    /// dateline under dimension-order, else classes).
     pub deadlock_avoidance: Option<Located<DeadlockAvoidance>>,
     /// Virtual channels of each link, for iq with classes (default: as many as routes need).
     pub channels: Option<Located<u32>>,
-    /// How input buffers are divided, for iq (default fifo).
+    /// Queues in an input buffer, for iq (default fifo).
     pub queues: Option<Located<Queues>>,
-    /// Cut-through, for iq: a packet may go on this long after its first byte was sent; without, when its last byte is
-    /// there; for example "50 ns".
+    /// Time after its first byte was sent at which a packet may go on (cut-through), for iq, for example "50
+    /// ns". By default a packet waits for its last byte.
     pub head_latency: Option<Located<Time>>,
 }
 
@@ -53,7 +53,7 @@ impl Default for PacketSpec {
     }
 }
 
-/// How switches queue packets.
+/// Queues of the switches.
 #[spec(Copy, Eq, Named)]
 pub enum Model {
     /// Unlimited first-in-first-out output queues, store and forward.
@@ -64,7 +64,7 @@ pub enum Model {
     Fq,
 }
 
-/// Which of several waiting packets goes first.
+/// Arbitration among waiting packets.
 #[spec(Copy, Eq)]
 pub enum Arbitration {
     /// Inputs in turn.
@@ -75,38 +75,38 @@ pub enum Arbitration {
     OldestFirst,
 }
 
-/// What keeps packets from waiting for each other in a circle.
+/// Deadlock avoidance, which keeps packets from waiting for each other in a circle.
 #[spec(Copy, Eq, Named)]
 pub enum DeadlockAvoidance {
-    /// A packet enters a ring only where room for one more is left behind it.
+    /// A packet enters a ring only if room for one more is left behind it.
     LocalBubble,
     /// Two virtual channels: packets change to the second one where the ring closes.
     Dateline,
-    /// Two virtual channels: packets that will cross the link that closes a ring are in the second one from where they
-    /// turn into it.
+    /// Two virtual channels: packets that will cross the link that closes a ring use the second one from
+    /// where they enter the ring.
     Turn,
-    /// Virtual channels by class: a packet changes to the next one wherever its route does not ascend in the order of
-    /// links that the rule or the fabric's family has; on any fabric, under any rule.
+    /// Virtual channels by class: a packet changes to the next one wherever its route does not ascend in the
+    /// order of links that the rule or the fabric's family defines. Works on any fabric, under any rule.
     Classes,
-    /// Nothing: packets may deadlock, which is reported.
+    /// No avoidance: packets may deadlock, which is reported.
     None,
 }
 
-/// How input buffers are divided.
+/// Queues in an input buffer.
 #[spec(Copy, Eq)]
 pub enum Queues {
-    /// One queue: a packet that waits holds back all behind it.
+    /// One queue: a waiting packet holds back all packets behind it.
     Fifo,
-    /// A queue for each output, which share the buffer.
+    /// One queue for each output; the queues share the buffer.
     VirtualOutput,
 }
 
-/// How many packets fit in a buffer.
+/// Number of packets that fit in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Buffer {
-    /// So many, at least 1.
+    /// This number, at least 1.
     Packets(u32),
-    /// As many as come.
+    /// No limit.
     Unlimited,
 }
 
@@ -117,7 +117,7 @@ impl fmt::Display for Model {
 }
 
 impl Buffer {
-    /// As a number that counts down: unlimited is more than can ever come.
+    /// Returns the room as a number that counts down; for unlimited buffers it is more than can ever come.
     pub(super) fn room(self) -> u32 {
         match self {
             Self::Packets(count) => count,
@@ -172,7 +172,7 @@ impl<'de> Deserialize<'de> for Buffer {
     }
 }
 
-/// The largest limited buffer \[packets\].
+/// Largest limited buffer \[packets\].
 const MOST: u32 = 1 << 30;
 
 #[cfg(feature = "schema")]
@@ -202,11 +202,11 @@ fn plural(channels: u32) -> String {
     format!("{channels} virtual channel{}", if channels == 1 { "" } else { "s" })
 }
 
-/// The largest packet \[B\].
+/// Largest packet \[B\].
 const LARGEST: u64 = 1 << 30;
 
 impl PacketSpec {
-    /// What is wrong with its options.
+    /// Returns the mistakes in its options.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         if !(1..=LARGEST).contains(&self.packet_size.0) {
@@ -259,14 +259,14 @@ impl PacketSpec {
         mistakes
     }
 
-    /// What is wrong with few, large packets.
+    /// Returns the mistake in `packets-per-message`, if there is one.
     fn check_packets_per_message(&self) -> Option<Diagnostic> {
         let packets = self.packets_per_message.as_ref()?;
         if **packets == 0 {
             let none = Diagnostic::new("wrong-value", "a message of no packets").at_value(packets);
             return Some(none.label("a number from 1 is expected").help("7 is close to small packets, 4 is quicker"));
         }
-        // (The default has no place.)
+        // (The default has no place in a text.)
         if *self.packet_size != Bytes::PACKET || self.packet_size.span().is_some() {
             let both = "both `packet-size` and `packets-per-message` say how large packets are";
             let both = Diagnostic::new("unused-option", both).at_value(&self.packet_size);
@@ -278,8 +278,8 @@ impl PacketSpec {
         Some(diagnostic.label("not beside packets-per-message").help("leave it out, or take small packets"))
     }
 
-    /// The same with `packet-size` and `buffer` as `packets-per-message` asks for them, for messages of this mean size
-    /// \[B\], if that is known.
+    /// Returns the options with `packet-size` and `buffer` as `packets-per-message` asks for them, for
+    /// messages of this mean size \[B\], if that is known.
     #[must_use]
     pub fn for_messages_of(&self, mean: u64) -> Self {
         let Some(packets) = self.packets_per_message.filter(|packets| mean > 0 && **packets > 0) else {
@@ -291,7 +291,7 @@ impl PacketSpec {
         Self { packet_size: Bytes(size).into(), buffer: self.buffer.or(usual), ..self.clone() }
     }
 
-    /// What is wrong with its options on this fabric under this rule.
+    /// Returns the mistakes in its options on this fabric under this rule.
     pub fn check_on(&self, fabric: &Fabric, router: &dyn Router) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         if self.model != Model::Iq {
@@ -313,7 +313,7 @@ impl PacketSpec {
         mistakes
     }
 
-    /// The buffer of the model.
+    /// Returns the buffer of the model.
     pub fn buffer(&self) -> Buffer {
         match (self.model, &self.buffer) {
             (Model::Oq, _) => Buffer::Unlimited,
@@ -323,17 +323,17 @@ impl PacketSpec {
         }
     }
 
-    /// The arbitration of `iq`.
+    /// Returns the arbitration of `iq`.
     pub fn arbitration(&self) -> Arbitration {
         self.arbitration.map_or(Arbitration::RoundRobin, |value| *value)
     }
 
-    /// The deadlock avoidance of `iq`, where one is asked for.
+    /// Returns the deadlock avoidance of `iq`, if one is asked for.
     pub fn avoidance(&self) -> Option<DeadlockAvoidance> {
         self.deadlock_avoidance.as_ref().map(|value| **value)
     }
 
-    /// The queues of `iq`.
+    /// Returns the queues of `iq`.
     pub fn queues(&self) -> Queues {
         self.queues.map_or(Queues::Fifo, |value| *value)
     }

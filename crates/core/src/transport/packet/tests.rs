@@ -1,4 +1,5 @@
-//! Random loads on random fabrics: every packet arrives once, buffers are empty again, models agree where they must.
+//! Tests with random loads on random fabrics: every packet arrives once, buffers are empty again, models
+//! agree where they must.
 
 use proptest::prelude::*;
 
@@ -19,13 +20,13 @@ pub(super) fn fabric(topology: &str) -> Arc<Fabric> {
     Arc::new(spec.build(&mut Sources::default()).unwrap())
 }
 
-/// The rule, where it fits the fabric.
+/// Returns the rule, if it fits the fabric.
 pub(super) fn rule(text: &str, fabric: &Arc<Fabric>) -> Option<Arc<dyn Router>> {
     let spec: RoutingSpec = crate::reading::from_toml(text).unwrap();
     spec.build(fabric, 1).ok()
 }
 
-/// Nodes on the switches of a random tree: the k-th switch hangs on one of those before it.
+/// Creates nodes on the switches of a random tree: the k-th switch hangs on one of those before it.
 pub(super) fn tree(parents: &[u32], nodes_each: u32, latency: Time) -> Arc<Fabric> {
     let switches = parents.len() as u32 + 1;
     let nodes = switches * nodes_each;
@@ -41,7 +42,7 @@ pub(super) fn tree(parents: &[u32], nodes_each: u32, latency: Time) -> Arc<Fabri
     }
     for (i, &parent) in parents.iter().enumerate() {
         let (below, above) = (i as u32 + 1, parent % (i as u32 + 1));
-        // Capacities that do not divide each other.
+        // These capacities do not divide each other.
         cable(VertexId(nodes + below), VertexId(nodes + above), [1e9, 3e9, 7e8][i % 3]);
     }
     Arc::new(builder.finish(Irregular))
@@ -57,25 +58,25 @@ pub(super) fn spec(text: &str) -> PacketSpec {
     spec
 }
 
-/// What came of a load.
+/// Result of a played load.
 pub(super) struct Played {
-    /// By message: when it arrived.
+    /// By message: its arrival time.
     pub(super) arrivals: Vec<Option<Time>>,
-    /// By message: how long it would have taken alone.
+    /// By message: the time that it would have taken alone.
     alone: Vec<Time>,
     /// Packets times links.
     hops: u64,
     pub(super) packets: Packets,
-    /// By message, where packets ask: the links that they crossed.
+    /// By message, if packets ask: the links that they crossed.
     pub(super) ways: Vec<Path>,
 }
 
-/// Plays messages in order of their starts; none is to its own node.
+/// Plays messages in order of their starts; no message goes to its own node.
 pub(super) fn play(fabric: &Fabric, router: &Arc<dyn Router>, spec: &PacketSpec, messages: &[Message]) -> Played {
     play_on(Packets::new(fabric, router, spec, false), fabric, router, spec, messages)
 }
 
-/// The same on a network that is there.
+/// Plays messages on an existing network.
 pub(super) fn play_on(
     mut packets: Packets,
     fabric: &Fabric,
@@ -118,7 +119,7 @@ pub(super) fn play_on(
 }
 
 impl Played {
-    /// Every message has arrived, and nothing is left.
+    /// Asserts that every message has arrived, and nothing is left.
     pub(super) fn check_arrived(&self, spec: &PacketSpec, what: &str) {
         assert_eq!(self.packets.gridlock(), None, "{what}");
         assert!(self.arrivals.iter().all(Option::is_some), "{what}");
@@ -132,7 +133,8 @@ impl Played {
         }
     }
 
-    /// Every packet has crossed every link of its route once, no message was faster than alone, and nothing is left.
+    /// Asserts that every packet has crossed every link of its route once, no message was faster than alone,
+    /// and nothing is left.
     fn check(&self, spec: &PacketSpec, messages: &[Message], fabric: &Fabric) {
         assert_eq!(self.packets.gridlock(), None);
         for (i, arrival) in self.arrivals.iter().enumerate() {
@@ -155,12 +157,12 @@ impl Played {
     }
 }
 
-/// Messages among so many nodes, to others than themselves.
+/// Generates messages among `nodes` nodes, each to another node.
 pub(super) fn loads(nodes: u32) -> impl Strategy<Value = Vec<Message>> {
     let message = (0..nodes, 1..nodes, 1u64..9_000, 0u32..6_000_000);
     proptest::collection::vec(message, 1..60).prop_map(move |list| {
         let one = |(src, far, bytes, start): (u32, u32, u64, u32)| {
-            // Some start together, some at odd times.
+            // Some messages start together, some at odd times.
             let start = if start % 3 == 0 { 0.0 } else { f64::from(start) + 0.25 };
             (src, (src + far) % nodes, bytes, start)
         };
@@ -168,7 +170,7 @@ pub(super) fn loads(nodes: u32) -> impl Strategy<Value = Vec<Message>> {
     })
 }
 
-/// All models, and the input-queued one in all its forms that cannot deadlock on a torus.
+/// All models, and all forms of the input-queued one that cannot deadlock on a torus.
 pub(super) const MODELS: [&str; 13] = [
     "model = \"oq\"",
     "model = \"fq\"",
@@ -251,7 +253,7 @@ proptest! {
         let spec = spec(MODELS[model]);
         let played = play(&fabric, &usual_routes(&fabric), &spec, &messages);
         let (took, alone) = (played.arrivals[0].unwrap(), played.alone[0]);
-        // Where few packets fit in a buffer, those of one message may wait for each other's room.
+        // If few packets fit in a buffer, those of one message may wait for each other's room.
         if matches!(spec.buffer(), Buffer::Packets(1..=3)) {
             prop_assert!(took >= alone);
         } else {
@@ -260,7 +262,7 @@ proptest! {
     }
 }
 
-/// The same load on fewer nodes; messages to themselves are left out.
+/// Folds a load onto fewer nodes; messages to their own node are left out.
 pub(super) fn folded(messages: &[Message], nodes: u32) -> Vec<Message> {
     let fold = |&(src, dst, bytes, start): &Message| (src % nodes, dst % nodes, bytes, start);
     let mut list: Vec<Message> = messages.iter().map(fold).filter(|(src, dst, ..)| src != dst).collect();
@@ -270,8 +272,8 @@ pub(super) fn folded(messages: &[Message], nodes: u32) -> Vec<Message> {
     list
 }
 
-/// All nodes of a ring send three hops on at once: with one buffer each and nothing against it, all buffers are full of
-/// packets that wait for the next one.
+/// All nodes of a ring send three hops on at once. With one buffer each and no avoidance, all buffers are
+/// full of packets that wait for the next one.
 #[test]
 fn a_ring_without_bubble_or_dateline_deadlocks_and_names_the_circle() {
     let fabric = fabric("torus = { dims = [7], bandwidth = \"1 GB/s\", host-link = false }");
@@ -295,7 +297,7 @@ fn a_ring_without_bubble_or_dateline_deadlocks_and_names_the_circle() {
     }
 }
 
-/// 13 packets of 1,500 B and one of 500 B over h links, host links counted: `20 + 1.5 (h - 1)` us.
+/// 13 packets of 1,500 B and one of 500 B over h links, including host links, take `20 + 1.5 (h - 1)` us.
 #[test]
 fn a_message_alone_is_stored_and_forwarded() {
     let fabric = fabric("torus = { dims = [8, 8], bandwidth = \"1 GB/s\" }");
@@ -310,7 +312,7 @@ fn a_message_alone_is_stored_and_forwarded() {
     }
 }
 
-/// A packet of 1,500 B cut through with a head of 50 ns: `1.5 + 0.05 (h - 1)` us.
+/// A packet of 1,500 B, cut through with a head of 50 ns, takes `1.5 + 0.05 (h - 1)` us.
 #[test]
 fn cut_through_saves_the_packet_time_at_each_hop() {
     let fabric = fabric("torus = { dims = [8, 8], bandwidth = \"1 GB/s\" }");
@@ -328,7 +330,7 @@ fn two_messages_that_share_a_link_take_turns_in_fair_queues_and_not_in_output_qu
         let played = play(&fabric, &usual_routes(&fabric), &spec(&format!("model = \"{model}\"")), &messages);
         played.arrivals.iter().map(|arrival| arrival.unwrap().ps() / 1e6).collect()
     };
-    // The last packet of either leaves at 46.5 us: 1.5 us behind the first, then 45,000 B.
+    // The last packet of either message leaves at 46.5 us: 1.5 us behind the first, then 45,000 B.
     for model in ["oq", "fq"] {
         assert_eq!(end(model).into_iter().fold(0.0, f64::max), 46.5, "{model}");
     }
@@ -336,7 +338,7 @@ fn two_messages_that_share_a_link_take_turns_in_fair_queues_and_not_in_output_qu
     assert!((fair[0] - fair[1]).abs() <= 1.5, "both have half of the link from 16.5 us on: {fair:?}");
 }
 
-/// A link of one byte a second, and more than 64 bits of its ticks.
+/// A link of one byte a second takes more than 64 bits of its ticks.
 #[test]
 fn times_that_cannot_be_counted_end_a_run_and_are_no_circle() {
     let fabric = fabric("crossbar = { nodes = 2, bandwidth = \"1 B/s\" }");
@@ -361,7 +363,7 @@ fn packets_of_a_gigabyte_and_of_a_byte_are_counted_right() {
     }
 }
 
-/// With whole packets, buffers in packets and no latency, sizes times k are times of k.
+/// With whole packets, buffers in packets and no latency, messages and packets k times as large take k times as long.
 #[test]
 fn messages_and_packets_that_are_larger_take_as_much_longer() {
     let fabric = fabric("torus = { dims = [4, 4], bandwidth = \"1 GB/s\" }");
@@ -391,7 +393,7 @@ fn packets_per_message_are_of_the_mean_message_and_buffers_hold_few() {
     assert_eq!(known(&format!("{iq}\ndeadlock-avoidance = \"local-bubble\""), 700), (100, Buffer::Packets(4)));
     assert_eq!(known(&format!("{iq}\ndeadlock-avoidance = \"turn\""), 700), (100, Buffer::Packets(2)));
     assert_eq!(known(&format!("{iq}\nbuffer = 9"), 3), (1, Buffer::Packets(9)));
-    // A packet has a largest size, and a mean that is not known leaves it as it is.
+    // A packet has a largest size, and an unknown mean leaves it unchanged.
     assert_eq!(known(iq, u64::MAX).0, 1 << 30);
     assert_eq!(known(iq, 0), (1500, Buffer::Packets(8)));
     assert_eq!(known("model = \"oq\"\npackets-per-message = 4", 4000), (1000, Buffer::Unlimited));

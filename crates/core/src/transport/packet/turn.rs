@@ -1,9 +1,9 @@
-//! Turn of the queues that wait for a link: what both models of fair queues have in common.
+//! Turn of the queues that wait for a link, shared by both models of fair queues.
 
 use super::meter::Meter;
 use super::net::NONE;
 
-/// A link and the turn of the queues that wait for it.
+/// Link and the turn of the queues that wait for it.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Port {
@@ -30,13 +30,14 @@ impl Port {
         Some(tail)
     }
 
-    /// Returns true if the link stands still although a queue waits for it.
+    /// True if the link stands still although a queue waits for it.
     #[inline(always)]
     pub fn may_go_on(&self) -> bool {
         !self.sending && self.head != NONE
     }
 
-    /// Returns true if the link goes on with the first queue; else it stands still from now on.
+    /// Lets the link continue with the first queue, and returns true; without one it stands still and returns
+    /// false.
     #[inline(always)]
     pub fn goes_on(&mut self, now: u64) -> bool {
         self.sending = self.head != NONE;
@@ -47,7 +48,7 @@ impl Port {
         self.sending
     }
 
-    /// Notes that a packet which has come has gone on or waits.
+    /// Records that a newly come packet has gone on or waits.
     #[inline(always)]
     pub fn settles(&mut self, now: u64) {
         self.meter.stays();

@@ -1,5 +1,5 @@
-//! Packets that choose their own ways: each has its route in a slot, asks the rule when it comes to its first switch,
-//! and gives the slot back when it arrives.
+//! Routes of packets that choose their own paths. Each packet has its route in a slot, asks the rule when it
+//! comes to its first switch, and gives the slot back when it arrives.
 
 use super::asking::{Asked, Asking, MERGE_FROM, Slot, merge};
 use super::net::{ASK, NONE, Net};
@@ -7,7 +7,7 @@ use crate::ids::LinkId;
 use crate::routing::{Path, Start};
 
 impl Net {
-    /// A message starts whose packets ask; returns the one link by which they leave its node, if there is one.
+    /// Starts a message whose packets ask.
     pub(super) fn begin(&mut self, flow: u32, start: Start, bytes: u64) {
         let packets = bytes.div_ceil(u64::from(self.packet_bytes));
         let Some(asking) = &mut self.asking else { return };
@@ -25,15 +25,15 @@ impl Net {
         };
     }
 
-    /// The link by which all packets of a message leave its node; [`NONE`] where there are several.
+    /// Returns the link by which all packets of a message leave its node; [`NONE`] if there are several.
     pub(super) fn only_link(&self, flow: u32) -> u32 {
         let start =
             |asking: &Asking| asking.messages[flow as usize].start.map(|start| asking.only[start.src.0 as usize]);
         self.asking.as_deref().and_then(start).unwrap_or(NONE)
     }
 
-    /// The next packet of a message gets a route of its own: up to its first switch, where it asks, or all of it where
-    /// there are several links to leave by. Returns its first place. The stride may have grown.
+    /// Gives the next packet of a message a route of its own: up to its first switch, where it asks, or all
+    /// of it if its node has several links. Returns its first place. The stride may have grown.
     pub(super) fn enter(&mut self, flow: u32) -> u32 {
         let only = self.only_link(flow);
         let Some(asking) = &mut self.asking else { return 0 };
@@ -53,7 +53,7 @@ impl Net {
         self.place(slot)
     }
 
-    /// A packet asks for its way on from this place. The stride may have grown: then the place has moved.
+    /// Asks for the path of a packet from this place on. The stride may have grown: then the place has moved.
     pub(super) fn ask(&mut self, place: u32) {
         let (slot, hop) = (place >> self.stride.trailing_zeros(), place as usize & (self.stride - 1));
         let over = LinkId(self.routes[place as usize - 1]);
@@ -63,7 +63,7 @@ impl Net {
         }
     }
 
-    /// Writes the path that was chosen to a slot, from this hop on; where the packet asks again only its first link.
+    /// Writes the chosen path to a slot, from this hop on; only its first link if the packet asks again.
     fn write_path(&mut self, slot: u32, hop: usize, again: bool) {
         let Some(asking) = &mut self.asking else { return };
         let mut links = std::mem::take(&mut asking.path.links);
@@ -86,7 +86,7 @@ impl Net {
         }
     }
 
-    /// A packet waits for a link from now on, or does no more.
+    /// Adds to the number of packets that wait for a link.
     #[inline]
     pub(super) fn count(&mut self, link: u32, by: i32) {
         if let Some(asking) = &mut self.asking {
@@ -94,8 +94,8 @@ impl Net {
         }
     }
 
-    /// The last byte of a packet at this place has left its source; returns whether somebody wants to know that its
-    /// message has.
+    /// Records that the last byte of a packet at this place has left its source. Returns true if its message
+    /// has left, too, and departures are asked for.
     pub(super) fn packet_departed(&mut self, place: u32) -> bool {
         let flow = self.flow(place);
         let all = self.asking.as_mut().is_some_and(|asking| {
@@ -106,7 +106,8 @@ impl Net {
         all && self.departed(place)
     }
 
-    /// A packet of so many bytes has arrived; its slot is free. Returns whether its message has arrived.
+    /// Records that a packet of `bytes` bytes has arrived, and frees its slot. Returns true if its message
+    /// has arrived.
     pub(super) fn packet_arrived(&mut self, place: u32, bytes: u32) -> bool {
         let slot = place >> self.stride.trailing_zeros();
         let flow = self.flow(place);
@@ -127,7 +128,7 @@ impl Net {
         all
     }
 
-    /// The links that the packets of a message have crossed, and the part of its bytes on each.
+    /// Writes the links that the packets of a message have crossed, and the part of its bytes on each.
     pub(super) fn way_of(&mut self, flow: u32, bytes: u64, path: &mut Path) {
         path.clear();
         let Some(asking) = &mut self.asking else { return };

@@ -1,61 +1,61 @@
-//! A timing wheel: events in order of time, those of one time in the order in which they were scheduled.
+//! Timing wheel: events in order of time; those of one time are in the order in which they were scheduled.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// No entry.
+/// Value for no entry.
 const NONE: u32 = u32::MAX;
 
-/// Something that happens at a time; what `what` and `which` mean is the model's own business.
+/// Event at a time; the model defines the meaning of `what` and `which`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Event {
-    /// \[ticks\].
+    /// Time \[ticks\].
     pub time: u64,
     pub what: u32,
     pub which: u32,
 }
 
-/// An event, and how long before it was scheduled \[ticks\].
+/// Event, and the time from its scheduling to the event \[ticks\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Scheduled {
     pub event: Event,
     pub delay: u64,
 }
 
-/// A timing wheel.
+/// Timing wheel.
 ///
-/// Packets of a fabric take about the same time everywhere, so nearly every event lies less than one turn of the wheel
-/// ahead, also those with delays that have no line of their own: it is appended to the list of its slot, and found
-/// again by the bits that say which slots hold anything. A slot is narrow enough to hold about one event where times
-/// are spread, and all of one instant where packets run in lock step; its few events are put in order when its turn
-/// comes. What lies further ahead waits in a heap.
+/// Packets of a fabric take about the same time everywhere. So nearly every event lies less than one turn of
+/// the wheel ahead, even those with delays that have no line of their own. It is appended to the list of its
+/// slot, and found again by the bits of non-empty slots. A slot is narrow enough to hold about one event
+/// where times are spread, and all events of one instant where packets run in lock step. Its few events are
+/// sorted when its turn comes. Events further ahead wait in a heap.
 ///
-/// Stable: events of one time come in the order of [`Wheel::push`], which is how ns-3 orders them too. Entries of a
-/// slot are in that order, sorting keeps it, and what comes from the heap is in its slot before anything can be pushed
-/// there directly.
+/// The wheel is stable: events of one time come in the order of [`Wheel::push`], which is how ns-3 orders
+/// them, too. Entries of a slot are in that order, and sorting keeps it. Events from the heap are in their
+/// slot before any event can be pushed there directly.
 ///
 /// Cost: push O(1), pop O(1) and a sort of the slot; 16 B a slot and 32 B an event.
 #[derive(Debug)]
 pub(super) struct Wheel {
-    /// A slot is `2^shift` ticks wide.
+    /// Binary logarithm of the width of a slot \[ticks\].
     shift: u32,
-    /// Number of slots, a power of two; one less.
+    /// Number of slots, a power of two, minus one.
     mask: u64,
     /// By slot: the first and the last entry of its list.
     slots: Vec<[u32; 2]>,
-    /// Which slots hold anything, and which words of that do.
+    /// Bits of the non-empty slots, and bits of the non-zero words of those.
     bits: Vec<u64>,
     words: Vec<u64>,
     nodes: Vec<Node>,
-    /// The first of the unused nodes.
+    /// First of the unused nodes.
     free: u32,
-    /// The number of the slot that is being emptied, counted from time 0.
+    /// Number of the slot that is being emptied, counted from time 0.
     turn: u64,
     /// Its events, in order, from `at` on.
     current: Vec<Scheduled>,
     at: usize,
     later: BinaryHeap<Reverse<Later>>,
-    /// Events that went into the heap so far, to keep their order.
+    /// Number of events that went into the heap so far, to keep their order.
     delayed: u64,
 }
 
@@ -65,11 +65,11 @@ struct Node {
     next: u32,
 }
 
-/// Time, number in the order of scheduling, and the rest of an event that lies far ahead.
+/// Event that lies far ahead: time, number in the order of scheduling, and the rest.
 type Later = (u64, u64, u64, u32, u32);
 
 impl Wheel {
-    /// An empty wheel for about `events` events at once that lie up to `delay` \[ticks\] ahead.
+    /// Creates an empty wheel for about `events` events at once that lie up to `delay` \[ticks\] ahead.
     pub(super) fn new(events: usize, delay: u64) -> Self {
         let slots: u64 = if events > 4096 { 1 << 15 } else { 1 << 12 };
         // A turn is at least twice the delay.
@@ -90,14 +90,14 @@ impl Wheel {
         }
     }
 
-    /// Whether nothing is scheduled.
+    /// True if nothing is scheduled.
     pub(super) fn is_empty(&self) -> bool {
         self.at == self.current.len() && self.later.is_empty() && self.next_slot().is_none()
     }
 
-    /// Schedules an event, now; nothing that is in the wheel happens before that.
+    /// Schedules an event. No event in the wheel happens before `now`.
     pub(super) fn push(&mut self, now: u64, entry: Scheduled) {
-        // Where other queues have events, too, time may have gone on past slots that are empty.
+        // If other queues have events, too, time may have passed empty slots.
         let before = (now >> self.shift).saturating_sub(1);
         if before > self.turn && self.at == self.current.len() {
             self.turn = before;
@@ -108,7 +108,7 @@ impl Wheel {
         let turn = entry.event.time >> self.shift;
         debug_assert!(turn >= self.turn, "an event in the past");
         let ahead = turn.wrapping_sub(self.turn);
-        // From 1 to the mask.
+        // Slots from 1 to the mask are less than a turn ahead.
         if ahead.wrapping_sub(1) < self.mask {
             self.append(turn, entry);
         } else {
@@ -122,7 +122,7 @@ impl Wheel {
     fn push_elsewhere(&mut self, ahead: u64, entry: Scheduled) {
         let Scheduled { event: Event { time, what, which }, delay } = entry;
         if ahead == 0 {
-            // Behind those of the same time.
+            // Behind the events of the same time.
             let place = self.current[self.at..].partition_point(|other| other.event.time <= time);
             self.current.insert(self.at + place, entry);
         } else {
@@ -131,7 +131,7 @@ impl Wheel {
         }
     }
 
-    /// Renames what `which` stands for, in all events.
+    /// Renames the `which` of all events.
     pub(super) fn rename(&mut self, name: impl Fn(u32) -> u32) {
         for node in &mut self.nodes {
             node.entry.event.which = name(node.entry.event.which);
@@ -167,7 +167,7 @@ impl Wheel {
         }
     }
 
-    /// No event happens before this; [`u64::MAX`] where there is none.
+    /// Returns a time before which no event happens; [`u64::MAX`] if there is none.
     pub(super) fn from(&self) -> u64 {
         match (self.current.get(self.at), self.next_slot()) {
             (Some(entry), _) => entry.event.time,
@@ -176,7 +176,7 @@ impl Wheel {
         }
     }
 
-    /// The next event, unless it happens in a slot that begins after `limit`.
+    /// Returns the next event, unless it happens in a slot that begins after `limit`.
     #[inline]
     pub(super) fn first(&mut self, limit: u64) -> Option<&Scheduled> {
         if self.at == self.current.len() {
@@ -185,13 +185,13 @@ impl Wheel {
         self.current.get(self.at)
     }
 
-    /// Takes out what [`Wheel::first`] has found.
+    /// Removes the event that [`Wheel::first`] has found.
     #[inline]
     pub(super) fn drop_first(&mut self) {
         self.at += 1;
     }
 
-    /// Goes on to the next slot that holds anything, if it begins by `limit`.
+    /// Goes on to the next non-empty slot, if it begins by `limit`.
     fn advance(&mut self, limit: u64) {
         let later = || self.later.peek().map(|later| later.0.0 >> self.shift);
         let Some(next) = self.next_slot().or_else(later).filter(|&next| next <= limit >> self.shift) else { return };
@@ -211,7 +211,7 @@ impl Wheel {
         self.gather(first, last, free);
     }
 
-    /// Moves what lies less than a turn ahead now from the heap to its slots.
+    /// Moves events that are now less than a turn ahead from the heap to their slots.
     #[cold]
     #[inline(never)]
     fn bring_near(&mut self) {
@@ -223,7 +223,7 @@ impl Wheel {
         }
     }
 
-    /// Puts the events of a list in order; its nodes go in front of the free ones.
+    /// Sorts the events of a list; its nodes go in front of the free ones.
     #[inline(never)]
     fn gather(&mut self, first: u32, last: u32, free: u32) {
         let mut id = first;
@@ -245,12 +245,13 @@ impl Wheel {
         }
     }
 
-    /// The number of the next slot that holds anything.
+    /// Returns the number of the next non-empty slot.
     #[inline(always)]
     fn next_slot(&self) -> Option<u64> {
         let here = (self.turn & self.mask) as usize;
         let distance = |slot: usize| ((slot as u64).wrapping_sub(here as u64)) & self.mask;
-        // The rest of this word, the rest of this word of words, then all words, of which the first comes once more.
+        // The rest of this word, then the rest of this word of words, then all words; the first of them is
+        // checked again.
         let rest = self.bits[here / 64] & (!0 << (here % 64)) & !(1 << (here % 64));
         if rest != 0 {
             return Some(self.turn + distance(here / 64 * 64 + rest.trailing_zeros() as usize));

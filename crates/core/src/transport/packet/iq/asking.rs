@@ -1,10 +1,10 @@
-//! Packets that choose their own ways through input queues.
+//! Packets that choose their own paths through input queues.
 
 use super::super::net::{NONE, Net, Packet};
 use super::InputQueues;
 
 impl<const ASKS: bool> InputQueues<ASKS> {
-    /// The message whose packet has just left its source by this link gets the next one ready.
+    /// Prepares the next packet of the message whose packet has just left its source by this link.
     pub(super) fn sent_from_source(&mut self, net: &mut Net, link: u32, packet: u32) {
         let &Packet { place, last, .. } = self.packets.at(packet);
         let flow = net.flow(place);
@@ -19,7 +19,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         if !last {
             let wanted = net.link(self.source_place(net, flow));
             if wanted != link {
-                // It leaves by another link: to the end of that queue.
+                // The next packet leaves by another link: the message goes to the end of that queue.
                 self.queues[queue].head = self.trains.at(flow).next;
                 self.trains.get(flow).next = NONE;
                 if self.append(port, wanted, flow) {
@@ -28,23 +28,24 @@ impl<const ASKS: bool> InputQueues<ASKS> {
                 }
             }
         }
-        // More channels may have moved the port.
+        // Added channels may have moved the port.
         let port = self.outputs[link as usize].serves;
         let queue = self.queue_for(port, link);
         self.expose(net, port, queue);
     }
 
-    /// Gets the next packet of a message at its source ready.
+    /// Prepares the next packet of a message at its source.
     pub(super) fn prepare(&mut self, net: &mut Net, flow: u32) {
         let place = net.enter(flow);
         self.next_packet[flow as usize] = place;
-        // Noted before: it moves with the others.
+        // The place was stored before, so that it moves with the others.
         self.follow_stride(net, flow);
         let place = self.next_packet[flow as usize];
         self.make_lanes(self.change.needed(net, place, NONE, 0));
     }
 
-    /// Renames places where routes have become longer; that of the next packet of this message is new already.
+    /// Renames places after routes have become longer; the place of the next packet of this message is new
+    /// already.
     pub(super) fn follow_stride(&mut self, net: &Net, but: u32) {
         if self.stride != net.stride {
             let fresh = self.next_packet.get(but as usize).copied();
@@ -58,7 +59,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         }
     }
 
-    /// A packet that has come over a link asks for its way on; returns the next link.
+    /// Lets a packet that has come over a link ask for its path from here; returns the next link.
     pub(super) fn ask(&mut self, net: &mut Net, link: u32, packet: u32) -> u32 {
         let &Packet { place, lane, .. } = self.packets.at(packet);
         net.ask(place);

@@ -1,11 +1,11 @@
-//! More virtual channels, as routes need them.
+//! Additional virtual channels, as routes need them.
 
 use super::super::net::NONE;
 use super::{InputQueues, Port, Queue, SOURCE};
 
 impl<const ASKS: bool> InputQueues<ASKS> {
-    /// Gives each link so many virtual channels, if it has fewer: what is in the others stays as it is, and in the same
-    /// order for all arbiters.
+    /// Gives each link `lanes` virtual channels, if it has fewer. The contents of existing channels do not
+    /// change, and all arbiters see them in the same order.
     pub(in crate::transport::packet) fn make_lanes(&mut self, lanes: u32) {
         if lanes <= self.lanes {
             return;
@@ -36,7 +36,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         let more = vec![self.capacity; (lanes - self.lanes) as usize];
         let of_link = self.room.chunks_exact(self.lanes as usize);
         self.room = of_link.flat_map(|room| room.iter().chain(&more).copied().collect::<Vec<_>>()).collect();
-        // Behind the last port of each switch the next one begins.
+        // The ports of the next switch begin behind the last port of each switch.
         let mut counts = vec![0; ports.len()];
         let mut start = 0;
         for (number, port) in ports.iter().enumerate() {
