@@ -1,4 +1,4 @@
-//! What a trace holds, counted by the place in the program that made the calls.
+//! Calls of a trace, counted by the place in the program that made them.
 
 use std::collections::BTreeMap;
 
@@ -9,45 +9,45 @@ use crate::units::Time;
 /// Counts calls by call site and kind of call.
 #[derive(Clone, Debug, Default)]
 pub struct BySite {
-    /// The names of each rank's sites and those of their callers, by their index.
+    /// Names of each rank's call sites and of their callers, by rank and index of the site.
     names: BTreeMap<(u32, u32), Names>,
-    /// By rank and index of the site plus one, as events have it.
+    /// Tallies by rank, call, and index of the site plus one, as events have it.
     counted: BTreeMap<(u32, u32, Call), SiteTally>,
 }
 
-/// The name of a site, and those of its callers, the first first.
+/// Name of a call site, and the names of its callers, innermost first.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 struct Names {
     site: String,
     callers: Vec<String>,
 }
 
-/// The name of a site, so many of its callers, the call.
+/// Name of a call site, names of some of its callers, and the call.
 type Key<'a> = (&'a str, &'a [String], Call);
 
 /// Calls of one kind from a site.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Calling {
-    /// The name of the site; empty: not known.
+    /// Name of the site; empty if it is not known.
     pub site: String,
-    /// The names of its callers, the first first.
+    /// Names of the callers, innermost first.
     pub callers: Vec<String>,
-    /// The call.
+    /// Kind of call.
     pub call: Call,
-    /// How often, and how much.
+    /// Count, bytes and time.
     pub tally: SiteTally,
 }
 
-/// What is counted of a call from a site.
+/// Tally of one kind of call from one site.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SiteTally {
-    /// Ranks that made it.
+    /// Number of ranks that made the call.
     pub ranks: u32,
-    /// How often it was made.
+    /// Number of calls.
     pub count: u64,
-    /// What the calling rank sends or, for receives, gets \[B\].
+    /// Bytes that the calling rank sends or, for receives, gets \[B\].
     pub bytes: u64,
-    /// Time inside it.
+    /// Time inside the calls.
     pub time: Time,
 }
 
@@ -55,9 +55,10 @@ pub struct SiteTally {
 const PS_PER_NS: f64 = 1000.0;
 
 impl BySite {
-    /// All calls by the name of their site, so many of its callers and the call, most often made first.
+    /// Returns all calls by site, by up to `depth` of its callers and by kind, the most frequent first.
     pub fn sites(&self, depth: usize) -> Vec<Calling> {
-        // With the rank counted last: a line may have several sites of a rank, where a loop was unrolled.
+        // Tallies with the rank counted last. A line may have several sites of one rank, for example if a loop was
+        // unrolled.
         let mut sites: BTreeMap<Key<'_>, (SiteTally, Option<u32>)> = BTreeMap::new();
         for (&(rank, site, call), tally) in &self.counted {
             let names = site.checked_sub(1).and_then(|index| self.names.get(&(rank, index)));

@@ -1,4 +1,4 @@
-//! Recorded calls on their way: from a reader to whoever wants them.
+//! Recorded calls on their way from a reader to a consumer.
 
 use std::borrow::Cow;
 
@@ -7,24 +7,25 @@ pub use hayase_trace::{Call, Clock, Communicator, Event, Flags, Frame, Header, I
 use crate::diagnostic::Diagnostic;
 use crate::reading::Input;
 
-/// Most ranks of a trace: tables by rank are made before it is known how many of them there are.
+/// Largest number of ranks of a trace. Tables by rank are made before the actual number is known.
 pub const MOST_RANKS: u32 = 1 << 24;
 
-/// Who takes what a trace says, rank by rank; those of different ranks may come in turns.
+/// Consumer of the items of a trace, rank by rank. Items of different ranks may be interleaved.
 pub trait Calls {
-    /// The next item of a rank, and where it stands: the line of a text, the number of the event (from 1) elsewhere.
+    /// Takes the next item of a rank. `place` is the line of a text, or the number of the event (from 1)
+    /// elsewhere.
     ///
     /// # Errors
-    /// The item makes no sense; the reader adds the file and the place.
+    /// The item makes no sense. The reader adds the file and the place.
     fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), Wrong>;
 }
 
-/// What is wrong with an item.
+/// Mistake in an item.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wrong {
-    /// A short, stable name of the kind of mistake.
+    /// Short, stable name of the kind of mistake.
     pub code: &'static str,
-    /// What is wrong: a lowercase sentence without a full stop.
+    /// Description of the mistake: a lower-case sentence without a full stop.
     pub message: Cow<'static, str>,
 }
 
@@ -33,7 +34,7 @@ impl Wrong {
         Self { code, message: message.into() }
     }
 
-    /// The mistake at an event of a rank.
+    /// Returns the mistake with the event of a rank as its place.
     pub(super) fn at_event(self, file: &str, rank: u32, place: u64) -> Diagnostic {
         Diagnostic::new(self.code, format!("{file}, rank {rank}, event {place}: {}", self.message))
     }
@@ -42,8 +43,8 @@ impl Wrong {
 /// Reads a trace in Hayase's own format: all streams of one file.
 ///
 /// # Errors
-/// The trace is damaged or ends early: where. Everything before has been handed on, so that whoever wants it can use
-/// it.
+/// The trace is damaged or ends early, with the place. All items before it have been passed on and can be
+/// used.
 pub fn read(input: Input, calls: &mut impl Calls) -> Result<(), Vec<Diagnostic>> {
     let file = input.name().to_owned();
     let mut reader = hayase_trace::Reader::new(input);

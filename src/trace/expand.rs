@@ -1,4 +1,4 @@
-//! Collectives spelled out, for formats that have none.
+//! Collectives expanded into messages, for formats that have none.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::program::{Communicator, Expand, Op, OpKind, Order, Program, ProgramBuilder, RankProgram};
 
-/// The same program with every collective replaced by the messages it consists of.
+/// Returns the same program with every collective replaced by its messages.
 ///
-/// Each call of a collective on a communicator gets a tag of its own, above those of the program, so that messages of
-/// one do not match those of another (one that only starts is done where it is called: sequences know no other place):
-/// in a schedule there is nothing else that keeps them apart. Messages of one call between two ranks match in the order
-/// in which they are sent.
+/// Each call of a collective on a communicator gets a tag of its own, above those of the program. So messages
+/// of different calls do not match each other; in a schedule nothing else separates them. Messages of one
+/// call between two ranks match in the order in which they are sent. A non-blocking collective completes
+/// where it is called, since a sequence has no other place for it.
 ///
 /// # Errors
-/// None that a program that was built could have; what [`ProgramBuilder::build`] would find.
+/// Those of [`ProgramBuilder::build`], which a program that was built does not have.
 pub fn expanded(program: &Program, expand: &dyn Expand) -> Result<Program, Vec<Diagnostic>> {
-    // Above all tags in use.
     if program.has_threads() {
         let what = "ranks of several threads cannot be written as a schedule";
         return Err(vec![Diagnostic::new("several-threads", what).help("Hayase's own format (.hyt) keeps them")]);
     }
+    // Tags from `base` on are above all tags in use.
     let messages = |op: &&Op| matches!(op.kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv);
     let largest = program.iter().flat_map(|(_, rank)| &rank.ops).filter(messages);
     let base = largest.map(|op| op.tag).filter(|&tag| tag != u32::MAX).max().map_or(0, |tag| tag.saturating_add(1));
@@ -43,7 +43,7 @@ pub fn expanded(program: &Program, expand: &dyn Expand) -> Result<Program, Vec<D
 fn expanded_rank(program: &Program, rank: RankId, ops: &RankProgram, base: u32, expand: &dyn Expand) -> RankProgram {
     let mut out =
         RankProgram { order: Order::Sequence, file: ops.file, measured: ops.measured, ..RankProgram::default() };
-    // By operation, where it went; by communicator, how many collectives there were.
+    // New position of each operation, and the number of collectives so far on each communicator.
     let mut position = Vec::with_capacity(ops.ops.len());
     let mut calls = vec![0_u32; program.communicators.len()];
     let mut steps = Vec::new();
@@ -70,7 +70,7 @@ fn expanded_rank(program: &Program, rank: RankId, ops: &RankProgram, base: u32, 
                     });
                 }
             }
-            // What was started is done where it was called.
+            // A non-blocking collective is already complete.
             OpKind::Wait | OpKind::Test if is_collective(op.arg) => {}
             OpKind::Wait | OpKind::Test => out.ops.push(Op { arg: position[op.arg as usize], ..*op }),
             OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => {

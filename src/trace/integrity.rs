@@ -1,37 +1,37 @@
-//! Whether a trace is all of its run, and whether its ranks had the cores that they wanted: gathered while it is read.
+//! Integrity of a trace, gathered while it is read: completeness of the run, and cores that its ranks lacked.
 
 use std::collections::BTreeMap;
 
 use super::calls::{Calls, Header, Item, Wrong};
 use crate::program::caveats::Caveats;
 
-/// From which share of the run on a lack of cores is said: predictions of programs that had their cores are right to 2
-/// to 4 %, so that less could not be told from that.
+/// Smallest share of the run at which a lack of cores is reported. Predictions of programs that had their
+/// cores are right to 2 to 4 %, so a smaller lack could not be distinguished from that.
 const LEAST_SHARE: f64 = 0.05;
-/// And from which time on \[ns\]: a rank that is put off once or twice, for a time slice of some milliseconds, lacks
-/// nothing.
+/// Smallest time at which a lack of cores is reported \[ns\]. A rank that is preempted once or twice, for a
+/// time slice of some milliseconds, lacks nothing.
 const LEAST_TIME: u64 = 10_000_000;
 
-/// A moment at which a rank has noted how it was scheduled so far, in numbers that only grow.
+/// Scheduling of a rank up to one moment, in counters that only grow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Moment {
     /// Real time since the start of the stream \[ns\].
     pub wall: u64,
     /// Processor time \[ns\].
     pub cpu: u64,
-    /// Time in which it could have run and had no core \[ns\].
+    /// Time in which the rank was runnable and had no core \[ns\].
     pub waited: u64,
-    /// How often its core was taken away.
+    /// Number of times that its core was taken away.
     pub involuntary: u64,
-    /// The number of the next call.
+    /// Number of the next call.
     pub call: u64,
-    /// `start`, `end`, or what the border of a region is called.
+    /// Place of the moment: `start`, `end`, or the name of the border of a region.
     pub place: String,
 }
 
 impl Moment {
-    /// The moments of a note `scheduling`: a line each, numbers and then the place. Lines that make no sense are passed
-    /// over.
+    /// Reads the moments of a note `scheduling`. Each line has numbers and then the place. Invalid lines are
+    /// skipped.
     pub fn read(note: &str) -> Vec<Self> {
         let line = |line: &str| {
             let mut words = line.splitn(6, ' ');
@@ -46,9 +46,9 @@ impl Moment {
 /// A part of the run of a rank.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Share {
-    /// \[ns\]
+    /// Time \[ns\].
     time: u64,
-    /// Of the run.
+    /// Time relative to the run.
     share: f64,
 }
 
@@ -58,7 +58,7 @@ impl Share {
         Self { time, share: if run > 0 { time as f64 / run as f64 } else { 0.0 } }
     }
 
-    /// The time without a core between two moments.
+    /// Returns the time without a core between two moments.
     fn lack(first: &Moment, last: &Moment) -> Self {
         Self::of(last.waited.saturating_sub(first.waited), last.wall.saturating_sub(first.wall))
     }
@@ -71,18 +71,18 @@ impl Share {
 /// Time of a rank outside of calls that is no computation, or may be none.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Outside {
-    /// Blocked, and how often.
+    /// Time blocked, and the number of times.
     blocked: Share,
     times: u64,
-    /// While files or pages of memory were read, or files written.
+    /// Time in which files or pages of memory were read, or files written.
     files: Share,
-    /// Work between polls that found nothing, and all the time of polling.
+    /// Work between polls that found nothing, and the whole time of polling.
     polled: Share,
     polling: Share,
 }
 
 impl Outside {
-    /// What a note `outside` says: a line each, a name and a number.
+    /// Reads a note `outside`. Each line has a name and a number.
     fn read(note: &str) -> Self {
         let number = |name: &str| {
             let mut lines = note.lines().filter_map(|line| line.split_once(' '));
@@ -94,31 +94,31 @@ impl Outside {
     }
 }
 
-/// What is known of a stream.
+/// Facts about one stream.
 #[derive(Clone, Debug, Default)]
 struct Stream {
-    /// It has an end.
+    /// Set when the stream has an end.
     whole: bool,
-    /// Why it ended, if not as it should.
+    /// Reason why it ended early.
     ended: Option<String>,
     lost: u64,
-    /// Computation is processor time.
+    /// Set if computation is processor time.
     cpu: bool,
-    /// And the time blocked outside of calls.
+    /// Set if computation includes the time blocked outside of calls.
     blocked: bool,
     token: bool,
     lack: Share,
     outside: Outside,
 }
 
-/// Gathers it from the items of a trace.
+/// Integrity of a trace, gathered from its items.
 #[derive(Clone, Debug, Default)]
 pub struct Integrity {
     claimed: u32,
     streams: BTreeMap<u32, Stream>,
 }
 
-/// Hands items on to another, and looks at them.
+/// A consumer that passes items on and gathers their integrity.
 pub(super) struct Watched<'a, C> {
     pub calls: &'a mut C,
     pub integrity: &'a mut Integrity,
@@ -126,7 +126,7 @@ pub(super) struct Watched<'a, C> {
 
 impl<C: Calls> Calls for Watched<'_, C> {
     fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), Wrong> {
-        // Nearly all are events, and those say nothing here.
+        // Nearly all items are events, which say nothing about integrity.
         match &item {
             Item::Event(_) => {}
             Item::Header(header) => self.integrity.begin(rank, header),
@@ -139,7 +139,7 @@ impl<C: Calls> Calls for Watched<'_, C> {
 }
 
 impl Integrity {
-    /// The stream of a rank begins.
+    /// Notes the beginning of a rank's stream.
     pub fn begin(&mut self, rank: u32, header: &Header) {
         self.claimed = self.claimed.max(header.ranks);
         let clocks = header.find("clock-source").unwrap_or_default();
@@ -148,14 +148,14 @@ impl Integrity {
         self.streams.insert(rank, Stream { cpu, blocked, token, ..Stream::default() });
     }
 
-    /// It ends as a stream should, and says how many calls it lost.
+    /// Notes the regular end of a stream, with the number of calls that it lost.
     pub fn end(&mut self, rank: u32, lost: u64) {
         if let Some(stream) = self.streams.get_mut(&rank) {
             (stream.whole, stream.lost) = (true, lost);
         }
     }
 
-    /// A note of its stream.
+    /// Takes a note of a stream.
     pub fn note(&mut self, rank: u32, name: &str, content: &[u8]) {
         let Some(stream) = self.streams.get_mut(&rank) else { return };
         match name {
@@ -171,7 +171,7 @@ impl Integrity {
         }
     }
 
-    /// What is wrong, in sentences.
+    /// Returns the caveats, in sentences.
     pub fn caveats(&self) -> Caveats {
         Caveats {
             incomplete: self.incomplete().into_iter().collect(),
@@ -180,7 +180,7 @@ impl Integrity {
         }
     }
 
-    /// What is missing and what follows: `300 calls of rank 0 were not recorded: ...`.
+    /// Describes missing parts and their consequence: `300 calls of rank 0 were not recorded: ...`.
     fn incomplete(&self) -> Option<String> {
         let ranks_that = |holds: &dyn Fn(&Stream) -> bool| -> Vec<u32> {
             self.streams.iter().filter(|(_, stream)| holds(stream)).map(|(rank, _)| *rank).collect()
@@ -226,11 +226,11 @@ impl Integrity {
         Some(format!("{}: {follows}", facts.join(", ")))
     }
 
-    /// The rank with the largest share of something, if that matters, and the share with the number of others:
-    /// `41 % of the run (2 of 3 ranks for 5 % or more)`.
+    /// Returns the rank with the largest share of something, if that matters, and a text with the share and
+    /// the number of ranks concerned: `41 % of the run (2 of 3 ranks for 5 % or more)`.
     fn worst(&self, of: impl Fn(&Stream) -> Share) -> Option<(u32, &Stream, String)> {
         let some = self.streams.values().filter(|stream| of(stream).matters()).count();
-        // Of equal ones, the first.
+        // The first of equal ones is taken.
         let (rank, worst) = self
             .streams
             .iter()
@@ -244,7 +244,7 @@ impl Integrity {
         Some((*rank, worst, format!("{} % of the run{ranks}", (100.0 * of(worst).share).round())))
     }
 
-    /// Which rank was blocked outside of calls, and what follows.
+    /// Describes the rank that was blocked longest outside of calls, and the consequence.
     fn blocked(&self) -> Option<String> {
         let (rank, worst, share) = self.worst(|stream| stream.outside.blocked)?;
         let Outside { blocked, times, files, .. } = worst.outside;
@@ -263,7 +263,7 @@ impl Integrity {
         Some(format!("rank {rank} was blocked outside of MPI for {share}, {times} ({why}): {follows}"))
     }
 
-    /// Which rank worked or waited between polls.
+    /// Describes the rank that polled most, whose work and waiting cannot be distinguished.
     fn polled(&self) -> Option<String> {
         let (rank, worst, share) = self.worst(|stream| stream.outside.polled)?;
         let polling = (100.0 * worst.outside.polling.share).round();
@@ -274,7 +274,8 @@ impl Integrity {
         ))
     }
 
-    /// The rank that lacked a core for the largest share of the run, how many others did, and what follows.
+    /// Describes the rank that lacked a core for the largest share of the run, the number of such ranks, and
+    /// the consequence.
     fn lack_of_cores(&self) -> Option<String> {
         let (rank, worst, share) = self.worst(|stream| stream.lack)?;
         let follows = match (worst.cpu, worst.token) {
@@ -291,12 +292,12 @@ impl Integrity {
     }
 }
 
-/// Text without control characters and at most so long that a line holds it.
+/// Returns the text without control characters, cut to fit in a line.
 fn one_line(text: &str) -> String {
     text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(100).collect()
 }
 
-/// `rank 2`, `ranks 0-3, 7`; of many pieces the first.
+/// Names ranks: `rank 2`, `ranks 0-3, 7`; only the first of many ranges.
 fn named(ranks: &[u32]) -> String {
     let run = |run: &[u32]| match run {
         [one] => one.to_string(),

@@ -1,4 +1,4 @@
-//! Texts of any size, line by line, with a place for every mistake.
+//! Reader of texts of any size, line by line, with a place for every mistake.
 
 use std::io::{ErrorKind, Read};
 use std::ops::{ControlFlow, Range};
@@ -6,28 +6,28 @@ use std::ops::{ControlFlow, Range};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::reading::Input;
 
-/// How much is read at once \[B\].
+/// Size of one read \[B\].
 const CHUNK: usize = 1 << 20;
-/// Longest line \[B\]: those of a collective with a count for each of a million ranks are shorter.
+/// Longest line \[B\]. A collective with a count for each of a million ranks needs less.
 const LONGEST_LINE: usize = 16 << 20;
-/// After so many mistakes the rest of a file is not read.
+/// Number of mistakes after which the rest of a file is not read.
 const MOST_MISTAKES: usize = 20;
-/// How much of a line a message shows, in characters.
+/// Largest part of a line that a message shows, in characters.
 const SHOWN: usize = 400;
 
 /// A line of a file.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// Its file, for messages.
+    /// Name of the file, for messages.
     pub file: &'a str,
-    /// Its number, from 1.
+    /// Number of the line, from 1.
     pub number: u64,
-    /// Without its end.
+    /// Text of the line, without its end.
     pub text: &'a [u8],
 }
 
 impl<'a> Line<'a> {
-    /// A mistake in these bytes of the line.
+    /// Creates a mistake at these bytes of the line.
     #[cold]
     pub fn mistake(&self, range: Range<usize>, code: &'static str, message: impl Into<String>) -> Diagnostic {
         let end = range.end.min(self.text.len());
@@ -42,7 +42,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// The words of the line, separated by blanks, each with where it stands.
+    /// Iterates over the words of the line, separated by blanks, each with its range.
     pub fn words(&self) -> impl Iterator<Item = (Range<usize>, &'a [u8])> + use<'a> {
         let text = self.text;
         let mut at = 0;
@@ -54,12 +54,12 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// The whole line as text, without blanks around it.
+    /// Returns the whole line as text, without blanks around it.
     pub fn trimmed(&self) -> String {
         String::from_utf8_lossy(self.text).trim().to_owned()
     }
 
-    /// Some of the line as text, for messages.
+    /// Returns a part of the line as text, for messages.
     pub fn show(&self, range: Range<usize>) -> String {
         String::from_utf8_lossy(&self.text[range]).chars().take(40).collect()
     }
@@ -68,7 +68,7 @@ impl<'a> Line<'a> {
 /// Reads a file line by line, up to its end or until `each` breaks.
 ///
 /// # Errors
-/// All mistakes that `each` returns, and those of reading; after 20 the rest is not read.
+/// All mistakes that `each` returns, and those of reading. After 20 the rest is not read.
 pub(crate) fn each_line(
     mut input: Input,
     mut each: impl FnMut(Line<'_>) -> Result<ControlFlow<()>, Diagnostic>,
@@ -96,14 +96,14 @@ pub(crate) fn each_line(
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
-                    // What was read up to here is still looked at: a file that is cut off is cut off somewhere.
+                    // The lines read so far are still processed, since a truncated file ends at an arbitrary place.
                     let message = format!("cannot read `{file}` beyond line {}: {error}", number + 1);
                     mistakes.push(Diagnostic::new("unreadable-file", message));
                     at_end = true;
                 }
             }
         }
-        // Only what is new can hold the end of the line that was begun.
+        // Only new bytes can contain the end of the line that was begun.
         let mut start = 0;
         let mut from = before;
         loop {
@@ -139,7 +139,7 @@ pub(crate) fn each_line(
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
-/// A whole number of decimal digits; `None` for anything else and for more than 64 bits.
+/// Parses a whole number of decimal digits; `None` for anything else and for more than 64 bits.
 #[inline]
 pub(crate) fn whole(bytes: &[u8]) -> Option<u64> {
     if bytes.is_empty() || bytes.len() > 20 {
@@ -156,7 +156,7 @@ pub(crate) fn whole(bytes: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// A whole number with or without a minus.
+/// Parses a whole number with or without a minus.
 pub(crate) fn signed(bytes: &[u8]) -> Option<i64> {
     match bytes.strip_prefix(b"-") {
         Some(digits) => whole(digits).and_then(|value| 0_i64.checked_sub_unsigned(value)),

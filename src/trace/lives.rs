@@ -1,32 +1,32 @@
-//! Communicators that live one after the other: those of the same ranks, of which each is freed before the next is
-//! used, are one to a program.
+//! Lifetimes of communicators. Communicators of the same ranks, each freed before the next is used, are one
+//! communicator of a program.
 //!
-//! A program that makes and frees communicators in a loop has a new one in every iteration. What it does there is the
-//! same every time, and can be seen to be (and folded) where they share a number. No message changes its receive: each
-//! rank has sent and asked for everything on the one before it does so on the next, so the n-th message of a sender,
-//! with a tag, is still the n-th.
+//! A program that makes and frees communicators in a loop has a new one in every iteration. Its calls are the
+//! same each time, and can be recognised as such (and folded) if the communicators share a number. Every
+//! message keeps its receive. Each rank has completed all sends and receives on one communicator before it
+//! uses the next. So the n-th message of a sender, with a tag, is still the n-th.
 
 use rustc_hash::FxHashMap;
 
 use super::calls::Communicator;
 
-/// When each communicator is used first, and freed.
+/// First use and release of each communicator.
 #[derive(Debug, Default)]
 pub(super) struct Lives {
-    /// By number of the communicator less one, of each rank that uses it: the rank, when it does so first, when it
-    /// frees it, counted in calls of the rank.
+    /// Lives by number of the communicator less one. Each entry has a rank that uses the communicator, its
+    /// call that first uses it, and its call that frees it.
     of: Vec<Vec<(u32, u64, Option<u64>)>>,
 }
 
 impl Lives {
-    /// A rank uses the communicator of this number in its so-manieth call, which may be to free it.
+    /// Notes that call number `call` of a rank uses a communicator, and frees it if `frees` is set.
     #[inline]
     pub fn used(&mut self, number: u32, rank: u32, call: u64, frees: bool) {
         let at = number as usize - 1;
         if self.of.len() <= at {
             self.of.resize_with(at + 1, Vec::new);
         }
-        // Ranks are read one after the other.
+        // Ranks are read one after another.
         let lives = &mut self.of[at];
         if lives.last().is_none_or(|life| life.0 != rank) {
             lives.push((rank, call, None));
@@ -36,12 +36,14 @@ impl Lives {
         }
     }
 
-    /// By number less one: the number that it shares with those before it, less one, counted anew.
+    /// Returns, by number less one, the new number less one that each communicator shares with its
+    /// predecessors.
     ///
-    /// Cost: proportional to the sum of the members, as long as few communicators of the same ranks live at once.
+    /// Cost: proportional to the sum of the members, as long as few communicators of the same ranks live at
+    /// once.
     pub fn shared(&self, groups: &[Communicator]) -> Vec<u32> {
         type Same<'a> = (&'a [u32], &'a [u32]);
-        // Of those of the same ranks: the number that they share, and the last that had it.
+        // For communicators of the same ranks: the shared number, and the last communicator that had it.
         let mut known: FxHashMap<Same<'_>, Vec<(u32, usize)>> = FxHashMap::default();
         let mut next = 0;
         let mut numbers = Vec::with_capacity(groups.len());
@@ -60,7 +62,7 @@ impl Lives {
         numbers
     }
 
-    /// Whether every member has freed the one before it uses the other.
+    /// True if every member has freed one communicator before it uses the other.
     fn follows(&self, before: usize, after: usize, group: &Communicator) -> bool {
         let (Some(before), Some(after)) = (self.of.get(before), self.of.get(after)) else { return false };
         let all = !group.members.is_empty() && after.len() == group.members.len() + group.remote.len();
@@ -77,8 +79,8 @@ mod tests {
     fn those_of_the_same_ranks_share_a_number_if_each_is_freed_before_the_next_is_used() {
         let group = |members: &[u32]| Communicator { id: 0, members: members.to_vec(), remote: Vec::new() };
         let mut lives = Lives::default();
-        // 1 and 2 of both ranks, one after the other; 3 is used by rank 1 before it frees 2; 4 is of rank 0 alone; 5
-        // comes after 3.
+        // 1 and 2 belong to both ranks, one after the other. Rank 1 uses 3 before it frees 2. 4 belongs to rank 0
+        // alone. 5 comes after 3.
         let groups = [group(&[0, 1]), group(&[0, 1]), group(&[0, 1]), group(&[0]), group(&[0, 1])];
         for (number, rank, used, freed) in [(1, 0, 1, 2), (2, 0, 3, 4), (3, 0, 5, 6), (4, 0, 7, 8), (5, 0, 9, 10)] {
             lives.used(number, rank, used, false);

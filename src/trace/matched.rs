@@ -1,4 +1,4 @@
-//! Whether every receive of a program can have a message, and every message a receive.
+//! Matching of a program's messages: receives without a message, and messages without a receive.
 
 use rustc_hash::FxHashMap;
 
@@ -7,26 +7,27 @@ use crate::ids::RankId;
 use crate::program::{ANY_SOURCE, ANY_TAG, Op, OpKind, Program};
 use crate::units::grouped;
 
-/// Largest number of mistakes that are listed; the others are counted.
+/// Largest number of mistakes that are listed. Further ones are counted.
 const MOST: usize = 20;
 
-/// Ends of messages that have no other end.
+/// Receives and messages without a counterpart.
 #[derive(Debug, Default)]
 pub struct Unmatched {
-    /// Receives for which nobody sends a message: the program waits for ever.
+    /// Receives for which no rank sends a message. The program waits for ever.
     pub receives: Vec<Diagnostic>,
-    /// Number of messages that nobody receives, and the first to the first rank that has any: MPI leaves them.
+    /// Number of messages that are never received, which MPI allows, and the first one to the lowest rank
+    /// that has any.
     pub messages: u64,
     first: Option<(RankId, String)>,
 }
 
 impl Unmatched {
-    /// True if all ends have another.
+    /// True if every receive and message has a counterpart.
     pub fn is_empty(&self) -> bool {
         self.receives.is_empty() && self.messages == 0
     }
 
-    /// Says which messages are never received and what follows, if there are any.
+    /// Describes the messages that are never received and the consequence, if there are any.
     pub fn unreceived(&self) -> Option<String> {
         let (to, first) = self.first.as_ref()?;
         let messages = match self.messages {
@@ -40,9 +41,10 @@ impl Unmatched {
     }
 }
 
-/// Says which messages are never received, if there are any in a program whose receives all have one.
+/// Describes the messages that are never received, if there are any, in a program whose receives all have
+/// one.
 ///
-/// Cost: two numbers a rank where all are received.
+/// Cost: two numbers per rank if all messages are received.
 pub fn unreceived(program: &Program) -> Option<String> {
     let mut left = vec![0_i64; program.ranks() as usize];
     for (rank, ops) in program.iter() {
@@ -57,16 +59,16 @@ pub fn unreceived(program: &Program) -> Option<String> {
     if left.iter().any(|&left| left > 0) { unmatched(program).unreceived() } else { None }
 }
 
-/// Finds receives of a certain source and tag for which nobody sends a message, and messages that nobody receives, with
-/// where they stand. Messages of one sender, communicator and tag are told apart by their number alone, as MPI matches
-/// them.
+/// Finds receives of a given source and tag without a message, and messages without a receive, with their
+/// places. Messages of one sender, communicator and tag differ by their number alone, as MPI matches them.
 ///
-/// Receives from any source or with any tag may take any message that is left: as many messages may be left as there
-/// are such receives. A program that passes can still wait for itself in a circle; that comes out when it runs.
+/// Receives from any source or with any tag may take any message that is left. So as many messages may be
+/// left as there are such receives. A program that passes can still deadlock in a cycle, which shows when it
+/// runs.
 ///
 /// Cost: proportional to the number of operations; a table of the messages to one rank at a time.
 pub fn unmatched(program: &Program) -> Unmatched {
-    // By receiver, those who send to it: (sender, position of the operation).
+    // Senders to each receiver: (sender, position of the operation).
     let mut arriving: Vec<Vec<(u32, u32)>> = vec![Vec::new(); program.ranks() as usize];
     for (rank, ops) in program.iter() {
         for (at, op) in ops.ops.iter().enumerate() {
@@ -102,7 +104,7 @@ pub fn unmatched(program: &Program) -> Unmatched {
             }
         }
         if wildcards < left {
-            // Those of one key are as good as each other: the first of the first sender is named.
+            // Messages of one key are interchangeable: the first of the first sender is named.
             let first = arriving.iter().find(|&&(src, at)| {
                 let op = &program.rank(RankId(src)).ops[at as usize];
                 sent.get(&(src, op.tag, op.arg)).is_some_and(|&(count, first)| count > 0 && first == at)
@@ -127,7 +129,7 @@ pub fn unmatched(program: &Program) -> Unmatched {
     found
 }
 
-/// Mistakes up to a number, and how many more there are.
+/// Mistakes up to a limit, and the number of further ones.
 #[derive(Default)]
 struct Mistakes {
     list: Vec<Diagnostic>,

@@ -1,4 +1,4 @@
-//! Traces of MPI programs and schedules of their messages: readers and writers, one file a format.
+//! Traces of MPI programs and schedules of their messages: readers and writers, one file per format.
 //!
 //! | format | file | read | written |
 //! |---|---|---|---|
@@ -7,9 +7,9 @@
 //! | SimGrid's time-independent traces | [`time_independent`] | yes | |
 //! | text traces of the NAS benchmarks | [`npb`] | yes | |
 //!
-//! Formats of calls are read to [`calls::Calls`], one call at a time; [`ToProgram`] makes a program of them,
-//! [`ToTrace`] a trace of Hayase's own format, [`Tally`] and [`BySite`] summaries. [`Trace::open`] finds out what a
-//! file is by its content.
+//! Readers of calls pass them to [`calls::Calls`], one call at a time. [`ToProgram`] makes a program of them,
+//! [`ToTrace`] a trace of Hayase's own format, [`Tally`] and [`BySite`] summaries. [`Trace::open`] detects
+//! the format of a file by its content.
 
 mod by_site;
 pub mod calls;

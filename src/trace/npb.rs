@@ -1,4 +1,4 @@
-//! Text traces of the NAS Parallel Benchmarks: one event a line, the ranks one after another.
+//! Text traces of the NAS Parallel Benchmarks: one event per line, the ranks one after another.
 //!
 //! ```text
 //! #hxtrace-text 1
@@ -10,11 +10,13 @@
 //! #rank 0
 //! Bcast  305265  0  0  4  0  -  0
 //! ```
-//! Columns are separated by tabs. Peers are ranks of the world, -1 nobody, -2 `MPI_PROC_NULL`; a `*` before peer or tag
-//! says that the program left it open. `reqs` are the requests made or completed, separated by commas.
+//! Columns are separated by tabs. Peers are ranks of the world, -1 nobody, -2 `MPI_PROC_NULL`. A `*` before
+//! peer or tag marks a wildcard of the program. `reqs` are the requests made or completed, separated by
+//! commas.
 //!
-//! There is no time inside calls, and nobody says who is in a communicator: its members are taken to be all ranks that
-//! make the same collective calls, of the same sizes, on one of theirs.
+//! Such traces have no time inside calls, and do not list the members of a communicator. Its members are
+//! assumed to be all ranks that make the same collective calls, of the same sizes, on one of their
+//! communicators.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -26,12 +28,12 @@ use super::lines::{Line, each_line, signed, whole};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::reading::Input;
 
-/// How such a file begins.
+/// First bytes of such a file.
 pub const SIGNATURE: &[u8] = b"#hxtrace-text";
 
 const COLUMNS: usize = 8;
 
-/// Reads a trace; `open` opens it, and is asked twice.
+/// Reads a trace. `open` opens it, and is called twice.
 ///
 /// # Errors
 /// All mistakes, with line and column.
@@ -69,7 +71,7 @@ pub fn read(open: &dyn Fn() -> Result<Input, Diagnostic>, calls: &mut impl Calls
                 clock += event.cpu.unwrap_or(0);
                 (event.begin, event.end) = (clock, clock);
                 if event.comm > 0 && event.peer >= 0 {
-                    // In the file peers are ranks of the world.
+                    // Peers in the file are ranks of the world.
                     let members = communicators.get(&(rank, event.comm)).map(|known| known.members.as_slice());
                     let at = members.and_then(|members| members.binary_search(&(event.peer as u32)).ok());
                     event.peer = at.map_or(Event::NOBODY, |at| at as i32);
@@ -85,18 +87,18 @@ pub fn read(open: &dyn Fn() -> Result<Input, Diagnostic>, calls: &mut impl Calls
     Ok(())
 }
 
-/// What the lines that start with `#` say.
+/// State from the lines that start with `#`.
 #[derive(Default)]
 struct Top {
     title: String,
     ranks: u32,
     overhead: u64,
     sites: BTreeMap<u32, Site>,
-    /// Whose events follow.
+    /// Rank of the events that follow.
     rank: Option<u32>,
 }
 
-/// What a line is.
+/// Kind of a line.
 enum Said {
     Nothing,
     Rank(u32),
@@ -146,7 +148,7 @@ impl Top {
                     return Err(line.mistake(0..line.text.len(), "unknown-columns", "other columns").help(help));
                 }
             }
-            // Other comments say nothing that is needed.
+            // Other comments are ignored.
             _ => {}
         }
         Ok(Said::Nothing)
@@ -187,7 +189,7 @@ impl Top {
         if call == Call::Irecv {
             event.flags = event.flags.and(Flags::CAPACITY);
         }
-        // Of an alltoallv the file has what the rank receives in all.
+        // For an alltoallv the file has the total that the rank receives.
         if matches!(call, Call::Alltoallv | Call::Ialltoallv) {
             event.bytes2 = std::mem::take(&mut event.bytes);
         }
@@ -234,10 +236,10 @@ fn call(line: &Line<'_>, cell: &Range<usize>) -> Result<Call, Diagnostic> {
     })
 }
 
-/// Finds out who is in a communicator.
+/// Members of communicators, derived from the collective calls.
 #[derive(Default)]
 struct Members {
-    /// By rank and communicator: a hash of the collective calls on it.
+    /// Hash of the collective calls by rank and communicator.
     calls: BTreeMap<(u32, u32), u64>,
 }
 
@@ -252,7 +254,7 @@ impl Members {
                 let hash = self.calls.entry((rank, comm)).or_default();
                 let call = call(line, &cells[0])?;
                 if matches!(call.kind(), Kind::Collective | Kind::Icollective | Kind::Communicator) {
-                    // Blocks of an alltoallv differ from rank to rank.
+                    // Blocks of these calls differ from rank to rank.
                     let bytes = match call.blocking() {
                         Call::Alltoallv | Call::Alltoallw | Call::Gatherv | Call::Scatterv | Call::Allgatherv => 0,
                         _ => whole(&line.text[cells[4].clone()]).unwrap_or(0),
@@ -269,7 +271,7 @@ impl Members {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// By rank and index, each communicator with its members.
+    /// Returns each communicator with its members, by rank and index.
     fn communicators(&self) -> BTreeMap<(u32, u32), Communicator> {
         let mut groups: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
         for (&(rank, _), &hash) in &self.calls {

@@ -1,4 +1,4 @@
-//! A file or folder with a trace: what format it is in, and how it is read.
+//! A file or folder with a trace: detection of its format, and reading.
 
 use std::cell::RefCell;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::program::Program;
 use crate::program::caveats::Caveats;
 use crate::reading::Input;
 
-/// How much of a file is looked at to tell its format \[B\].
+/// Size of the beginning of a file from which its format is detected \[B\].
 const HEAD: u64 = 4096;
 
 /// A format of traces.
@@ -34,7 +34,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of what starts like this, by its content.
+    /// Returns the format of a file that begins with `head`.
     pub fn of_content(head: &[u8]) -> Option<Self> {
         let signature = &hayase_trace::SIGNATURE[..3];
         if head.starts_with(signature) {
@@ -59,7 +59,7 @@ impl Format {
         is_action.then_some(Self::TimeIndependent)
     }
 
-    /// The format that a file's name says it is in.
+    /// Returns the format that a file's name indicates.
     pub fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let name = name.strip_suffix(".zst").unwrap_or(&name);
@@ -74,12 +74,12 @@ impl Format {
     }
 }
 
-/// How a trace is read.
+/// Options for reading a trace.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Options {
-    /// Operations per second: what turns the work of time-independent traces into time \[1/s\].
+    /// Rate that converts the operations of time-independent traces into time \[1/s\].
     pub flop_rate: f64,
-    /// Whether a trace that ends early is used as far as it goes.
+    /// Set to use a trace that ends early as far as it goes.
     pub truncated: bool,
 }
 
@@ -89,20 +89,20 @@ impl Default for Options {
     }
 }
 
-/// A trace that is there and whose format is known.
+/// A trace that exists and whose format is known.
 #[derive(Clone, Debug)]
 pub struct Trace<'a> {
     sources: &'a Sources,
     format: Format,
-    /// The files, in the order in which they are read.
+    /// Files in the order in which they are read.
     files: Vec<Located<String>>,
     name: String,
-    /// What was seen of it when it was last read.
+    /// Integrity found when the trace was last read.
     integrity: RefCell<Integrity>,
 }
 
 impl<'a> Trace<'a> {
-    /// Finds out what a file or folder is: by its content, then by its name.
+    /// Detects the format of a file or folder: by its content, then by its name.
     ///
     /// # Errors
     /// There is no such file, or it is in none of the formats.
@@ -128,7 +128,7 @@ impl<'a> Trace<'a> {
         Ok(Self { sources, format, files: vec![path.clone()], name, integrity: RefCell::default() })
     }
 
-    /// A folder with a file a rank.
+    /// Opens a folder with one file per rank.
     fn open_folder(sources: &'a Sources, path: &Located<String>, folder: &Path) -> Result<Self, Diagnostic> {
         let name = file_names::text_of(folder);
         let failed =
@@ -140,7 +140,7 @@ impl<'a> Trace<'a> {
                 files.push(file_names::text_of(&file));
             }
         }
-        // The order of a folder is nobody's.
+        // The order of files in a folder is undefined.
         files.sort();
         if files.is_empty() {
             let message = format!("there is no trace in the folder `{name}`");
@@ -152,22 +152,22 @@ impl<'a> Trace<'a> {
         Ok(Self { sources, format: Format::Hayase, files, name, integrity: RefCell::default() })
     }
 
-    /// Whether it holds calls; a schedule does not.
+    /// True if the trace holds calls, unlike a schedule.
     pub fn has_calls(&self) -> bool {
         !matches!(self.format, Format::Goal | Format::GoalBinary)
     }
 
-    /// The format.
+    /// Format of the trace.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The name of the file or folder.
+    /// Name of the file or folder.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The names of all files that it is made of, as they are read: a list of files is followed.
+    /// Returns the names of all files of the trace, in the order of reading. A list of files is followed.
     ///
     /// # Errors
     /// A list that cannot be read.
@@ -181,7 +181,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// One of the files of a list, or the list.
+    /// Opens one of the files of a list, or the list.
     fn open_part(&self, name: &str) -> Result<Input, Diagnostic> {
         match name == self.name {
             true => self.open_file(&self.files[0]),
@@ -189,10 +189,10 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Hands all calls to `calls`; `false` for a schedule, which holds no calls.
+    /// Passes all calls to `calls`. Returns `false` for a schedule, which has no calls.
     ///
     /// # Errors
-    /// What cannot be read, with its place.
+    /// Parts that cannot be read, with their places.
     pub fn calls(&self, options: Options, calls: &mut impl Calls) -> Result<bool, Vec<Diagnostic>> {
         match self.format {
             Format::Goal | Format::GoalBinary => return Ok(false),
@@ -217,7 +217,7 @@ impl<'a> Trace<'a> {
         Ok(true)
     }
 
-    /// What is wrong with the recording, as far as it has been read: whether all of the run is there, and had its
+    /// Returns the caveats of the recording as far as it has been read: missing parts of the run, and lacking
     /// cores.
     pub fn caveats(&self) -> Caveats {
         self.integrity.borrow().caveats()
@@ -226,15 +226,15 @@ impl<'a> Trace<'a> {
     /// Reads the trace as a program, which carries the trace's caveats.
     ///
     /// # Errors
-    /// What cannot be read or makes no sense, with its place.
+    /// Parts that cannot be read or make no sense, with their places.
     pub fn program(&self, options: Options) -> Result<Program, Vec<Diagnostic>> {
         self.program_with(options, |calls| calls)
     }
 
-    /// The same; `prepare` is asked how calls become a program, where the trace holds calls.
+    /// Reads the trace as a program. If it holds calls, `prepare` sets how they become a program.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`Self::program`].
     pub fn program_with(
         &self,
         options: Options,

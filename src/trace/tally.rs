@@ -1,4 +1,4 @@
-//! What a trace holds, counted.
+//! Counts of the calls of a trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,53 +8,53 @@ use crate::units::Time;
 /// Counts the calls of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// What the first header says: `title`, `program`, `host` and others.
+    /// Notes of the first header: `title`, `program`, `host` and others.
     pub notes: Vec<(String, String)>,
-    /// How many ranks the trace says that there are.
+    /// Number of ranks according to the trace.
     pub ranks: u32,
-    /// How many of them are there.
+    /// Number of ranks present in the trace.
     pub present: u32,
-    /// What the times are.
+    /// Clock of the times.
     pub clock: Clock,
-    /// Calls of all ranks.
+    /// Number of calls of all ranks.
     pub events: u64,
-    /// Calls that the recorder says it could not record.
+    /// Number of calls that the recorder reports as not recorded.
     pub lost: u64,
-    /// Ranks whose streams have no end.
+    /// Number of ranks whose streams have no end.
     pub open: u32,
-    /// Threads that call, of the rank that has most.
+    /// Largest number of calling threads of any rank.
     pub threads: u32,
-    /// Call sites, of the rank that has most.
+    /// Largest number of call sites of any rank.
     pub sites: u32,
-    /// Communicators that a rank knows apart from that of all, of the rank that has most.
+    /// Largest number of communicators of any rank, apart from that of all ranks.
     pub communicators: u32,
-    /// By call.
+    /// Tallies by call.
     pub calls: BTreeMap<Call, CallTally>,
-    /// Time between calls, of all ranks.
+    /// Sum of the times between calls of all ranks.
     pub computed: Time,
-    /// From the return of `Init` to `Finalize`, of the rank where it is longest, if times are real.
+    /// Longest time of any rank from the return of `Init` to `Finalize`, if times are real.
     pub elapsed: Option<Time>,
     state: BTreeMap<u32, State>,
 }
 
-/// What is counted of a call.
+/// Tally of one kind of call.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct CallTally {
-    /// How often it was made.
+    /// Number of calls.
     pub count: u64,
-    /// What the calling rank sends or, for receives, gets \[B\].
+    /// Bytes that the calling rank sends or, for receives, gets \[B\].
     pub bytes: u64,
-    /// Time inside it.
+    /// Time inside the calls.
     pub time: Time,
 }
 
-/// Of a rank, while it is read.
+/// State of a rank while it is read.
 #[derive(Clone, Debug, Default)]
 struct State {
     clock: Clock,
     empty_gap: u64,
     start: u64,
-    /// By thread.
+    /// End of the last call of each thread.
     last_end: BTreeMap<u32, u64>,
     sites: BTreeSet<(u64, String)>,
     communicators: u32,

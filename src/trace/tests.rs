@@ -1,4 +1,4 @@
-//! Recorded programs on their way to replay: what becomes of each kind of call, and of what makes no sense.
+//! Recorded programs on their way to replay: the result of each kind of call, and of invalid input.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn text_of(diagnostics: Vec<Diagnostic>) -> String {
     Invalid { diagnostics, sources: Sources::default() }.lines()
 }
 
-/// A program from calls: of each rank a header and what follows it.
+/// Makes a program from calls. Each rank has a header and the events after it.
 fn program(ranks: &[&[Event]]) -> Result<Program, String> {
     let mut program = ToProgram::new("x.hyt", "event");
     let count = ranks.len() as u32;
@@ -139,7 +139,7 @@ fn requests_that_end_in_other_ways_leave_what_was_started() {
     let open = |of: Event, peer| Event { flags: Flags::ANY_SOURCE, peer, tag: 7, bytes: 100, ..of };
     let program = program(&[
         &[
-            // Freed while it is active; to nobody, persistent; cancelled at the second start of two.
+            // Requests freed while active, persistent to nobody, and cancelled at the second of two starts.
             message(Call::Isend, 1, Some(1)),
             waits(Call::RequestFree, &[1]),
             message(Call::SendInit, Event::PROC_NULL, Some(2)),
@@ -204,7 +204,7 @@ fn ranks_of_a_communicator_become_ranks_of_the_world() {
     let mut program = ToProgram::new("x", "event");
     for rank in 0..3 {
         program.item(rank, 0, Item::Header(&Header::new(rank, 3))).unwrap();
-        // The index is each rank's own; the id is the same for all.
+        // The index belongs to the rank; the id is the same for all.
         let index = 5 + rank;
         let evens = Communicator { id: 77, members: vec![2, 0], remote: vec![] };
         if rank != 1 {
@@ -259,7 +259,7 @@ fn collectives_carry_the_sizes_that_a_rank_knows() {
             collective(CollectiveCall::Gather, 0, each(&[0, 3])),
         ]
     );
-    // A collective that makes a request goes on until it is waited for.
+    // A non-blocking collective proceeds until it is waited for.
     assert_eq!(ops(&program, 0)[4..], [Op::icollective(4), Op::wait(4), Op::collective(5)]);
 }
 
@@ -307,7 +307,7 @@ fn receives_without_a_message_are_found_with_their_places() {
         ),
         "{said}"
     );
-    // The first of many are listed, the others counted.
+    // The first mistakes of many are listed, the rest is counted.
     let many = vec![message(Call::Recv, 1, None); 50];
     let text = text_of(unmatched(&program(&[&many, &[]]).unwrap()).receives);
     assert_eq!(text.matches("no message is sent for it").count(), 20);
@@ -411,7 +411,7 @@ fn shipped_traces_are_whole_their_messages_pair_and_they_survive_conversion() {
 
 #[test]
 fn an_event_takes_less_than_four_bytes() {
-    // With the times that a recorder adds: how long calls take varies as much as how long the program computes.
+    // Adds the times of a recorder: calls vary as much in duration as the computation of the program.
     struct Timed(ToTrace, u64, Vec<u64>);
     impl Calls for Timed {
         fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), Wrong> {
@@ -426,7 +426,7 @@ fn an_event_takes_less_than_four_bytes() {
             };
             let cpu = event.cpu.unwrap_or(0);
             let last = self.2.last().copied().unwrap_or(0);
-            // Some noise with a spread of a third, from the number of the event.
+            // Noise with a spread of a third, derived from the number of the event.
             self.1 += 1;
             let noise = self.1.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
             event.begin = last + cpu + noise / 32;
@@ -482,7 +482,7 @@ fn a_folder_with_a_file_a_rank_is_one_trace() {
     assert_eq!((tally.ranks, tally.present, tally.events), (16, 16, 16 * 8));
     assert!(open().program(Options::default()).is_ok());
 
-    // One is cut short: said, unless what is there is asked for.
+    // One stream is truncated, which is an error unless its part is asked for.
     let first = &streams[0].1;
     std::fs::write(folder.path().join("rank-00000.hyt"), &first[..first.len() - 1]).unwrap();
     let error = text_of(open().program(Options::default()).unwrap_err());
@@ -495,7 +495,7 @@ fn a_folder_with_a_file_a_rank_is_one_trace() {
 // --- mangled
 // ----------------------------------------------------------------------------------------------------------
 
-/// Reads anything as every format that it could be.
+/// Reads bytes in every format that they could be in.
 fn read_as_all(bytes: &[u8]) {
     let input = || Input::from_bytes("x", bytes.to_vec());
     let mut program = ToProgram::new("x", "event");
@@ -575,7 +575,7 @@ proptest! {
 
 #[test]
 fn numbers_of_ranks_that_are_not_there_cost_nothing() {
-    // Sixteen million ranks, of which the last is there and gathers: nothing is made for the others.
+    // Sixteen million ranks, of which only the last is present and gathers. Nothing is made for the others.
     let header = Header::new(MOST_RANKS - 1, MOST_RANKS);
     let mut program = ToProgram::new("x", "event");
     program.item(header.rank, 0, Item::Header(&header)).unwrap();
@@ -594,7 +594,7 @@ fn numbers_of_ranks_that_are_not_there_cost_nothing() {
 
 #[test]
 fn collectives_become_messages_of_their_own_tags() {
-    /// Everybody sends to the next: enough to see where things go.
+    /// A stand-in for a collective in which each rank sends to the next one.
     struct Ring;
     impl crate::program::Expand for Ring {
         fn steps(&self, _: &Collective, group: &crate::program::Communicator, me: u32, steps: &mut Vec<Op>) {

@@ -1,4 +1,5 @@
-//! SimGrid's time-independent traces: the actions of each rank, with amounts of work and bytes instead of times.
+//! SimGrid's time-independent traces: the actions of each rank, with amounts of work and bytes instead of
+//! times.
 //!
 //! ```text
 //! 0 init
@@ -7,17 +8,18 @@
 //! 0 wait 0 1 7
 //! 0 finalize
 //! ```
-//! Either one file with the actions of all ranks, or (as `smpirun -trace-ti` leaves it) a file that lists one file a
-//! rank. Two dialects are understood. The present one gives a tag before the size of a message and says which request a
-//! wait is for; the one of the papers has no tags, and a wait is for the last request. Which one a trace is in shows in
-//! how many words its actions have. The names of actions may be in any case (`allReduce`, `allreduce`).
+//! A trace is one file with the actions of all ranks, or a file that lists one file per rank (as `smpirun
+//! -trace-ti` leaves it). There are two dialects, which differ in the number of words of their actions. The
+//! present one gives a tag before the size of a message, and the request of a wait. The one of the papers has
+//! no tags, and a wait is for the last request. The names of actions may be in any case (`allReduce`,
+//! `allreduce`).
 //!
-//! Only `MPI_COMM_WORLD` appears in such traces. Computation is in operations; it becomes time by a rate.
+//! Only `MPI_COMM_WORLD` appears in such traces. Computation is in operations; a rate converts it to time.
 //!
-//! Source: F. Desprez, G. S. Markomanolis, M. Quinson, F. Suter, Assessing the Performance of MPI Applications through
-//! Time-Independent Trace Replay, PSTI 2011; H. Casanova, F. Desprez, G. S. Markomanolis, F. Suter, Simulation of MPI
-//! applications with time-independent traces, CCPE 27(5), 2015; the documentation of SMPI (simgrid.org, "Off-line
-//! Simulation").
+//! Source: F. Desprez, G. S. Markomanolis, M. Quinson, F. Suter, Assessing the Performance of MPI
+//! Applications through Time-Independent Trace Replay, PSTI 2011; H. Casanova, F. Desprez, G. S.
+//! Markomanolis, F. Suter, Simulation of MPI applications with time-independent traces, CCPE 27(5), 2015; the
+//! documentation of SMPI (simgrid.org, "Off-line Simulation").
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -27,13 +29,13 @@ use super::lines::{Line, each_line, signed, whole};
 use crate::diagnostic::{At, Diagnostic, closest, file_names};
 use crate::reading::Input;
 
-/// Opens a file of a trace by its name; the name of the trace itself is the first asked for.
+/// Function that opens a file of a trace by its name. The name of the trace itself is asked for first.
 pub type Open<'a> = dyn Fn(&str) -> Result<Input, Diagnostic> + 'a;
 
 /// Reads a trace.
 ///
-/// `path` is the file with the actions or with the list; files of a list are looked for next to it. `flop_rate` turns
-/// operations into time \[1/s\].
+/// `path` is the file with the actions or with the list. Files of a list are searched next to it. `flop_rate`
+/// converts operations into time \[1/s\].
 ///
 /// # Errors
 /// All mistakes, with file, line and column.
@@ -55,11 +57,11 @@ pub fn read(path: &str, open: &Open<'_>, flop_rate: f64, calls: &mut impl Calls)
     Ok(())
 }
 
-/// The files with the actions, each with the place that names it: those of a list, which are looked for next to it, or
-/// the one file itself.
+/// Returns the files with the actions, each with the place that names it. They are the files of a list,
+/// searched next to it, or the one file itself.
 ///
 /// # Errors
-/// What cannot be read, and a line that is neither.
+/// A file that cannot be read, and a line that is neither an action nor a file.
 pub fn files(path: &str, open: &Open<'_>) -> Result<Vec<(String, At)>, Vec<Diagnostic>> {
     let one = |diagnostic| vec![diagnostic];
     let mut files = Vec::new();
@@ -95,13 +97,13 @@ pub fn files(path: &str, open: &Open<'_>) -> Result<Vec<(String, At)>, Vec<Diagn
     Ok(files)
 }
 
-/// The rank that a line starts with: `3`, `p3`, `rank-3`.
+/// Returns the rank that a line starts with: `3`, `p3`, `rank-3`.
 fn rank_of(word: &[u8]) -> Option<u32> {
     let digits = word.strip_prefix(b"rank-").or_else(|| word.strip_prefix(b"p")).unwrap_or(word);
     whole(digits).and_then(|rank| u32::try_from(rank).ok()).filter(|&rank| rank < super::calls::MOST_RANKS)
 }
 
-/// What distinguishes the two dialects, and how many ranks there are.
+/// Features that distinguish the two dialects, and the number of ranks.
 #[derive(Default)]
 struct Dialect {
     largest: Option<u32>,
@@ -142,18 +144,18 @@ impl Dialect {
     }
 }
 
-/// What is known of a rank while its actions are read.
+/// State of a rank while its actions are read.
 #[derive(Default)]
 struct RankState {
-    /// Computed since the last call \[ns\].
+    /// Computation since the last call \[ns\].
     computed: f64,
     clock: u64,
-    /// Requests in the order in which they were made: number, source, destination, tag.
+    /// Open requests in the order in which they were made: number, source, destination, tag.
     open: Vec<(u64, i64, i64, i64)>,
     made: u64,
-    /// Source, destination and tag of the requests that were tested: one may have been found done.
+    /// Source, destination and tag of the requests that were tested. A test may have found one complete.
     tested: Vec<(i64, i64, i64)>,
-    /// Bytes of an element where no type is named.
+    /// Size of an element if no type is named \[B\].
     default_element: u64,
 }
 
@@ -168,7 +170,7 @@ const ACTIONS: &str = "init finalize compute sleep location comm_size comm_split
     issend recv irecv sendrecv wait waitall test barrier bcast reduce allreduce alltoall alltoallv gather gatherv \
     scatter scatterv allgather allgatherv reducescatter scan";
 
-/// The words of an action after its name.
+/// Words of an action after its name.
 struct Words<'a, 'l> {
     line: &'l Line<'a>,
     words: Vec<(Range<usize>, &'a [u8])>,
@@ -193,7 +195,7 @@ impl Words<'_, '_> {
         }
     }
 
-    /// An amount of work or data: any number that is not negative, like `1e6`.
+    /// Reads an amount of work or data: any number that is not negative, like `1e6`.
     fn amount(&mut self, what: &str) -> Result<f64, Diagnostic> {
         let value = self.words.get(self.next).and_then(|(_, word)| std::str::from_utf8(word).ok()?.parse::<f64>().ok());
         let value = value.filter(|value| (0.0..=9.0e15).contains(value)).ok_or_else(|| self.bad(what))?;
@@ -207,7 +209,7 @@ impl Words<'_, '_> {
         Ok(value)
     }
 
-    /// A rank, and where it stands.
+    /// Reads a rank.
     fn rank(&mut self, ranks: u32) -> Result<i32, Diagnostic> {
         let value = self.words.get(self.next).and_then(|(_, word)| signed(word));
         let value = value.filter(|&value| (-1..i64::from(ranks)).contains(&value));
@@ -216,25 +218,25 @@ impl Words<'_, '_> {
         Ok(value as i32)
     }
 
-    /// Returns the bytes of an element of the type that is named next, or the default where none is.
+    /// Returns the bytes of an element of the type that is named next, or the default if none is named.
     fn element(&mut self, default: u64) -> Result<u64, Diagnostic> {
         let Some((_, word)) = self.words.get(self.next) else { return Ok(default) };
         let element = match signed(word).ok_or_else(|| self.bad("the number of a type"))? {
-            // Double, int, char, short, long, float, byte.
+            // double, int, char, short, long, float, byte
             code @ 0..=6 => [8, 4, 1, 2, 8, 4, 1][code as usize],
-            // Of every other type a trace has the bytes already.
+            // For every other type a trace has bytes already.
             _ => 1,
         };
         self.next += 1;
         Ok(element)
     }
 
-    /// Passes over up to this number of words.
+    /// Skips up to `most` words.
     fn skip(&mut self, most: usize) {
         self.next += most.min(self.left());
     }
 
-    /// Refuses words behind those of the action.
+    /// Refuses further words after those of the action.
     fn ended(&self, action: &str) -> Result<(), Diagnostic> {
         let Some((first, _)) = self.words.get(self.next) else { return Ok(()) };
         let last = self.words.last().map_or(first.end, |(range, _)| range.end);
@@ -251,7 +253,7 @@ impl Replay {
             return Ok(());
         }
         let Some((name_at, name)) = words.next() else {
-            // A stray character on a line of its own is found in published traces.
+            // Published traces have stray characters on lines of their own.
             return match rank_of(rank) {
                 None => Ok(()),
                 Some(_) => Err(line.mistake(place, "truncated-action", "the line ends where an action is expected")),
@@ -302,7 +304,7 @@ struct Action<'a, 'l> {
 }
 
 impl Action<'_, '_> {
-    /// The call; none for what only computes or says something.
+    /// Returns the call; `None` for actions that only compute or inform.
     fn event(&mut self, flop_rate: f64) -> Result<Option<Event>, Diagnostic> {
         let mut event = Event::new(Call::Init, 0, 0);
         match self.name {
@@ -337,7 +339,7 @@ impl Action<'_, '_> {
             "wait" | "test" | "waitall" => {
                 event.call = if self.name == "waitall" { Call::Waitall } else { Call::Wait };
                 event.requests = self.awaited()?;
-                // A test says nothing of how it ended: what is not waited for later is done by then.
+                // A test does not tell its result. A request that is not waited for later was complete by then.
                 if self.name == "test" {
                     let tested = self.rank.open.iter().filter(|open| event.requests.contains(&open.0));
                     let tested: Vec<_> = tested.map(|&(_, src, dst, tag)| (src, dst, tag)).collect();
@@ -396,11 +398,11 @@ impl Action<'_, '_> {
         Ok(())
     }
 
-    /// The requests that a wait is for.
+    /// Returns the requests that a wait is for.
     fn awaited(&mut self) -> Result<Vec<u64>, Diagnostic> {
         let open = &self.rank.open;
         if self.name == "waitall" {
-            // (SMPI writes how many there are.)
+            // (SMPI writes their number.)
             self.words.skip(1);
             return Ok(open.iter().map(|open| open.0).collect());
         }
@@ -467,7 +469,7 @@ impl Action<'_, '_> {
                     Call::Scatter => bytes(received, words.element(element)?),
                     _ => bytes(sent, element),
                 };
-                // (The other type, where it was not needed.)
+                // (Skips the other type, if it was not needed.)
                 words.skip(usize::from(event.call != Call::Scatter));
             }
             Call::Gatherv | Call::Allgatherv => {
@@ -477,7 +479,7 @@ impl Action<'_, '_> {
                 if !is_all {
                     event.peer = root(words)?;
                 }
-                // Types and places of the parts are optional, each by itself.
+                // Types and places of the parts are optional, independently of each other.
                 let without_types = is_all && (3..=ranks as usize).contains(&words.left());
                 let element = if without_types { default } else { words.element(default)? };
                 words.skip(usize::from(!without_types));
@@ -485,7 +487,7 @@ impl Action<'_, '_> {
                     each(words)?;
                 }
                 event.bytes = bytes(own, element);
-                // Of a gatherv only the root knows them.
+                // Only the root of a gatherv knows them.
                 if is_all || event.peer == self.me as i32 {
                     event.counts2 = scaled(&counts, element);
                 }
@@ -520,7 +522,7 @@ impl Action<'_, '_> {
         Ok(())
     }
 
-    /// Returns the mistake of an action that is none.
+    /// Returns the error for an unknown action.
     fn unknown(&self) -> Diagnostic {
         let message = format!("unknown action `{}`", self.name);
         let mistake = self.words.line.mistake(self.name_at.clone(), "unknown-action", message);
@@ -537,7 +539,7 @@ fn call_named(action: &str) -> Option<Call> {
     Call::ALL.iter().copied().find(|&call| letters(call).eq(action.bytes()))
 }
 
-/// So many elements, in bytes.
+/// Returns the bytes of `count` elements.
 fn bytes(count: f64, element: u64) -> u64 {
     (count * element as f64).round() as u64
 }

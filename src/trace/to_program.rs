@@ -1,21 +1,20 @@
-//! From recorded calls to a program that can be replayed.
+//! Conversion of recorded calls to a program that can be replayed.
 //!
-//! A call becomes the operation that it was; the time between two calls becomes a calculation. Time inside a call is
-//! not taken over: that is what a replay predicts. What does not carry over one to one:
+//! Each call becomes an operation, and the time between two calls a calculation. Time inside calls is
+//! dropped, because a replay predicts it. The conversion is not one to one in these points:
 //!
 //! * The program starts when `Init` returns and ends when `Finalize` is called.
-//! * A receive that left open from whom, or with what tag, takes what came in the recorded run ([`Op::is_pinned`]);
-//!   where that is not known it stays open.
-//! * Requests are followed as [`hayase_trace::walk`] has it. A test that found requests complete waits for them;
+//! * A wildcard receive takes the message of the recorded run ([`Op::is_pinned`]). If that is not known it stays open.
+//! * Requests are followed as [`hayase_trace::walk`] does. A test that found requests complete waits for them;
 //!   `Waitany` and `Waitsome` wait for those that were complete in the recorded run, in that order.
-//! * A collective operation that makes a request goes on in the background.
+//! * A non-blocking collective proceeds in the background.
 //! * Making a communicator waits for all members of the old one, like a barrier.
-//! * What a rank cannot know is taken from what it does: the blocks of other ranks in a gatherv or scatterv do not
-//!   matter to it and are 0; an alltoallv of which only the total is known has blocks of one size.
+//! * Facts that a rank cannot know are inferred from its calls. The blocks of other ranks in a gatherv or scatterv do
+//!   not matter to it and are 0. An alltoallv with a known total alone has blocks of one size.
 //! * Communicators of the same ranks, each freed before the next is used, are one ([`lives`](super::lives)).
 //! * Threads of a rank are threads of the program ([`threads`]).
-//! * A border of a region stands where it was set; computation before it and behind it are two calculations.
-//! * Opaque calls (one-sided communication, files) are time spent.
+//! * A border of a region stays where it was set; computation before it and after it are two calculations.
+//! * Opaque calls (one-sided communication, files) become plain time.
 
 mod borders;
 mod rank;
@@ -42,39 +41,40 @@ use crate::units::Time;
 use borders::Regions;
 use rank::{PS_PER_NS, RankCalls};
 
-/// Blocks of other ranks that are made up at most, before a trace is given up: half a gigabyte of them.
+/// Largest number of blocks of other ranks that are made up before a trace is refused: half a gigabyte of
+/// them.
 const MOST_MADE_UP: usize = 1 << 26;
 
-/// Takes recorded calls and makes a program of them.
+/// Consumer of recorded calls that makes a program of them.
 #[derive(Debug)]
 pub struct ToProgram {
     file: String,
     unit: &'static str,
-    /// A map: a number of a rank that is a lie costs nothing.
+    /// State of each rank. In a map a false rank number costs nothing.
     ranks: BTreeMap<u32, RankCalls>,
-    /// Blocks of other ranks that had to be made up, so far.
+    /// Number of blocks of other ranks made up so far.
     made_up: usize,
     groups: Groups,
     lives: Lives,
     collectives: FxHashMap<Collective, u32>,
-    /// In the order of their numbers.
+    /// Collectives in the order of their numbers.
     listed: Vec<Collective>,
     every_call: bool,
-    /// What tells sites of one place apart, if it is asked for.
+    /// Callers that tell sites of one place apart, if asked for.
     callers: Option<Gather>,
     regions: Regions,
 }
 
-/// Communicators of all ranks: which of them are one and the same.
+/// Communicators of all ranks, with equal ones identified.
 #[derive(Debug, Default)]
 struct Groups {
     numbers: FxHashMap<Identity, u32>,
-    /// By number less one: its members, none if not known, and those of the remote group.
+    /// Members and remote group by number less one; no members if they are not known.
     listed: Vec<Communicator>,
 }
 
 impl ToProgram {
-    /// Calls that are read from this file, their places counted in this unit (`line`, `event`).
+    /// Creates a consumer for calls of this file, whose places are counted in this unit (`line`, `event`).
     pub fn new(file: &str, unit: &'static str) -> Self {
         Self {
             file: file.into(),
@@ -91,36 +91,36 @@ impl ToProgram {
         }
     }
 
-    /// Computation ends at every call, also at those that become no operation: so the computation before a call can be
-    /// told from that after it.
+    /// Ends computation at every call, also at those that become no operation. So computation before and
+    /// after a call can be distinguished.
     #[must_use]
     pub fn at_every_call(mut self) -> Self {
         self.every_call = true;
         self
     }
 
-    /// Places of one line are told apart by their callers: `lib.c:5 (send) called from a.c:20 (solve)`.
+    /// Distinguishes places of one line by their callers: `lib.c:5 (send) called from a.c:20 (solve)`.
     #[must_use]
     pub fn with_callers(mut self) -> Self {
         self.callers = Some(Gather::default());
         self
     }
 
-    /// Marks a region by two places, with this name.
+    /// Marks the region between two places, with this name.
     #[must_use]
     pub fn between(mut self, between: Option<Between>, name: &str) -> Self {
         self.regions.between(between, name);
         self
     }
 
-    /// Marks what comes after this time of each rank as a region.
+    /// Marks the rest of each rank after this time as a region.
     #[must_use]
     pub fn after(mut self, time: Time, name: &str) -> Self {
         self.regions.after((time.ps() / PS_PER_NS) as u64, name);
         self
     }
 
-    /// Marks the part that is looked at, where it is told by places or by time.
+    /// Marks the part that results are about, if it is given by places or by time.
     #[must_use]
     pub fn with_part(self, part: &Part) -> Self {
         let name = part.name().unwrap_or_default();
@@ -130,10 +130,10 @@ impl ToProgram {
         }
     }
 
-    /// The program.
+    /// Returns the program.
     ///
     /// # Errors
-    /// A rank is missing, or what [`ProgramBuilder::build`] finds.
+    /// A rank is missing, or a mistake that [`ProgramBuilder::build`] finds.
     pub fn finish(mut self) -> Result<Program, Vec<Diagnostic>> {
         let claimed = self.ranks.values().map(|rank| rank.world).max().unwrap_or(0);
         let present = self.ranks.len();
@@ -155,7 +155,7 @@ impl ToProgram {
         }
         let file = program.file(self.file);
         program.places_in(self.unit);
-        // By number in the trace, that in the program.
+        // Number in the program, by number in the trace.
         let shared = self.lives.shared(&self.groups.listed);
         let comm = |number: u32| number.checked_sub(1).map_or(0, |at| shared[at as usize] + 1);
         let mut made = 0;
@@ -175,7 +175,7 @@ impl ToProgram {
             self.regions.end(&mut rank);
             rank.ops.from_file(file);
             rank.ops.renumber(comm, |number| collectives[number as usize]);
-            // A recorder that cannot name a site knows its address, which tells it apart in this run.
+            // A recorder that cannot name a site knows its address, which identifies it in this run.
             let names: FxHashMap<u32, u32> = {
                 let mut known: Vec<_> = rank.sites.iter().collect();
                 known.sort_unstable();
@@ -238,7 +238,7 @@ impl ToProgram {
         }
         rank.computed += gap;
         rank.ops.at_site(event.site);
-        // Borders of regions are those of the first thread.
+        // Borders of regions belong to the first thread.
         if event.thread == 0 {
             rank.borders.passed();
             regions.computed(rank, gap);
@@ -246,7 +246,7 @@ impl ToProgram {
             regions.entered(rank, event, place);
         }
         let mut call = InCall { rank, groups, event, place };
-        // Of several threads, others may wait for a call that becomes no operation.
+        // With several threads, others may wait for a call that becomes no operation.
         if *every_call || call.rank.has_several_threads() {
             call.compute();
         }
@@ -332,7 +332,7 @@ impl Calls for ToProgram {
 }
 
 impl Groups {
-    /// The number in the program of a communicator that a rank has made.
+    /// Returns the number in the program of a communicator that a rank has made.
     fn number(&mut self, communicator: &Communicator, identity: Identity) -> u32 {
         let next = self.listed.len() as u32 + 1;
         let number = *self.numbers.entry(identity).or_insert(next);
@@ -352,7 +352,7 @@ struct InCall<'a> {
 }
 
 impl InCall<'_> {
-    /// Writes down the computation before the call.
+    /// Records the computation before the call.
     fn compute(&mut self) {
         self.rank.compute(self.place);
     }
@@ -363,7 +363,7 @@ impl InCall<'_> {
         self.rank.ops.push_at(op, self.place)
     }
 
-    /// The communicator's number in the program and its members, `None` for those of the world.
+    /// Returns the communicator's number in the program and its members; `None` for the members of the world.
     fn group(&self, event: &Event) -> Result<(u32, Option<&Communicator>), Wrong> {
         let index = event.comm;
         match self.rank.communicators.get(&index) {
@@ -380,8 +380,8 @@ impl InCall<'_> {
         }
     }
 
-    /// Who, with what tag, where; and which of these the program left open. A receive of which it is not known what
-    /// came stays open.
+    /// Returns peer, tag and communicator of a message, and flags for the wildcards of the program. A receive
+    /// whose message is not known stays open.
     fn envelope(&self, event: &Event, peer: i32, tag: i32, receives: bool) -> Result<(Envelope, u8), Wrong> {
         let (comm, group) = self.group(event)?;
         let flags = event.flags;
@@ -411,7 +411,7 @@ impl InCall<'_> {
         Ok((Envelope { peer, tag, comm }, open))
     }
 
-    /// The communications that the call begins. `number` is that of a collective operation.
+    /// Begins the communications of the call. `number` returns the number of a collective operation.
     fn begin(&mut self, made_up: &mut usize, mut number: impl FnMut(Collective) -> u32) -> Result<(), Wrong> {
         let event = self.event;
         if event.call.makes_request() && event.requests.len() != 1 {
@@ -420,7 +420,7 @@ impl InCall<'_> {
         }
         self.know_requests()?;
         if matches!(event.call.kind(), Kind::SendInit | Kind::RecvInit) {
-            // What is wrong with it is so here, not where it is started.
+            // Mistakes are reported here, not where it is started.
             event.message_ends().try_for_each(|end| self.message(event, end).map(drop))?;
         }
         for begun in self.rank.requests.begun(event) {
@@ -441,7 +441,7 @@ impl InCall<'_> {
         Ok(())
     }
 
-    /// The operation of one end of a message.
+    /// Returns the operation of one end of a message.
     fn message(&self, event: &Event, end: MessageEnd) -> Result<Op, Wrong> {
         let MessageEnd { sends, peer, tag, bytes } = end;
         let (envelope, open) = self.envelope(event, peer, tag, !sends)?;
@@ -454,14 +454,14 @@ impl InCall<'_> {
         Ok(op.marked(open))
     }
 
-    /// The operations of a call that sends, receives or both; returns the last of them.
+    /// Adds the operations of a call that sends, receives or both, and returns the last of them.
     fn messages(&mut self, event: &Event) -> Result<u32, Wrong> {
         let mut ends = event.message_ends();
         let (first, second) = (ends.next(), ends.next());
         let first = first.map(|end| self.message(event, end)).transpose()?;
         let second = second.map(|end| self.message(event, end)).transpose()?;
         Ok(match (first, second) {
-            // Both go on at once.
+            // Both proceed at the same time.
             (Some(send), Some(receive)) => {
                 let receive = Op { kind: OpKind::Irecv, ..receive }.marked(Op::WITHIN_CALL);
                 let request = self.push(receive);
@@ -473,7 +473,7 @@ impl InCall<'_> {
         })
     }
 
-    /// All requests that the call names have been made.
+    /// Checks that all requests that the call names have been made.
     fn know_requests(&self) -> Result<(), Wrong> {
         match self.rank.requests.unknown(self.event) {
             None => Ok(()),
@@ -529,7 +529,7 @@ impl InCall<'_> {
                 }
             }
         };
-        // The block of this rank alone: those of the others are known to the root alone, and used by it alone.
+        // The block of this rank alone. Only the root knows and uses the blocks of the others.
         let mut own = |bytes: u64| {
             *made_up += size;
             if *made_up > MOST_MADE_UP {

@@ -1,4 +1,4 @@
-//! From calls of any format to a trace of Hayase's own.
+//! Conversion of calls of any format to a trace of Hayase's own.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,11 +7,11 @@ use hayase_trace::Writer;
 
 use super::calls::{Calls, Item, Wrong};
 
-/// Takes calls and keeps them as streams, one a rank, compressed in memory.
+/// Consumer of calls that keeps them as streams, one per rank, compressed in memory.
 #[derive(Debug, Default)]
 pub struct ToTrace {
     ranks: BTreeMap<u32, Stream>,
-    /// Streams of the source end with an end, unless they are cut off.
+    /// Set if complete streams of the source have an end.
     ends: bool,
 }
 
@@ -22,19 +22,19 @@ enum Stream {
 }
 
 impl ToTrace {
-    /// Nothing yet.
+    /// Creates an empty trace.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The source is of a format whose streams have ends: one without is cut off, and is marked as that.
+    /// Declares if complete streams of the source have an end. If so, a stream without one is marked as cut off.
     #[must_use]
     pub fn with_ends(mut self, ends: bool) -> Self {
         self.ends = ends;
         self
     }
 
-    /// The streams of all ranks that there are, ascending.
+    /// Returns the streams of all ranks present, in ascending order.
     ///
     /// # Errors
     /// None in memory but those of compression.
@@ -43,7 +43,7 @@ impl ToTrace {
         for (rank, stream) in self.ranks {
             let bytes = match stream {
                 Stream::Open(mut writer) => {
-                    // What is written has an end, and must not look whole for that.
+                    // A written stream has an end, so it is marked here, or it would look complete.
                     if self.ends {
                         writer.note("ended", b"cut off")?;
                     }

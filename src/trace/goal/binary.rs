@@ -21,19 +21,19 @@ use crate::reading::Input;
 use crate::trace::MOST_RANKS;
 use crate::units::{Bytes, Time};
 
-/// How a binary schedule begins.
+/// First bytes of a binary schedule.
 pub const MAGIC: [u8; 8] = 4223_u64.to_le_bytes();
-/// How one begins that a run with its memory kept in the file has used up.
+/// First bytes of a schedule used up by a run that kept its memory in the file.
 const CONSUMED: [u8; 8] = 2342_u64.to_le_bytes();
 
-/// Bytes of an operation.
+/// Size of an operation \[B\].
 const NODE: usize = 39;
 
-/// Reads a binary schedule: rank by rank, so that the file itself is never in memory, where ranks stand one after
-/// another in it, as converters write them.
+/// Reads a binary schedule. If ranks stand one after another, as converters write them, it is read rank by
+/// rank and the file is never in memory as a whole.
 ///
 /// # Errors
-/// What is damaged, and at which byte.
+/// Damage, with the byte where it is.
 pub fn read_binary(mut input: Input) -> Result<Program, Vec<Diagnostic>> {
     let file = input.name().to_owned();
     let most = memory::free().map_or(u64::MAX / 2, |free| free / 2);
@@ -47,7 +47,7 @@ pub fn read_binary(mut input: Input) -> Result<Program, Vec<Diagnostic>> {
 }
 
 enum Failure {
-    /// At this byte.
+    /// Damage at this byte.
     Damaged(usize, String),
     Unreadable(Diagnostic),
     Wrong(Vec<Diagnostic>),
@@ -55,7 +55,7 @@ enum Failure {
 
 /// A part of the file.
 struct Binary<'a> {
-    /// At which byte it begins.
+    /// Position of the first byte in the file.
     from: usize,
     bytes: &'a [u8],
 }
@@ -64,16 +64,16 @@ fn damaged<T>(at: usize, what: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Damaged(at, what.into()))
 }
 
-/// Where the table of ranks begins.
+/// Position of the table of ranks.
 const TABLE: usize = 8 + 6;
 
-/// Room that is made for what a schedule claims to hold, before it is read \[B\].
+/// Largest memory that is reserved for the contents that a schedule claims, before they are read \[B\].
 const MADE_ROOM_FOR: u64 = 1 << 20;
 
 fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure> {
     let mut head = Vec::new();
     let mut bytes = BufReader::with_capacity(1 << 16, input);
-    // Appends the next bytes, or as many as there are.
+    // Appends the next bytes, up to the end of the file.
     let mut more = |count: u64, into: &mut Vec<u8>| {
         into.reserve_exact(count.min(MADE_ROOM_FOR) as usize);
         let read = bytes.by_ref().take(count).read_to_end(into);
@@ -96,13 +96,13 @@ fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure>
     let mut places = Vec::new();
     for rank in 0..ranks {
         let entry = TABLE + 16 * rank as usize;
-        // The table of ranks is there: so many ranks are really meant.
+        // The table of ranks is present, so the number of ranks is credible.
         let binary = Binary { from: 0, bytes: &head };
         places.push((binary.u64(entry)?.saturating_add(8), binary.u64(entry + 8)?.saturating_add(8)));
     }
     let behind = TABLE as u64 + 16 * u64::from(ranks);
     let one_after_another = places.iter().try_fold(behind, |at, &(start, end)| {
-        // Where they do not, all of the file is needed at once.
+        // If ranks do not follow one another, the whole file is needed at once.
         (at <= start && start <= end && end - start <= most).then_some(end)
     });
     let whole = match one_after_another {
@@ -127,7 +127,7 @@ fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure>
         let binary = match &whole {
             Some(bytes) => Binary { from: 0, bytes },
             None => {
-                // What lies between two ranks is passed over.
+                // Bytes between two ranks are skipped.
                 while at < start {
                     part.clear();
                     more((start - at).min(1 << 16), &mut part)?;
@@ -214,7 +214,7 @@ impl Binary<'_> {
             for (at, for_start) in [(at, false), (at + 8, true)] {
                 let (followers, first) = (self.u32(at)? as usize, self.u32(at + 4)? as usize);
                 total += followers;
-                // Runs do not overlap: so many edges as there are, and no more.
+                // Runs do not overlap, so their lengths add up to at most the number of edges.
                 if followers > 0 && (first + followers > edge_count || total > edge_count) {
                     return damaged(at, format!("operation {i} of rank {rank} has followers that are not there"));
                 }
@@ -274,7 +274,7 @@ fn write_rank(schedule: Schedule, span: u32, out: &mut dyn Write) -> io::Result<
     for root in roots() {
         out.write_all(&root.to_le_bytes())?;
     }
-    // Of each operation, who follows its end, then who follows its start.
+    // For each operation, first the followers of its end, then those of its start.
     edges.arrange_by_key(|&(_, required, for_start)| (required, for_start));
     let mut first = 0_usize;
     for (i, op) in ops.iter().enumerate() {
@@ -307,7 +307,7 @@ fn write_rank(schedule: Schedule, span: u32, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-/// For how many others each operation waits.
+/// Returns the number of operations that each operation waits for.
 fn required(ops: usize, edges: &[super::write::Edge]) -> Vec<u32> {
     let mut required = vec![0; ops];
     for &(op, ..) in edges {

@@ -1,15 +1,16 @@
-//! Names of the operations of a rank: a hash table over one run of bytes, emptied for the next rank and not given back.
+//! Labels of the operations of a rank: a hash table over one run of bytes, which is cleared for the next rank
+//! and keeps its memory.
 
 use std::hash::Hasher;
 
-/// The operation that each label of a rank names.
+/// Map from the labels of a rank to operations.
 #[derive(Default)]
 pub(super) struct Labels {
     /// All labels, one after another.
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    /// Number of an entry plus one, by hash, found by linear probing; 0: free. A power of two of slots, at most half of
-    /// them taken.
+    /// Number of an entry plus one, by hash with linear probing; 0 if free. The number of slots is a power of
+    /// two, and at most half of them are taken.
     slots: Vec<u32>,
 }
 
@@ -27,7 +28,7 @@ impl Labels {
         self.slots.fill(0);
     }
 
-    /// The operation of this name.
+    /// Returns the operation of this name.
     #[inline]
     pub(super) fn get(&self, name: &[u8]) -> Option<u32> {
         if self.slots.is_empty() {
@@ -39,7 +40,8 @@ impl Labels {
         }
     }
 
-    /// Names an operation, unless another one has that name already; `false` where there are too many names.
+    /// Names an operation, unless another one has that name already. Returns `false` if there are too many
+    /// names.
     pub(super) fn insert(&mut self, name: &[u8], op: u32) -> bool {
         if self.entries.len() * 2 >= self.slots.len() {
             self.grow();
@@ -56,7 +58,7 @@ impl Labels {
         true
     }
 
-    /// The entry of this name, or the slot where it would be.
+    /// Returns the entry of this name, or the slot where it would be.
     #[inline]
     fn find(&self, name: &[u8], hash: u32) -> Result<usize, usize> {
         let mask = self.slots.len() - 1;

@@ -1,4 +1,4 @@
-//! LogGOPSim's own predictions, to the nanosecond.
+//! Comparison with LogGOPSim's own predictions, to the nanosecond.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ fn a_slow_processor_slows_o_and_its_bytes_and_leaves_the_network_alone() {
     };
     let text = "num_ranks 2\nrank 0 {\na: send 1001b to 1 tag 1\n}\nrank 1 {\na: recv 1001b from 0 tag 1\n}\n";
     let program = read_text(Input::from_bytes("pair.goal".to_owned(), text.as_bytes().to_vec())).unwrap();
-    // The wire is the bottleneck at the receiver, then its processor (L = 2500, o = 1500 ns; 1000 bytes count).
+    // The bottleneck at the receiver is the wire, then its processor (L = 2500, o = 1500 ns; 1000 bytes count).
     for (gap, overhead) in [(6.0, 0.0), (6.0, 4.0), (1.0, 4.0)] {
         let per_byte = |ns: f64| PerByte::from_ps(ns * 1e3).into();
         let spec = LogGopSimSpec { gap: per_byte(gap), overhead: per_byte(overhead), ..LogGopSimSpec::default() };

@@ -1,4 +1,4 @@
-//! GOAL: schedules of sends, receives and calculations with what must precede what, one block a rank.
+//! GOAL: schedules of sends, receives and calculations with their dependences, one block per rank.
 //!
 //! ```text
 //! num_ranks 2
@@ -11,11 +11,11 @@
 //! recv 1024b from 0 tag 7
 //! }
 //! ```
-//! `a requires b`: a may start when b is done; `a irequires b`: when b has started. Operations without an order between
-//! them keep that of the file as a tie-break. Calculations are in nanoseconds.
+//! `a requires b`: a may start when b is done; `a irequires b`: when b has started. Ties between operations
+//! without an order are broken by the order of the file. Calculations are in nanoseconds.
 //!
-//! Source: T. Hoefler, C. Siebert, A. Lumsdaine, Group Operation Assembly Language, ICPP 2009; text and binary form as
-//! LogGOPSim reads and writes them.
+//! Source: T. Hoefler, C. Siebert, A. Lumsdaine, Group Operation Assembly Language, ICPP 2009; text and
+//! binary form as LogGOPSim reads and writes them.
 
 mod binary;
 mod labels;

@@ -1,4 +1,4 @@
-//! Schedules that come back as they were, and mistakes that are found where they stand.
+//! Schedules that survive writing and reading, and mistakes with their places.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn read(text: &str) -> Result<Program, Vec<Diagnostic>> {
     read_text(Input::from_bytes("x.goal", text.into()))
 }
 
-/// All mistakes of a schedule, a line each.
+/// Returns all mistakes of a schedule, one per line.
 fn mistakes(text: &str) -> String {
     let diagnostics = read(text).expect_err("a mistake");
     Invalid { diagnostics, sources: Sources::default() }.lines()
@@ -25,10 +25,10 @@ fn text_of(program: &Program) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// The operations of a rank, and for each of them whom it waits for and whether only for its start.
+/// Operations of a rank and, for each of them, the operations that it waits for, with a flag for start only.
 type Content = (Vec<Op>, Vec<Vec<(u32, bool)>>);
 
-/// What there is to compare of a program: operations and followers.
+/// Returns the comparable content of a program: operations and followers.
 fn content(program: &Program) -> Vec<Content> {
     let rank = |rank: RankId| {
         let ops = program.rank(rank);
@@ -39,7 +39,7 @@ fn content(program: &Program) -> Vec<Content> {
     program.rank_ids().map(rank).collect()
 }
 
-/// As the binary form keeps it: those that wait for the end apart from those that wait for the start.
+/// Returns the content in the order of the binary form: dependences on ends apart from those on starts.
 fn sorted(program: &Program) -> Vec<Content> {
     let mut content = content(program);
     content.iter_mut().flat_map(|rank| &mut rank.1).for_each(|followers| followers.sort_by_key(|f| f.1));
@@ -212,7 +212,7 @@ fn any_program() -> impl Strategy<Value = Program> {
                 _ => Op::calc(Time::from_ps(size as f64 * 1000.0)).on(cpu, 0),
             },
         );
-    // Edges from lower to higher in some order of the operations that is not theirs: no cycles, both directions.
+    // Edges ascend in some order of the operations other than theirs, so there are no cycles and both directions occur.
     let edge = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<bool>());
     let rank = (prop::collection::vec(op, 0..12), prop::collection::vec(edge, 0..12), any::<u32>());
     prop::collection::vec(rank, RANKS as usize).prop_map(|ranks| {
@@ -316,7 +316,7 @@ fn ranks_of_a_binary_may_stand_anywhere() {
     let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize + 8;
     let first = bytes[number(head)..number(head + 8)].to_vec();
     let second = bytes[number(head + 16)..number(head + 24)].to_vec();
-    // The second rank before the first one, and far behind it.
+    // The second rank stands before the first one, or far behind it.
     for (gap, swapped) in [(0, true), (100, true), (100, false), (200_000, false)] {
         let mut moved = bytes[..table].to_vec();
         let mut put = |rank: usize, part: &[u8]| {

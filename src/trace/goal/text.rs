@@ -1,4 +1,4 @@
-//! Reading GOAL text, at the speed of the file.
+//! Reader of GOAL text, at the speed of the file.
 
 use std::ops::{ControlFlow, Range};
 
@@ -11,18 +11,19 @@ use crate::trace::MOST_RANKS;
 use crate::trace::lines::{Line, each_line, whole};
 use crate::units::Time;
 
-/// Longest calculation \[ns\]: beyond it, picoseconds are no longer exact.
+/// Longest calculation \[ns\]. Beyond it, picoseconds are no longer exact.
 const LONGEST: u64 = (1 << 53) / 1000;
-/// Operations of a rank are counted in 31 bits.
+/// Largest number of operations of a rank, which are counted in 31 bits.
 const MOST_OPS: usize = (1 << 31) - 1;
 
 /// Reads a schedule.
 ///
-/// Cost: proportional to the file, some 100 MB a second; memory for the program, and for the labels of one rank.
+/// Cost: proportional to the file, some 100 MB per second; memory for the program, and for the labels of one
+/// rank.
 ///
 /// # Errors
-/// All mistakes, with line and column: what cannot be read, unknown labels, ranks that are missing, requirements that
-/// form a cycle.
+/// All mistakes, with line and column: syntax, unknown labels, ranks that are missing, requirements that form
+/// a cycle.
 pub fn read_text(input: Input) -> Result<Program, Vec<Diagnostic>> {
     let file = input.name().to_owned();
     let mut reader = Reader {
@@ -47,22 +48,22 @@ pub fn read_text(input: Input) -> Result<Program, Vec<Diagnostic>> {
 struct Reader {
     ranks: Option<u32>,
     at: At,
-    /// Where a `/*` that is still open stands.
+    /// Line of a `/*` that is still open.
     comment: Option<u64>,
     labels: Labels,
     done: Vec<GraphBuilder>,
     builder: ProgramBuilder,
 }
 
-/// Where in the file a line is.
+/// Position of a line in the structure of the file.
 enum At {
-    /// Between blocks.
+    /// Line between blocks.
     Outside,
-    /// In the block of a rank, which began on this line.
+    /// Line in the block of a rank, which began on the given line.
     Rank(Box<GraphBuilder>, u32, u64),
 }
 
-/// Reads a line from left to right.
+/// Scanner of a line from left to right.
 struct Scan<'a, 'l> {
     line: &'l Line<'a>,
     at: usize,
@@ -81,7 +82,7 @@ impl<'a> Scan<'a, '_> {
         self.at >= self.line.text.len()
     }
 
-    /// The next word: letters, digits and underscores, or a single other character.
+    /// Reads the next word: letters, digits and underscores, or a single other character.
     #[inline]
     fn word(&mut self) -> &'a [u8] {
         self.skip_blanks();
@@ -93,7 +94,7 @@ impl<'a> Scan<'a, '_> {
         &rest[..length]
     }
 
-    /// The next word, left where it is.
+    /// Returns the next word without consuming it.
     fn peek(&mut self) -> &'a [u8] {
         let at = self.at;
         let word = self.word();
@@ -101,7 +102,7 @@ impl<'a> Scan<'a, '_> {
         word
     }
 
-    /// The range of the next word, for messages.
+    /// Returns the range of the next word, for messages.
     fn next_range(&mut self) -> Range<usize> {
         self.skip_blanks();
         let start = self.at;
@@ -119,7 +120,7 @@ impl<'a> Scan<'a, '_> {
         self.line.mistake(range, "bad-goal", message)
     }
 
-    /// A whole number below or at `most`.
+    /// Reads a whole number up to `most`.
     #[inline]
     fn number(&mut self, what: &str, most: u64) -> Result<u64, Diagnostic> {
         self.skip_blanks();
@@ -142,7 +143,7 @@ impl<'a> Scan<'a, '_> {
         }
     }
 
-    /// A number, or -1 for any; what `-1` stands for is the largest number of 32 bits.
+    /// Reads a number, or -1 for any, which is stored as the largest number of 32 bits.
     #[inline]
     fn number_or_any(&mut self, what: &str, any: u32) -> Result<u32, Diagnostic> {
         self.skip_blanks();
@@ -150,7 +151,7 @@ impl<'a> Scan<'a, '_> {
             self.at += 2;
             return Ok(any);
         }
-        // The largest number itself means any, too: so it is stored by everybody who reads this format.
+        // The largest number itself means any as well, as every reader of this format stores it.
         Ok(self.number(what, u32::MAX.into())? as u32)
     }
 
@@ -192,7 +193,7 @@ impl Reader {
             }
             At::Outside => {
                 if self.done.len() == self.ranks.unwrap_or(0) as usize {
-                    // Whatever comes after the last rank is no part of the schedule.
+                    // Text after the last rank is not part of the schedule.
                     return Ok(ControlFlow::Break(()));
                 }
                 self.open(&mut scan)?;
@@ -201,7 +202,7 @@ impl Reader {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Whether there is nothing but comments and blanks.
+    /// Skips comments and blanks, and returns true if nothing else is left in the line.
     fn skip_comments(&mut self, scan: &mut Scan<'_, '_>) -> bool {
         loop {
             if self.comment.is_some() {
@@ -282,7 +283,7 @@ impl Reader {
                 "{file}: rank {present} is missing; `num_ranks` says {ranks}, there are {present} blocks"
             )));
         }
-        // Only now: a number of ranks that is a lie has cost nothing.
+        // The builder is made only now, so that a false number of ranks has cost nothing.
         let mut program = ProgramBuilder::new(ranks);
         let number = program.file(file);
         for mut rank in self.done {
@@ -406,7 +407,7 @@ fn statement(
     Ok(())
 }
 
-/// The operation that a label names.
+/// Returns the operation that a label names.
 fn known(scan: &Scan<'_, '_>, labels: &Labels, range: Range<usize>, rank: u32) -> Result<u32, Diagnostic> {
     labels.get(&scan.line.text[range.clone()]).ok_or_else(|| {
         let message = format!("no operation `{}` of rank {rank} above", scan.line.show(range.clone()));

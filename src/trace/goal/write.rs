@@ -1,4 +1,4 @@
-//! Writing GOAL text.
+//! Writer of GOAL text.
 
 use std::io::{self, Write};
 
@@ -6,43 +6,43 @@ use crate::base::Arrange;
 use crate::ids::RankId;
 use crate::program::{Action, Op, OpKind, Program, RankProgram};
 
-/// Picoseconds in the unit of calculations, a nanosecond.
+/// Picoseconds in a nanosecond, the unit of calculations.
 pub(super) const PS_PER_UNIT: f64 = 1000.0;
 
-/// Why a program is no GOAL schedule.
+/// Reason why a program cannot be written as a GOAL schedule.
 #[derive(Debug, thiserror::Error)]
 pub enum NotGoal {
-    /// An operation that there is no word for.
+    /// An operation that GOAL does not have.
     #[error("{place}: GOAL has no {what}")]
     Operation {
-        /// Where it stands.
+        /// Place of the operation.
         place: String,
-        /// What it is.
+        /// Description of the operation.
         what: String,
     },
     /// Writing failed.
     #[error("{error}")]
     Io {
-        /// How.
+        /// Error of the writer.
         #[from]
         error: io::Error,
     },
 }
 
-/// An edge: the operation that waits, the one it waits for, whether for its start only.
+/// An edge: the operation that waits, the one it waits for, and true if only for its start.
 pub(super) type Edge = (u32, u32, bool);
 
-/// The operations of a rank as GOAL has them, and their edges: those to one operation in the order in which they were
-/// given.
+/// Operations of a rank as GOAL has them, and their edges. Edges to one operation are in the order in which
+/// they were given.
 pub(super) struct Schedule {
     pub ops: Vec<Op>,
     pub edges: Vec<Edge>,
 }
 
-/// Turns what a rank does into a graph of sends, receives and calculations.
+/// Converts the operations of a rank to a graph of sends, receives and calculations.
 ///
-/// A sequence becomes a chain. A non-blocking operation is followed by its start, a wait becomes a calculation of no
-/// length that requires what it waits for.
+/// A sequence becomes a chain. The successor of a non-blocking operation follows its start. A wait becomes a
+/// calculation of no length that requires the operations that it waits for.
 ///
 /// # Errors
 /// Collectives (expand them first), probes, and waits for any of several.
@@ -55,7 +55,7 @@ pub(super) fn schedule(program: &Program, rank: RankId, ops: &RankProgram) -> Re
         return Ok(Schedule { ops: ops.ops.clone(), edges });
     }
     let mut out = Schedule { ops: Vec::with_capacity(ops.ops.len()), edges: Vec::with_capacity(ops.ops.len()) };
-    // By operation of the program, its place in the schedule.
+    // Position in the schedule of each operation of the program.
     let mut position = vec![0; ops.ops.len()];
     let mut before: Option<(u32, bool)> = None;
     for (i, op) in ops.ops.iter().enumerate() {
@@ -63,7 +63,7 @@ pub(super) fn schedule(program: &Program, rank: RankId, ops: &RankProgram) -> Re
         let awaited: &[u32] = match op.action() {
             Action::Wait(started) => &[started],
             Action::WaitList { kind: OpKind::Waitall, first, count } => ops.list(first, count),
-            // To ask whether something is done takes no time and changes nothing.
+            // A test takes no time and changes nothing.
             Action::Test(_) => continue,
             Action::Probe(_) | Action::Collective(_) | Action::Icollective(_) | Action::WaitList { .. } => {
                 let place = program.place(rank, i as u32).unwrap_or_else(|| format!("rank {rank}, operation {i}"));
@@ -87,10 +87,10 @@ pub(super) fn schedule(program: &Program, rank: RankId, ops: &RankProgram) -> Re
     Ok(out)
 }
 
-/// Writes a schedule as text, with labels `l1`, `l2` ... where others wait for an operation or it for others.
+/// Writes a schedule as text, with labels `l1`, `l2` ... for operations that have dependences.
 ///
-/// Messages of other communicators than that of all ranks keep apart by their tags: communicator c moves a tag by c
-/// times one more than the largest one.
+/// Tags keep messages of different communicators apart: communicator c adds c times (largest tag + 1) to a
+/// tag.
 ///
 /// # Errors
 /// Those of `out`, and operations that GOAL does not have.
@@ -106,8 +106,8 @@ pub fn write_text(program: &Program, out: &mut dyn Write) -> Result<(), NotGoal>
             named[required as usize] = true;
         }
         writeln!(out, "\nrank {rank} {{")?;
-        // Those that wait for one operation are written together, in the order in which they were given, as soon as all
-        // of them are known.
+        // Edges to one operation are written together, in the order in which they were given, as soon as all of them
+        // are known.
         let mut last: Vec<u32> = (0..ops.len() as u32).collect();
         for &(op, required, _) in &edges {
             let last = &mut last[required as usize];
@@ -143,11 +143,11 @@ pub fn write_text(program: &Program, out: &mut dyn Write) -> Result<(), NotGoal>
     Ok(())
 }
 
-/// What keeps the messages of communicators apart where there is only a tag: communicator c moves tags by c times this,
-/// one more than the largest tag in use.
+/// Returns the distance of the tags of successive communicators, one more than the largest tag in use.
+/// Communicator c adds c times this to a tag, which keeps messages of different communicators apart.
 ///
 /// # Errors
-/// There are so many tags and communicators that they do not fit in 32 bits.
+/// Tags and communicators that do not fit in 32 bits together.
 pub(super) fn span(program: &Program) -> Result<u32, NotGoal> {
     let messages = || {
         program
@@ -170,7 +170,7 @@ pub(super) fn span(program: &Program) -> Result<u32, NotGoal> {
     }
 }
 
-/// The tag of a message.
+/// Returns the tag of a message.
 pub(super) fn tag(op: &Op, span: u32) -> u32 {
     match op.tag {
         u32::MAX => u32::MAX,
@@ -178,7 +178,7 @@ pub(super) fn tag(op: &Op, span: u32) -> u32 {
     }
 }
 
-/// A calculation in whole nanoseconds.
+/// Returns the length of a calculation in whole nanoseconds.
 pub(super) fn nanoseconds(op: &Op) -> u64 {
     (op.duration().ps() / PS_PER_UNIT).round() as u64
 }

@@ -1,4 +1,4 @@
-//! SimGrid's time-independent traces, read.
+//! Reading of SimGrid's time-independent traces.
 
 use super::*;
 
@@ -71,7 +71,7 @@ fn a_list_of_files_is_followed_from_its_folder() {
 
 #[test]
 fn optional_words_of_actions_are_read_to_the_end() {
-    // Sizes, root, both types; counts, both types and places; counts and places alone.
+    // Sizes, root and both types; counts, both types and places; only counts and places.
     let lines = |rank: u32| {
         format!(
             "{rank} init\n{rank} gather 8 8 0 6 6\n{rank} alltoall 8 8 6 6\n{rank} allgatherv 8 8 8 8 6 6 0 8 16\n\

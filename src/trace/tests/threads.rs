@@ -3,12 +3,13 @@
 use super::*;
 use crate::program::After;
 
-/// A call of a thread: begin, end and processor time before it \[us\].
+/// Creates a call of a thread from begin, end and processor time before it \[us\].
 fn call(thread: u32, call: Call, begin: u64, end: u64, cpu: u64) -> Event {
     Event { thread, cpu: Some(cpu * 1000), ..Event::new(call, begin * 1000, end * 1000) }
 }
 
-/// Of each operation, its thread, and what it waits for: an operation, and how long after it \[us\].
+/// Returns the thread of each operation and the operations that it waits for, each with the time after it
+/// \[us\].
 fn threads(program: &Program) -> Vec<(u32, Vec<(u32, f64)>)> {
     let threads = &program.rank(RankId(0)).threads;
     let after = |op| threads.after(op).iter().map(|after| (after.on, after.lag.ps() / 1e6)).collect();
@@ -20,7 +21,7 @@ fn each_thread_computes_by_its_own_clock() {
     let events = [
         call(0, Call::Init, 0, 100, 0),
         call(0, Call::Barrier, 150, 160, 50),
-        // It began when the first had called, and computed 40 us.
+        // It began when the first thread had called, and computed 40 us.
         call(1, Call::Barrier, 200, 210, 40),
         call(0, Call::Barrier, 215, 220, 55),
         call(0, Call::Finalize, 230, 240, 10),
@@ -32,9 +33,9 @@ fn each_thread_computes_by_its_own_clock() {
     let expected = [
         (0, vec![]),
         (0, vec![]),
-        // 200 - 40 is when it began.
+        // It began at 200 - 40.
         (1, vec![(1, 0.0)]),
-        // Collective operations on a communicator come one after the other.
+        // Collective operations on a communicator follow one another.
         (1, vec![(1, 0.0)]),
         (0, vec![]),
         (0, vec![(3, 0.0)]),
@@ -53,16 +54,16 @@ fn a_thread_that_stood_still_waited_for_the_calls_of_the_others() {
         send(0, 110, 120, 10),
         send(1, 150, 160, 20),
         send(2, 170, 180, 30),
-        // The first has computed for 5 us since 120: the rest of the time it waited for the two.
+        // The first thread has computed for 5 us since 120. For the rest of the time it waited for the other two.
         blocked(send(0, 200, 210, 5)),
-        // The last of the others goes on: 8 of the 20 us between 180 and 200 it computed.
+        // The last thread continues: of the 20 us between 180 and 200 it computed 8.
         blocked(send(2, 220, 230, 8)),
-        // This one had no core.
+        // This call had no core.
         send(1, 300, 310, 8),
     ];
     let program = program(&[&events]).unwrap();
     let of: Vec<(u32, Vec<(u32, f64)>)> = threads(&program);
-    // Of each call a calculation and a send: 0 and 1, 2 and 3, ...
+    // Each call gives a calculation and a send: 0 and 1, 2 and 3, ...
     assert_eq!(of[2], (1, vec![(1, 5.0)]), "150 - 20 is 10 after the first send, of which it computed 5");
     assert_eq!(of[4], (2, vec![(1, 5.0)]), "170 - 30 is 20 after it");
     // The second thread computed 8 of the 140 us until its next call, so no more of the 40 us until this one.

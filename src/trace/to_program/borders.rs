@@ -10,29 +10,29 @@ use crate::program::{Executions, RecordedRegion};
 use crate::trace::calls::{Call, Clock, Event, Header, Mark, Wrong};
 use crate::units::Time;
 
-/// The regions of all ranks.
+/// Regions of all ranks.
 #[derive(Debug, Default)]
 pub(super) struct Regions {
-    /// By number.
+    /// Names of the regions, by number.
     names: Vec<String>,
-    /// The region by two places, with its number.
+    /// Region between two places, with its number.
     between: Option<(Between, u32)>,
-    /// How often it has ended at a call.
+    /// Number of times that the region between two places has ended at a call.
     ended: u64,
-    /// The region behind a time since the start of each rank \[ns\].
+    /// Region after a time since the start of each rank \[ns\], with its number.
     after: Option<(u64, u32)>,
-    /// Names of all call sites, where there is such a region.
+    /// Names of all call sites, if there is a region between two places.
     sites: BTreeSet<String>,
-    /// By the time since each rank's own start.
+    /// Executions by the time since each rank's own start.
     executions: Executions,
-    /// By the clock that all ranks of a machine share, and as long as they all are on one.
+    /// Executions by the clock of the machine, as long as all ranks are on one.
     together: Executions,
     machine: Machine,
-    /// By region.
+    /// Recorded times by region.
     within: Vec<RecordedRegion>,
 }
 
-/// On which machine ranks are, and when the first of them started by its clock \[ns\].
+/// Machine of the ranks, and the start of the first of them on its clock \[ns\].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 enum Machine {
     #[default]
@@ -41,30 +41,30 @@ enum Machine {
         host: String,
         start: u64,
     },
-    /// Several, or without a clock in common.
+    /// Several machines, or no common clock.
     Several,
 }
 
-/// Ranks may start so long before the first of them that is read \[ns\].
+/// Largest time by which a rank may have started before the first one that is read \[ns\].
 const EARLIER: u64 = 1_000_000_000_000;
 
 impl Regions {
-    /// Marks a region by two places, with this name.
+    /// Marks the region between two places, with this name.
     pub fn between(&mut self, between: Option<Between>, name: &str) {
         self.between = between.map(|between| (between, self.number(name)));
     }
 
-    /// Marks what comes after this time of each rank \[ns\] as a region.
+    /// Marks the rest of each rank after this time \[ns\] as a region.
     pub fn after(&mut self, time: u64, name: &str) {
         self.after = Some((time, self.number(name)));
     }
 
-    /// All names, by number.
+    /// Iterates over all names, by number.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// Whether the region by two places is where it was asked for.
+    /// Checks that the places of the region between two places occur.
     pub fn check(&self) -> Result<(), Diagnostic> {
         match &self.between {
             Some((between, _)) => between.check(self.sites.iter().map(String::as_str), self.ended),
@@ -81,15 +81,15 @@ impl Regions {
         }) as u32
     }
 
-    /// A region of a rank's table.
+    /// Takes a region of a rank's table.
     pub fn name(&mut self, borders: &mut Borders, index: u32, name: &str) {
-        // Names are words of texts and tables: no ends of lines.
+        // Names are words in texts and tables, so line ends are removed.
         let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let number = self.number(if plain.trim().is_empty() { "unnamed" } else { plain.trim() });
         borders.regions.insert(index, number);
     }
 
-    /// A call site of a rank's table.
+    /// Takes a call site of a rank's table.
     pub fn site(&mut self, borders: &mut Borders, index: u32, name: &str) {
         if let Some((between, _)) = &self.between {
             borders.ends.insert(index + 1, between.ends(name));
@@ -97,7 +97,7 @@ impl Regions {
         }
     }
 
-    /// A rank begins.
+    /// Notes the beginning of a rank.
     pub fn begin(&mut self, rank: &mut RankCalls, header: &Header) {
         let host = header.find("host").filter(|_| header.start > 0);
         self.machine = match (std::mem::take(&mut self.machine), host) {
@@ -112,7 +112,7 @@ impl Regions {
         }
     }
 
-    /// A border of the program, as of this call site and place, at this time of the recorded run \[ns\].
+    /// Adds a border to the program, with its call site and place, and its time in the recorded run \[ns\].
     fn border(&mut self, rank: &mut RankCalls, (number, begins, site): (u32, bool, u32), time: u64, place: u32) {
         rank.ops.mark(number, begins, site, place);
         self.executions.border(RankId(rank.me), number, begins, rank.since_start(time));
@@ -121,13 +121,13 @@ impl Regions {
         }
     }
 
-    /// A time of a rank's stream on the clock of its machine.
+    /// Converts a time of a rank's stream to the clock of its machine.
     fn by_machine(&self, rank: &RankCalls, time: u64) -> Option<Time> {
         let Machine::One { start, .. } = self.machine else { return None };
         Some(ns((rank.borders.start + time).saturating_sub(start.saturating_sub(EARLIER))))
     }
 
-    /// A rank has set a border, behind the call at this place.
+    /// Takes a border that a rank has set after the call at this place.
     pub fn mark(&mut self, rank: &mut RankCalls, mark: &Mark, place: u64) -> Result<(), Wrong> {
         if rank.finalize.is_some() {
             return Ok(());
@@ -141,25 +141,25 @@ impl Regions {
         rank.computed += gap;
         self.computed(rank, gap);
         let place = u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);
-        // Computation is that of the call it leads to, which is not known yet.
+        // Computation belongs to the call that follows, which is not known yet.
         let before = rank.ops.ops().len();
         rank.ops.at_site(0);
         rank.compute(place);
         rank.borders.computed.extend(before as u32..rank.ops.ops().len() as u32);
-        // What begins does so when it has been set, what ends when it is set.
+        // A region begins when the border has been set, and ends when its setting begins.
         let time = if mark.begins { mark.end } else { mark.begin };
         self.border(rank, (number, mark.begins, mark.site), time, place);
         Ok(())
     }
 
-    /// A rank has computed for so long \[ns\].
+    /// Adds `gap` of computation of a rank to its open regions \[ns\].
     pub fn computed(&mut self, rank: &RankCalls, gap: u64) {
         for &region in self.executions.open(RankId(rank.me)) {
             self.within[region as usize].computation += ns(gap);
         }
     }
 
-    /// A rank has entered a call: the computation before it has been counted.
+    /// Notes that a rank has entered a call. The computation before it has been counted.
     pub fn entered(&mut self, rank: &mut RankCalls, event: &Event, place: u32) {
         if self.names.is_empty() {
             return;
@@ -194,7 +194,7 @@ impl Regions {
         }
     }
 
-    /// A rank has returned from a call.
+    /// Notes that a rank has returned from a call.
     pub fn left(&mut self, rank: &mut RankCalls, event: &Event, place: u32) {
         let Some((_, number)) = self.between else { return };
         if rank.borders.ends.get(&event.site).is_some_and(|ends| ends.to) && rank.borders.open {
@@ -205,7 +205,7 @@ impl Regions {
         }
     }
 
-    /// A rank is complete.
+    /// Notes that a rank is complete.
     pub fn end(&mut self, rank: &mut RankCalls) {
         let end = rank.finalize.unwrap_or(rank.last_end);
         if rank.borders.open
@@ -224,7 +224,7 @@ impl Regions {
         }
     }
 
-    /// By region, what it was in the recorded run.
+    /// Returns the recorded times of each region.
     pub fn recorded(&self, clock: Clock) -> Vec<RecordedRegion> {
         let executions = if matches!(self.machine, Machine::One { .. }) { &self.together } else { &self.executions };
         let of = |(region, within): (u32, &RecordedRegion)| RecordedRegion {

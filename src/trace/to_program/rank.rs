@@ -12,71 +12,71 @@ use crate::units::Time;
 /// Picoseconds in a nanosecond.
 pub(super) const PS_PER_NS: f64 = 1000.0;
 
-/// A time in nanoseconds.
+/// Converts a time in nanoseconds.
 pub(super) fn ns(time: u64) -> Time {
     Time::from_ps(time as f64 * PS_PER_NS)
 }
 
-/// What is known of a rank so far.
+/// State of a rank.
 #[derive(Debug)]
 pub(super) struct RankCalls {
     pub ops: SequenceBuilder,
     pub clock: Clock,
     pub empty_gap: u64,
-    /// Its number, and how many there are.
+    /// Number of the rank, and the number of ranks.
     pub me: u32,
     pub world: u32,
-    /// Calls so far.
+    /// Number of calls so far.
     pub calls: u64,
-    /// When `Init` returned, and the call before \[ns\].
+    /// Times at which `Init` and the previous call returned \[ns\].
     pub start: u64,
     pub last_end: u64,
-    /// When `Finalize` was called \[ns\].
+    /// Time at which `Finalize` was called \[ns\].
     pub finalize: Option<u64>,
-    /// Computation not yet written down \[ns\].
+    /// Computation that is not recorded yet \[ns\].
     pub computed: u64,
     pub borders: Borders,
-    /// Its threads; `last_end` and `computed` are those of the one at hand.
+    /// Threads of the rank. `last_end` and `computed` are those of the current thread.
     pub threads: RankThreads,
-    /// By request, the operation under way.
+    /// Pending operation of each request.
     pub requests: Requests<u32>,
-    /// By index, the communicator's number in the program, and this rank's rank in it.
+    /// Number in the program and this rank's rank in each communicator, by index.
     pub communicators: FxHashMap<u32, (u32, Option<u32>)>,
-    /// By index, the name of a call site; those without one have a number and no name.
+    /// Names of call sites, by index. A site without a name has only a number.
     pub sites: FxHashMap<u32, String>,
     pub naming: Naming,
 }
 
-/// What a rank knows of borders.
+/// State of a rank's borders.
 #[derive(Debug, Default)]
 pub(super) struct Borders {
-    /// Of the time since the call before, what is computation before a border \[ns\].
+    /// Part of the time since the previous call that is computation before a border \[ns\].
     pub counted: u64,
-    /// Of the same, what setting borders took \[ns\].
+    /// Part of that time that was spent on setting borders \[ns\].
     pub set: u64,
-    /// Positions of computation before a border, of which the next call is not known yet.
+    /// Positions of computation before a border whose next call is not known yet.
     pub computed: Vec<u32>,
-    /// By index, the region's number.
+    /// Number of each region, by index.
     pub regions: FxHashMap<u32, u32>,
-    /// By call site, whether the region by two places begins or ends there.
+    /// Ends of the region between two places that lie at each call site.
     pub ends: FxHashMap<u32, Ends>,
-    /// Whether that region has begun.
+    /// Set while that region is open.
     pub open: bool,
-    /// Whether the region behind a time has begun.
+    /// Set when the region after a time has begun.
     pub after: bool,
-    /// When the rank's stream starts on the clock of its machine \[ns\].
+    /// Start of the rank's stream on the clock of its machine \[ns\].
     pub start: u64,
 }
 
 impl Borders {
-    /// A call has come.
+    /// Notes that a call has come.
     pub fn passed(&mut self) {
         (self.counted, self.set) = (0, 0);
     }
 }
 
 impl RankCalls {
-    /// Its calls begin.
+    /// Creates the state at the beginning of a rank.
     pub fn new(header: &Header) -> Self {
         Self {
             ops: ProgramBuilder::new(0).sequence(header.rank),
@@ -98,7 +98,7 @@ impl RankCalls {
         }
     }
 
-    /// Writes down the computation so far, as of this place.
+    /// Records the computation so far, at this place.
     pub fn compute(&mut self, place: u32) {
         let computed = std::mem::take(&mut self.computed);
         if computed > 0 {
@@ -106,19 +106,20 @@ impl RankCalls {
         }
     }
 
-    /// A call from this site comes next: computation before borders leads to it.
+    /// Notes that a call from this site comes next, to which computation before borders leads.
     pub fn leads_to(&mut self, site: u32) {
         for at in std::mem::take(&mut self.borders.computed) {
             self.ops.set_site(at, site);
         }
     }
 
-    /// How long the rank has run at a time of its stream \[ns\].
+    /// Returns the time that the rank has run at a time of its stream \[ns\].
     pub fn since_start(&self, time: u64) -> Time {
         ns(time.saturating_sub(self.start))
     }
 
-    /// Computation since the call or border before \[ns\], up to something with this processor time and begin.
+    /// Returns the computation since the previous call or border \[ns\], up to an event with this processor
+    /// time and begin.
     pub fn gap(&self, cpu: Option<u64>, begin: u64) -> u64 {
         // Borders are between calls of the first thread.
         let (set, counted) = if self.threads.at == 0 { (self.borders.set, self.borders.counted) } else { (0, 0) };

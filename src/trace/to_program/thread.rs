@@ -1,22 +1,22 @@
-//! What is kept of a thread of a rank while its calls become a program.
+//! State of the threads of a rank while their calls become a program.
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-/// Calls that are kept of a rank before it has a second thread.
+/// Number of calls of a rank that are kept before it has a second thread.
 pub(super) const KEPT: usize = 64;
 /// A thread of a rank.
 #[derive(Debug, Default)]
 pub(super) struct ThreadCalls {
-    /// When its call before returned \[ns\].
+    /// Time at which its previous call returned \[ns\].
     pub last_end: u64,
-    /// Computation not yet written down \[ns\].
+    /// Computation that is not recorded yet \[ns\].
     pub computed: u64,
     pub calls: VecDeque<Ended>,
-    /// Requirements on its last operation, of which it is not known yet how much it has computed since.
+    /// Requirements on its last operation whose following computation is not known yet.
     pub open: Vec<usize>,
-    /// What its next operation waits for: an operation, and how long after that \[ns\].
+    /// Operations that its next operation waits for, each with the time after it \[ns\].
     pub due: Vec<(u32, u64)>,
     /// Set from its first call on.
     pub begun: bool,
@@ -25,21 +25,21 @@ pub(super) struct ThreadCalls {
 /// A call that has ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended {
-    /// When \[ns\].
+    /// Time at which it returned \[ns\].
     pub end: u64,
-    /// Its last operation.
+    /// Last operation of the call.
     pub op: u32,
-    /// Computation before it \[ns\].
+    /// Computation before the call \[ns\].
     pub gap: u64,
 }
 
-/// The threads of a rank.
+/// Threads of a rank.
 #[derive(Debug, Default)]
 pub(super) struct RankThreads {
-    /// By number.
+    /// Threads by number.
     pub of: Vec<ThreadCalls>,
-    /// The one at hand.
+    /// Number of the current thread.
     pub at: usize,
-    /// By collective's communicator, its last operation and the thread.
+    /// Last collective operation and its thread, by communicator.
     pub collectives: FxHashMap<u32, (u32, usize)>,
 }

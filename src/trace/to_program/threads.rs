@@ -1,12 +1,14 @@
-//! Requirements between threads of a rank, on their way from recorded calls to a program.
+//! Requirements between threads of a rank, derived from recorded calls.
 //!
-//! Events come in the order in which calls returned. An operation of one thread waits for one of another where
+//! Events come in the order in which calls returned. An operation of one thread waits for one of another in
+//! these cases:
 //!
-//! * it completes a request that the other started, or calls a collective on a communicator after it: MPI wants that
-//!   order;
-//! * its thread gave its core away before its call: it waited for the others. Which of them let it go on is not known.
-//!   It keeps its distance in time from their last calls before that, less what they did not compute;
-//! * it is the first of its thread: it keeps its distance from the last call of the first thread before that.
+//! * It completes a request that the other thread started, or calls a collective on a communicator after it. MPI
+//!   demands that order.
+//! * Its thread gave its core away before the call, so it waited for the others. It is not known which of them let it
+//!   continue. It keeps its distance in time from their last calls before that, less the part that they did not
+//!   compute.
+//! * It is the first of its thread. It keeps its distance from the last call of the first thread before that.
 
 use super::rank::{RankCalls, ns};
 use super::thread::{Ended, KEPT, ThreadCalls};
@@ -14,7 +16,7 @@ use crate::program::{After, Threads};
 use crate::trace::calls::{Event, Flags, Wrong};
 
 impl RankCalls {
-    /// An event of a thread comes next: what is kept of each is exchanged.
+    /// Switches to the thread of the next event.
     pub(super) fn turn_to(&mut self, thread: u32) -> Result<(), Wrong> {
         if thread >= Threads::MOST {
             let message = format!("thread {thread} of a rank; at most {} at a time are read", Threads::MOST);
@@ -39,13 +41,14 @@ impl RankCalls {
         self.threads.of.len() > 1
     }
 
-    /// The first thread is at hand.
+    /// Switches to the first thread.
     pub(super) fn turn_to_first(&mut self) {
-        // It is there, or there is none.
+        // Cannot fail: the number 0 is in range.
         let _ = self.turn_to(0);
     }
 
-    /// A call of the thread at hand comes, after this computation \[ns\]: what it waited for of other threads.
+    /// Determines the calls of other threads that a call of the current thread waited for. `gap` is the
+    /// computation before it \[ns\].
     pub(super) fn waits_for_threads(&mut self, event: &Event, gap: u64) {
         let Self { ops, threads, start, last_end, .. } = self;
         let at = threads.at;
@@ -76,13 +79,13 @@ impl RankCalls {
             }
         }
         threads.of[at].due.extend(due);
-        // What a thread computes first, it computes when it has been made.
+        // The first computation of a thread follows its creation.
         if !begun {
             self.require_due();
         }
     }
 
-    /// The next operation waits for what the thread at hand must wait for.
+    /// Adds the pending requirements of the current thread to the next operation.
     pub(super) fn require_due(&mut self) {
         let Self { ops, threads, .. } = self;
         for (on, lag) in std::mem::take(&mut threads.of[threads.at].due) {
@@ -94,14 +97,14 @@ impl RankCalls {
         }
     }
 
-    /// The next operation waits for one that another thread may have executed.
+    /// Lets the next operation wait for `on`, if another thread executed that.
     pub(super) fn require(&mut self, on: u32) {
         if self.threads.of.len() > 1 && self.ops.thread_of(on) != self.threads.at as u32 {
             self.ops.after(on, ns(0));
         }
     }
 
-    /// The operation that comes next is a collective one of a communicator.
+    /// Lets the next operation, a collective on a communicator, wait for the one before it by another thread.
     pub(super) fn require_collective(&mut self, comm: u32) {
         let (next, at) = (self.ops.ops().len() as u32, self.threads.at);
         if let Some((before, thread)) = self.threads.collectives.insert(comm, (next, at))
@@ -111,7 +114,8 @@ impl RankCalls {
         }
     }
 
-    /// The call of the thread at hand has ended; `before`: operations of the rank before it.
+    /// Notes that a call of the current thread has ended. `before` is the number of the rank's operations
+    /// before it.
     pub(super) fn has_called(&mut self, event: &Event, gap: u64, before: usize) {
         let ops = self.ops.ops().len();
         if ops == before {
