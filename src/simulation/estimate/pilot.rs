@@ -1,4 +1,4 @@
-//! A pattern of which only a beginning is played, long enough to forecast the rest.
+//! Partial play of a pattern: only a beginning is played, long enough to forecast the rest.
 
 use std::ops::ControlFlow;
 
