@@ -21,7 +21,7 @@ impl Notes {
         Self { sources: self.sources.clone(), links: self.links.clone(), diagnostics: Vec::new() }
     }
 
-    /// True if no mistake was found.
+    /// Returns true if no mistake was found.
     pub fn is_clean(&self) -> bool {
         self.diagnostics.is_empty()
     }
