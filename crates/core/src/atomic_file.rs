@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Files that are written completely or not at all.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -6,43 +6,45 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How the name of a temporary file ends.
+/// Ending of the name of a temporary file.
 const TEMPORARY: &str = ".tmp";
-/// Names that are tried for a temporary file.
+/// Number of names tried for a temporary file.
 const MOST_ATTEMPTS: u32 = 100;
 
-/// The temporary files being written, so that a process that must end at once can remove them.
+/// Temporary files being written, so that a process that must end at once can remove them.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what [`AtomicFile`]s have written and not committed: the last act of a process that is being killed.
+/// Removes the temporary files of all [`AtomicFile`]s that are not committed. Called last by a process that
+/// is killed.
 pub fn discard_unfinished() {
     for path in unfinished().drain(..) {
         let _ = fs::remove_file(path);
     }
 }
 
-/// A file that appears under its name when it is complete, and not at all where writing it fails.
+/// File that appears under its name when it is complete, and not if writing it fails.
 ///
-/// What is written goes to a temporary file in the same folder, which [`commit`](Self::commit) renames; dropped
-/// without that, it is removed. The temporary file is locked while its process lives, so that what a killed process
-/// left behind is known as such, and removed when a file of the same name is written next. What is already there and is
-/// no regular file (a pipe, `/dev/null`) is written to directly, since renaming would replace it.
+/// Data goes to a temporary file in the same folder, which [`commit`](Self::commit) renames. If the value is
+/// dropped without a commit, the temporary file is removed. It is locked while its process lives. So the file
+/// left by a killed process is recognised, and removed when a file of the same name is written next. If the
+/// target exists and is not a regular file (a pipe, `/dev/null`), it is written to directly, since renaming
+/// would replace it.
 #[derive(Debug)]
 pub struct AtomicFile {
     writer: BufWriter<File>,
-    /// Where it goes and its temporary name; `None` where it is written directly or has been committed.
+    /// Target and temporary name; `None` if the target is written directly or the file has been committed.
     rename: Option<(PathBuf, PathBuf)>,
 }
 
 impl AtomicFile {
-    /// Starts a file that will have this name.
+    /// Starts a file with this name.
     ///
     /// # Errors
-    /// Where nothing can be created in the folder.
+    /// Fails if no file can be created in the folder.
     pub fn create(path: &Path) -> io::Result<Self> {
         // The file behind a symbolic link is replaced, not the link.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -58,7 +60,7 @@ impl AtomicFile {
         remove_abandoned(&target, name);
         let (file, temporary) = create_beside(&target, name)?;
         if let Some(metadata) = existing {
-            // A replaced file stays as readable as it was; where that is not ours to decide, it does not matter.
+            // A replaced file keeps its permissions if possible; a failure is ignored.
             let _ = file.set_permissions(metadata.permissions());
         }
         unfinished().push(temporary.clone());
@@ -68,7 +70,7 @@ impl AtomicFile {
     /// Gives the complete file its name.
     ///
     /// # Errors
-    /// Where the rest cannot be written or the file not be renamed.
+    /// Fails if the remaining data cannot be written or the file cannot be renamed.
     pub fn commit(mut self) -> io::Result<()> {
         self.writer.flush()?;
         if let Some((target, temporary)) = &self.rename {
@@ -80,7 +82,7 @@ impl AtomicFile {
     }
 }
 
-/// Name of a temporary file for a file of this name.
+/// Returns the name of a temporary file for a file of this name.
 fn temporary_name(name: &OsStr, process: u32, attempt: u32) -> OsString {
     let mut temporary = OsString::from(".");
     temporary.push(name);
@@ -88,14 +90,14 @@ fn temporary_name(name: &OsStr, process: u32, attempt: u32) -> OsString {
     temporary
 }
 
-/// Creates and locks a file with a name that none has yet, next to `target`.
+/// Creates and locks a file with an unused name next to `target`.
 fn create_beside(target: &Path, name: &OsStr) -> io::Result<(File, PathBuf)> {
     let mut attempt = 0;
     loop {
         let temporary = target.with_file_name(temporary_name(name, std::process::id(), attempt));
         match File::create_new(&temporary) {
-            // Another process may have taken it for abandoned before it was locked; where files cannot be locked, none
-            // does.
+            // Another process may have taken it for abandoned before it was locked. No process does so if files cannot
+            // be locked.
             Ok(file) if file.lock().is_ok() && !temporary.exists() && attempt < MOST_ATTEMPTS => attempt += 1,
             Ok(file) => return Ok((file, temporary)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < MOST_ATTEMPTS => attempt += 1,
@@ -168,7 +170,7 @@ mod tests {
         fs::write(&left, "half").unwrap();
         let others = [".x.json.bak.tmp", ".y.json.1-0.tmp", "x.json.1-0.tmp"].map(|name| folder.path().join(name));
         others.iter().for_each(|other| fs::write(other, "").unwrap());
-        // Two of this process at once: neither takes the other for abandoned.
+        // Two temporary files of this process at once: neither is taken for abandoned.
         let mut first = AtomicFile::create(&path).unwrap();
         let second = AtomicFile::create(&path).unwrap();
         assert!(!left.exists());

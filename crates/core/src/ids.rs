@@ -1,4 +1,4 @@
-//! Dense numbers for the things of a simulation, one type each, and the vector they index.
+//! Dense ids for the objects of a simulation, one type each, and the vector they index.
 //!
 //! A node is not a rank and a link is not a flow; the compiler keeps them apart at no cost.
 
@@ -8,14 +8,14 @@ use std::ops::{Index, IndexMut};
 
 use serde::{Deserialize, Serialize};
 
-/// A dense number that indexes an [`IdVec`].
+/// Dense number that indexes an [`IdVec`].
 pub trait Id: Copy + Eq + Ord + fmt::Debug {
-    /// The id with this position.
+    /// Returns the id with this position.
     ///
     /// # Panics
-    /// If `index` does not fit in 32 bits: no fabric or program is that large.
+    /// Panics if `index` does not fit in 32 bits: no fabric or program is that large.
     fn from_index(index: usize) -> Self;
-    /// The position this id names.
+    /// Returns the position of this id.
     fn index(self) -> usize;
 }
 
@@ -46,17 +46,18 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A host of the fabric: what ranks are placed on.
+    /// Host of the fabric, on which ranks are placed.
     NodeId
-    /// A node or a switch: nodes come first, so `VertexId(n)` with `n < nodes` is node n.
+    /// Node or switch: nodes come first, so `VertexId(n)` with `n < nodes` is node n.
     VertexId
-    /// A directed link.
+    /// Directed link.
     LinkId
-    /// A process of the program.
+    /// Process of the program.
     RankId
-    /// A message under way; the number is used again after the message has been delivered.
+    /// Message under way; the number is used again after the message has been delivered.
     FlowId
-    /// A wake that a workload has asked for: a number of its own choice, of which none is asked for twice at once.
+    /// Wake-up requested by a workload. The workload chooses the number; two pending requests never have the
+    /// same.
     WakeId
 }
 
@@ -66,12 +67,12 @@ impl From<NodeId> for VertexId {
     }
 }
 
-/// A message of the program: the `index`-th (from 0) that rank `src` sends.
+/// Message of the program: the `index`-th (from 0) that rank `src` sends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub struct MessageId {
-    /// The rank that sends it.
+    /// Rank that sends the message.
     pub src: RankId,
-    /// Its position among the messages of that rank, from 0.
+    /// Position among the messages of that rank, from 0.
     pub index: u32,
 }
 
@@ -81,7 +82,7 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// A vector indexed by one kind of id.
+/// Vector indexed by one kind of id.
 #[derive(Clone, PartialEq, Debug)]
 pub struct IdVec<I, T> {
     items: Vec<T>,
@@ -89,12 +90,12 @@ pub struct IdVec<I, T> {
 }
 
 impl<I: Id, T> IdVec<I, T> {
-    /// An empty vector.
+    /// Creates an empty vector.
     pub fn new() -> Self {
         Self { items: Vec::new(), id: PhantomData }
     }
 
-    /// A vector of `len` copies of `value`.
+    /// Creates a vector of `len` copies of `value`.
     pub fn filled(len: usize, value: T) -> Self
     where
         T: Clone,
@@ -102,7 +103,7 @@ impl<I: Id, T> IdVec<I, T> {
         Self::from(vec![value; len])
     }
 
-    /// Makes room for so many values more.
+    /// Makes room for `values` more values.
     pub fn reserve(&mut self, values: usize) {
         self.items.reserve(values);
     }
@@ -128,37 +129,37 @@ impl<I: Id, T> IdVec<I, T> {
         self.items.len()
     }
 
-    /// Whether there are no items.
+    /// Returns true if there are no items.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// The item with this id, or `None` where there is none.
+    /// Returns the item with this id, or `None` if there is none.
     pub fn get(&self, id: I) -> Option<&T> {
         self.items.get(id.index())
     }
 
-    /// All ids, ascending.
+    /// Returns all ids, ascending.
     pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
         (0..self.items.len()).map(I::from_index)
     }
 
-    /// All items, by ascending id.
+    /// Iterates over all items, by ascending id.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.items.iter()
     }
 
-    /// All items with their ids, ascending.
+    /// Iterates over all items with their ids, ascending.
     pub fn iter_ids(&self) -> impl Iterator<Item = (I, &T)> {
         self.items.iter().enumerate().map(|(i, item)| (I::from_index(i), item))
     }
 
-    /// The items as a slice.
+    /// Returns the items as a slice.
     pub fn as_slice(&self) -> &[T] {
         &self.items
     }
 
-    /// The items as a mutable slice.
+    /// Returns the items as a mutable slice.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.items
     }
@@ -197,17 +198,17 @@ impl<I: Id, T> IndexMut<I> for IdVec<I, T> {
     }
 }
 
-/// A value for each id, kept once where all have the same.
+/// Value for each id, stored once if all are equal.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Alike<I, T> {
     common: Option<T>,
-    /// By id; empty where there is a common value.
+    /// Value of each id; empty if there is a common value.
     each: IdVec<I, T>,
     len: usize,
 }
 
 impl<I: Id, T: Copy + PartialEq> Alike<I, T> {
-    /// What `value` says of each of the first `len` ids, of which it is asked once or twice.
+    /// Creates the values of the first `len` ids. `value` is called once or twice for each.
     pub fn new(len: usize, value: impl Fn(I) -> T) -> Self {
         let mut all = (0..len).map(|index| value(I::from_index(index)));
         let common = all.next().filter(|first| all.all(|other| other == *first));
@@ -218,19 +219,19 @@ impl<I: Id, T: Copy + PartialEq> Alike<I, T> {
         Self { common, each, len }
     }
 
-    /// The value that all have.
+    /// Returns the value that all ids have.
     #[inline]
     pub fn common(&self) -> Option<T> {
         self.common
     }
 
-    /// The value of one.
+    /// Returns the value of an id.
     #[inline]
     pub fn get(&self, id: I) -> T {
         self.common.unwrap_or_else(|| self.each[id])
     }
 
-    /// Gives one another value.
+    /// Sets the value of an id.
     pub fn set(&mut self, id: I, value: T) {
         if let Some(common) = self.common.take() {
             self.each = IdVec::filled(self.len, common);
@@ -240,7 +241,7 @@ impl<I: Id, T: Copy + PartialEq> Alike<I, T> {
 }
 
 impl<I: Id, T> Default for Alike<I, T> {
-    /// Of no ids.
+    /// Creates values for no ids.
     fn default() -> Self {
         Self { common: None, each: IdVec::new(), len: 0 }
     }

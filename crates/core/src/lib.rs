@@ -1,5 +1,5 @@
-//! The network of the simulator [Hayase](https://docs.rs/hayase), and what is played on it message by message. Compiled
-//! for speed; `hayase` passes all of it on.
+//! Core of the simulator [Hayase](https://docs.rs/hayase): the network, and the work that is played on it
+//! message by message. It is compiled for speed; `hayase` re-exports all of it.
 
 #[macro_use]
 extern crate hayase_forms;

@@ -1,4 +1,4 @@
-//! Placement: which node each rank runs on.
+//! Placement: the node of each rank.
 
 mod file;
 mod joint;
@@ -19,10 +19,10 @@ pub use file::FileSpec;
 pub use joint::{Joint, JointPart};
 pub use units::{ByGroupSpec, ByLeafSpec, RoundRobinSpec, Unit, UnitOrder};
 
-/// The node of each rank; no two ranks share one.
+/// Node of each rank; no two ranks share one.
 pub type Placement = IdVec<RankId, NodeId>;
 
-/// The placement of a scenario: `[placement.random]` and so on.
+/// Placement of a scenario: `[placement.random]` and so on.
 #[spec]
 pub enum PlacementSpec {
     /// Rank r on node r.
@@ -33,7 +33,7 @@ pub enum PlacementSpec {
     Block(BlockSpec),
     /// Consecutive ranks on consecutive leaf switches, or groups.
     RoundRobin(RoundRobinSpec),
-    /// Whole leaf switches, filled one after another: on none of them is a rank of another job.
+    /// Whole leaf switches, filled one after another; none of them has ranks of another job.
     ByLeaf(ByLeafSpec),
     /// Whole groups, filled one after another.
     ByGroup(ByGroupSpec),
@@ -43,28 +43,28 @@ pub enum PlacementSpec {
     Nodes(NodesSpec),
 }
 
-/// `[placement.regular]`: no options.
+/// `[placement.regular]`: rank r on node r. No options.
 #[spec(Default)]
 pub struct RegularSpec {}
 
-/// `[placement.random]`: the first so many nodes of a random order of all.
+/// `[placement.random]`: ranks on nodes in a random order.
 #[spec(partial, Default)]
 pub struct RandomSpec {
-    /// The seed of the order (default: that of the scenario).
+    /// Seed of the order (default: the scenario's).
     pub seed: Option<Located<u64>>,
 }
 
-/// `[placement.block]`.
+/// `[placement.block]`: each leaf switch is filled with consecutive ranks before the next.
 #[spec(partial, Default)]
 pub struct BlockSpec {
-    /// How many nodes of each leaf switch are used at most (default: all).
+    /// Largest number of nodes used of each leaf switch (default: all).
     pub per_leaf: Option<Located<u32>>,
 }
 
 /// `[placement.nodes]`: rank r on the r-th node of a list.
 #[spec]
 pub struct NodesSpec {
-    /// Numbers of nodes and ranges of them, with commas between; "0-7,12".
+    /// Numbers and ranges of nodes, separated by commas: "0-7,12".
     pub list: Located<String>,
 }
 
@@ -75,7 +75,7 @@ impl Default for PlacementSpec {
 }
 
 impl PlacementSpec {
-    /// The name of the placement, or its file.
+    /// Returns the name of the placement, its file, or its list of nodes.
     pub fn name(&self) -> &str {
         match self {
             Self::Regular(_) => "regular",
@@ -92,7 +92,7 @@ impl PlacementSpec {
         }
     }
 
-    /// Whether another seed can give another result.
+    /// Returns true if another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         match self {
             Self::Regular(_) | Self::Block(_) | Self::RoundRobin(_) | Self::File(_) | Self::Nodes(_) => false,
@@ -103,13 +103,13 @@ impl PlacementSpec {
         }
     }
 
-    /// Whether it says node by node where ranks are.
+    /// Returns true if the placement names the node of each rank.
     pub fn names_nodes(&self) -> bool {
         matches!(self, Self::File(_) | Self::Nodes(_))
     }
 
-    /// Whether its nodes are in an order that says where they are: those that it names, and whole leaf switches or
-    /// groups from the first to the last. Other rules mix them.
+    /// Returns true if the order of the nodes reflects their location: named nodes, and whole leaf switches
+    /// or groups in ascending order. Other rules mix them.
     pub fn keeps_order(&self) -> bool {
         let is_whole = matches!(self, Self::ByLeaf(ByLeafSpec { order, .. }) | Self::ByGroup(ByGroupSpec { order, .. })
             if *order == UnitOrder::Ascending);
@@ -119,7 +119,7 @@ impl PlacementSpec {
     /// Places `ranks` ranks on the nodes of the fabric.
     ///
     /// # Errors
-    /// More ranks than nodes, or a mistake in the file.
+    /// Fails if there are more ranks than nodes, or if the file has a mistake.
     pub fn build(
         &self,
         ranks: u32,
@@ -140,9 +140,10 @@ impl PlacementSpec {
         self.among(place, sources)
     }
 
-    /// Places ranks on nodes of the fabric that are free, as if there were no others; there are enough.
+    /// Places ranks on free nodes of the fabric, as if there were no other nodes. There must be enough of
+    /// them.
     ///
-    /// A list of nodes or a file says which, whether they are free or not.
+    /// A list of nodes or a file names the nodes, even if they are not free.
     fn among(&self, place: Place<'_>, sources: &mut Sources) -> Result<Placement, Vec<Diagnostic>> {
         let Place { ranks, fabric, is_free, stream, seed, job } = place;
         let ranks = ranks as usize;
@@ -188,26 +189,27 @@ impl PlacementSpec {
     }
 }
 
-/// What is placed, and where it can be.
+/// Ranks to be placed, and the nodes available to them.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     ranks: u32,
     fabric: &'a Arc<Fabric>,
     is_free: &'a dyn Fn(NodeId) -> bool,
-    /// What is drawn is drawn from the stream of this name.
+    /// Name of the random stream for draws.
     stream: &'a str,
     seed: u64,
-    /// Of several jobs: its position, and the names of all.
+    /// Position of the job among several, and the names of all.
     job: Option<(usize, &'a [&'a str])>,
 }
 
-/// True if a text is a list of nodes: digits, commas and hyphens.
+/// Returns true if a text is a list of nodes: digits, commas and hyphens.
 #[cfg(any(feature = "simulator", test))]
 fn is_list(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '-'))
 }
 
-/// A short text for a rule with one key: rule, key and value. `0-7,12` is a list of nodes, `by-leaf:random` an order.
+/// Expands a short text for a rule with one key to rule, key and value. `0-7,12` is a list of nodes,
+/// `by-leaf:random` an order.
 #[cfg(feature = "simulator")]
 #[doc(hidden)]
 pub fn short(text: &str) -> Option<[&str; 3]> {

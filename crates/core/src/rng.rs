@@ -1,39 +1,39 @@
 //! Named, seeded, portable random numbers.
 //!
-//! Everything random in a run comes from the scenario's seed and the *name* of its purpose
-//! (`"placement"`, `"jitter"`), so that drawing one more number for one purpose does not
-//! move any other. Two forms:
+//! All random numbers of a run come from the scenario's seed and the *name* of their purpose (`"placement"`,
+//! `"jitter"`), so that one more number drawn for one purpose does not change those of another. There are two
+//! forms:
 //!
 //! * [`Stream`]: numbers in sequence (ChaCha8), for shuffles and draws made once;
-//! * [`Mix`]: a number for a tuple of keys (SplitMix64 finaliser), for what is generated
-//!   lazily in any order, such as the destination of rank r's k-th message.
+//! * [`Mix`]: a number for a tuple of keys (SplitMix64 finaliser), for values generated lazily in any order, such as
+//!   the destination of rank r's k-th message.
 //!
-//! Both are defined here to the last bit, so a library's new version cannot change a result.
+//! Both are defined here to the last bit, so a new version of a library cannot change a result.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// A sequence of random numbers, named by its purpose.
+/// Sequence of random numbers, named by its purpose.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 
 impl Stream {
-    /// The stream of this seed for this purpose.
+    /// Creates the stream of this seed for this purpose.
     pub fn new(seed: u64, purpose: &str) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&seed.to_le_bytes()).update(purpose.as_bytes());
         Self(ChaCha8Rng::from_seed(*hasher.finalize().as_bytes()))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A uniform integer in `0..bound`, without bias (Lemire's method).
+    /// Returns a uniform integer in `0..bound`, without bias (Lemire's method).
     ///
     /// # Panics
-    /// If `bound` is 0.
+    /// Panics if `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "no integer is below 0");
         loop {
@@ -45,7 +45,7 @@ impl Stream {
         }
     }
 
-    /// A uniform number in `[0, 1)` with 53 random bits.
+    /// Returns a uniform number in `[0, 1)` with 53 random bits.
     pub fn unit(&mut self) -> f64 {
         unit(self.bits())
     }
@@ -58,46 +58,47 @@ impl Stream {
     }
 }
 
-/// The seed of one of several jobs, from 0: the first draws what it would draw alone, and each other something else.
+/// Returns the seed of one of several jobs, numbered from 0. The first job draws the same as alone; each
+/// other job draws differently.
 pub fn seed_of_job(seed: u64, job: usize) -> u64 {
     if job == 0 { seed } else { Mix::new(seed, "job").one(job as u64) }
 }
 
-/// A random number for each tuple of keys, the same whenever it is asked for.
+/// Random number for each tuple of keys, always the same for the same keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix(u64);
 
 impl Mix {
-    /// The function of this seed for this purpose.
+    /// Creates the function of this seed for this purpose.
     pub fn new(seed: u64, purpose: &str) -> Self {
         Self(Stream::new(seed, purpose).bits())
     }
 
-    /// 64 bits for one key.
+    /// Returns 64 bits for one key.
     #[inline]
     pub fn one(self, key: u64) -> u64 {
         splitmix(self.0 ^ splitmix(key))
     }
 
-    /// 64 bits for a pair of keys.
+    /// Returns 64 bits for a pair of keys.
     #[inline]
     pub fn two(self, a: u64, b: u64) -> u64 {
         splitmix(self.one(a) ^ splitmix(b.wrapping_add(0x9e37_79b9_7f4a_7c15)))
     }
 
-    /// A uniform integer in `0..bound` for a pair of keys; the bias is below `bound / 2^64`.
+    /// Returns a uniform integer in `0..bound` for a pair of keys; the bias is below `bound / 2^64`.
     #[inline]
     pub fn two_below(self, a: u64, b: u64, bound: u64) -> u64 {
         ((u128::from(self.two(a, b)) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A uniform number in `[0, 1)` for a pair of keys.
+    /// Returns a uniform number in `[0, 1)` for a pair of keys.
     #[inline]
     pub fn two_unit(self, a: u64, b: u64) -> f64 {
         unit(self.two(a, b))
     }
 
-    /// A uniform number in `[0, 1)` for one key.
+    /// Returns a uniform number in `[0, 1)` for one key.
     #[inline]
     pub fn one_unit(self, key: u64) -> f64 {
         unit(self.one(key))
@@ -109,7 +110,7 @@ fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// The output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// Applies the output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 #[inline]
 fn splitmix(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! How much a fabric can carry: bisection, diameter, oversubscription.
+//! Capacity bounds of a fabric: bisection, diameter, oversubscription.
 
 use std::collections::VecDeque;
 
@@ -15,30 +15,34 @@ use crate::diagnostic::Diagnostic;
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 use crate::units::Bandwidth;
 
-/// Largest starts x (vertices + links) for which the distances of a graph are searched: some seconds.
+/// Largest product of starts and (vertices + links) for which the distances of a graph are searched: some
+/// seconds.
 const DISTANCE_LIMIT: u64 = 1 << 31;
 
 impl Fabric {
-    /// The halves of the nodes between which the links carry least, as far as that is known.
+    /// Returns the halves of the nodes with the least bandwidth between them, as far as they are known.
     ///
-    /// The bandwidth is the largest flow from the nodes of one half to those of the other (so it counts host links
-    /// where they are the narrowest), whatever the routing. It is the least of all halves ([`Bisection::is_least`]) by
-    /// the closed forms of
-    /// * trees: the lower half of the node numbers against the upper, which splits the top level's subtrees;
-    /// * tori and meshes: halves of the dimension along which a line carries least for its length, the middle plane of
-    ///   an odd number again by the next one, where that length is even or all cables are alike;
-    /// * HyperX: halves of the dimension whose length times what joins two switches is least, where the length is even.
+    /// The bandwidth is the largest flow from the nodes of one half to those of the other, for any routing;
+    /// host links count if they are the narrowest. Closed forms give the least of all halves
+    /// ([`Bisection::is_least`]):
+    /// * Trees: the lower half of the node numbers against the upper, which splits the top level's subtrees.
+    /// * Tori and meshes: halves of the dimension along which a line carries least for its length, if that length
+    ///   is even or all cables are alike. The middle plane of an odd number is halved again by the next dimension.
+    /// * HyperX: halves of the dimension with the least product of its length and the bandwidth between two of its
+    ///   switches, if the length is even.
     ///
-    /// Anywhere else it is the least of those that a search finds, an upper bound: also where links have failed or
-    /// carry less. For traffic between them, it is a limit all the same.
+    /// For other fabrics, and if links have failed or carry less, it is the least of the halves that a search
+    /// finds. That is an upper bound of the bisection bandwidth, but still a limit for traffic between these
+    /// halves.
     ///
-    /// `None` for fewer than two nodes and where links are known by routes alone.
+    /// `None` for fewer than two nodes, and if links are known by routes alone.
     pub fn bisection(&self) -> Option<&Bisection> {
         let find = || if self.nodes() < 2 { None } else { self.family().bisection(self) };
         self.bisection.get_or_init(find).as_ref()
     }
 
-    /// Searches for halves that carry little, these ones among them; `None` where links are known by routes alone.
+    /// Searches for halves with little bandwidth between them, starting also from the given ones. Returns
+    /// `None` if links are known by routes alone.
     pub fn search_bisection(&self, of_family: Vec<bool>) -> Option<Bisection> {
         if self.has_loose_links() {
             return None;
@@ -59,8 +63,8 @@ impl Fabric {
         Some(known.unwrap_or(found))
     }
 
-    /// The cut between these nodes and all others, by max-flow; `None` where links are known by routes alone, and for a
-    /// graph too large to search.
+    /// Computes the cut between these nodes and all others by max-flow. Returns `None` if links are known by
+    /// routes alone, and for a graph too large to search.
     pub fn search_cut(&self, first_half: Vec<bool>) -> Option<Bisection> {
         if self.has_loose_links() {
             return None;
@@ -75,29 +79,29 @@ impl Fabric {
         Some(Bisection { bandwidth, back, first_half, is_least: false })
     }
 
-    /// By node: whether it is in the lower half of the node numbers.
+    /// Returns true for each node in the lower half of the node numbers.
     pub fn lower_half(&self) -> Vec<bool> {
         (0..self.nodes()).map(|node| node < self.nodes() / 2).collect()
     }
 
-    /// Links of the longest of the shortest routes between two nodes; 0 for one node.
+    /// Returns the length of the longest of the shortest routes between two nodes, in links; 0 for one node.
     ///
-    /// Where links are known by routes alone, the longest of those. `None` where a node does not reach another, and
-    /// for an irregular graph too large to search.
+    /// If links are known by routes alone, returns the length of the longest route. Returns `None` if a node
+    /// does not reach another, and for an irregular graph too large to search.
     pub fn diameter(&self) -> Option<u32> {
         if self.nodes() < 2 {
             return Some(0);
         }
-        // What has failed is not in a family's arithmetic.
+        // A family's arithmetic does not know failures.
         if self.failed().is_some() { self.search_diameter() } else { self.family().diameter(self) }
     }
 
-    /// The same, by distances along the links from every node.
+    /// Computes the diameter from the distances between all nodes along the links.
     pub fn search_diameter(&self) -> Option<u32> {
         if self.has_loose_links() {
             return self.routes().map(|routes| routes.longest());
         }
-        // Nodes whose only links lead to and from one switch are as far from all as that switch, and 1 more.
+        // Nodes attached to one switch only are 1 further from all others than that switch.
         let home = self.homes();
         let mut starts: Vec<u32> =
             self.node_ids().map(|node| home[node.0 as usize].map_or(node.0, |switch| switch.0)).collect();
@@ -125,16 +129,16 @@ impl Fabric {
         Some(most)
     }
 
-    /// Links between two nodes on average, by the shortest way, over all ordered pairs.
+    /// Returns the mean number of links on shortest paths over all ordered pairs of nodes.
     ///
-    /// Where that is too much to search, from some of the switches, evenly spread. `None` for one node, where a node
-    /// does not reach another, and where links are known by routes alone.
+    /// If the search would be too long, it starts from a sample of evenly spread switches. Returns `None` for
+    /// one node, if a node does not reach another, and if links are known by routes alone.
     pub fn mean_distance(&self) -> Option<MeanDistance> {
         if self.nodes() < 2 || self.has_loose_links() {
             return None;
         }
         let home = self.homes();
-        // By vertex: the nodes that are there.
+        // By vertex: number of its nodes.
         let mut here = vec![0u64; self.graph().node_count()];
         for node in self.node_ids() {
             here[home[node.0 as usize].map_or(node.0, |switch| switch.0) as usize] += 1;
@@ -166,7 +170,7 @@ impl Fabric {
         Some(MeanDistance { links: links as f64 / pairs as f64, is_sampled: most < places.len() })
     }
 
-    /// By node: the switch that all of its links lead to and come from, where it is one with one link each way.
+    /// Returns for each node the only switch that it is joined with, if there is one with one link each way.
     pub(super) fn homes(&self) -> Vec<Option<VertexId>> {
         let only = |node: NodeId, direction| {
             let mut edges = self.graph().neighbors_directed(NodeIndex::new(node.0 as usize), direction);
@@ -181,7 +185,7 @@ impl Fabric {
         self.node_ids().map(home).collect()
     }
 
-    /// The links by their role: into the network, by tier, and to the nodes.
+    /// Returns the links by their role: into the network, by tier, and to the nodes.
     pub(super) fn links_by_role(&self) -> Vec<LinkGroup> {
         let with =
             |wanted: LinkRole| self.links().iter_ids().filter(move |(_, link)| link.role == wanted).map(|(id, _)| id);
@@ -201,11 +205,11 @@ impl Fabric {
         groups
     }
 
-    /// How many times more the nodes of a half can send than the cut between the halves carries.
+    /// Returns the ratio of the bandwidth at which the nodes of a half can send to the bisection bandwidth.
     ///
-    /// `sum of the capacities of the links that leave the nodes of the first half / bisection bandwidth`: 1 for a
-    /// full-bisection tree or a crossbar, 2 for a tree with half of that. Without host links a node's network links
-    /// count.
+    /// `sum of the capacities of the links that leave the nodes of the first half / bisection bandwidth`: 1
+    /// for a full-bisection tree or a crossbar, 2 for a tree with half of that. Without host links a node's
+    /// network links count.
     pub fn oversubscription(&self) -> Option<f64> {
         let bisection = self.bisection()?;
         let half = self.node_ids().filter(|node| bisection.first_half[node.0 as usize]);
@@ -217,12 +221,14 @@ impl Fabric {
         (carried > 0.0).then(|| sent / carried)
     }
 
-    /// Whether every node reaches every other: for graphs from files; families are connected as they are built.
+    /// Checks that every node reaches every other, for graphs from files; other families are connected by
+    /// construction.
     ///
-    /// Where the file gives routes nothing is said, for pairs without one may be meant to be so.
+    /// If the file gives routes this is not checked: pairs may be without a route on purpose.
     ///
     /// # Errors
-    /// One diagnostic that names the first node that cannot be reached, or from which node 0 cannot.
+    /// Returns one diagnostic that names the first node that cannot be reached, or from which node 0 cannot
+    /// be reached.
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
         if self.nodes() < 2 || self.routes().is_some() || self.is_connected_by_family() {
             return Ok(());
@@ -247,7 +253,7 @@ impl Fabric {
         self.links().iter().any(|link| link.ends.is_none())
     }
 
-    /// By vertex: links on a shortest path from (or to) a node.
+    /// Returns for each vertex the number of links on a shortest path from (or to) a node.
     fn distances(&self, node: NodeId, direction: Direction) -> Vec<Option<u32>> {
         let mut distances = vec![None; self.graph().node_count()];
         distances[node.0 as usize] = Some(0);
@@ -269,16 +275,16 @@ impl Fabric {
     }
 }
 
-/// How far nodes are from each other.
+/// Mean distance between nodes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MeanDistance {
-    /// Links on the shortest way, on average.
+    /// Mean number of links on a shortest path.
     pub links: f64,
-    /// Whether that is from some nodes, not from all.
+    /// True if only some nodes are starts of paths.
     pub is_sampled: bool,
 }
 
-/// The links between all but the nodes that hang on one switch, by the vertex they leave.
+/// Links by the vertex they leave, without those of nodes attached to one switch.
 struct Inner {
     starts: Vec<u32>,
     ends: Vec<u32>,
@@ -303,7 +309,8 @@ impl Inner {
         Self { starts, ends }
     }
 
-    /// By vertex, the links on a shortest path from this one; `u32::MAX` where there is none.
+    /// Writes for each vertex the number of links on a shortest path from `from`; `u32::MAX` if there is
+    /// none.
     fn distances(&self, from: u32, distance: &mut Vec<u32>, queue: &mut Vec<u32>) {
         distance.clear();
         distance.resize(self.starts.len() - 1, u32::MAX);

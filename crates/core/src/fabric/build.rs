@@ -1,12 +1,12 @@
-//! Fabrics from families' arithmetic: every link in the place that this arithmetic gives it.
+//! Construction of fabrics by their family's arithmetic, which gives every link its number.
 //!
-//! `link` says, for each use of a link, its capacity and latency: links of one use are alike.
+//! `link` returns the capacity and latency for each use of a link: links of one use are alike.
 
 use super::{CrossbarGrid, Fabric, FabricBuilder, Grid, LinkRole, Tree};
 use crate::ids::VertexId;
 use crate::units::{Bandwidth, Time};
 
-/// A builder together with what its links can do.
+/// Builder together with the capacities and latencies of its links.
 struct Links<F> {
     builder: FabricBuilder,
     link: F,
@@ -27,7 +27,7 @@ impl<F: Fn(LinkRole) -> (Bandwidth, Time)> Links<F> {
         self.builder.links(count, (capacity, latency, role), ends);
     }
 
-    /// The links of nodes to the switches that follow them, first all up and then all down.
+    /// Adds the links of nodes to the switches that follow them, first all up and then all down.
     fn add_hosts(&mut self, nodes: u32) {
         for node in 0..nodes {
             self.add(VertexId(node), VertexId(nodes + node), LinkRole::Injection);
@@ -39,7 +39,7 @@ impl<F: Fn(LinkRole) -> (Bandwidth, Time)> Links<F> {
 }
 
 impl Tree {
-    /// The fabric of this shape, whose [`Tree::size`] must fit in 32 bits.
+    /// Builds the fabric of this shape, whose [`Tree::size`] must fit in 32 bits.
     pub fn build(self, name: String, link: impl Fn(LinkRole) -> (Bandwidth, Time)) -> Fabric {
         let switches = (1..=self.levels()).map(|level| self.switches(level)).sum();
         let mut links = Links::new(name, self.nodes(), switches, link);
@@ -59,8 +59,8 @@ impl Tree {
         links.builder.finish(self)
     }
 
-    /// The lower and the upper end of each cable of a level. What all cables of the level have in common is worked out
-    /// once: a tree of a million nodes has three million of them.
+    /// Returns the lower and the upper end of each cable of a level. Values common to all cables of the level
+    /// are computed once: a tree of a million nodes has three million cables.
     fn ends_of_cables(&self, level: usize) -> impl Fn(u32) -> (VertexId, VertexId) + use<> {
         let (children, parents) = (self.vertex(level - 1, 0).0, self.vertex(level, 0).0);
         let (ports, below, above) = (self.ports(level), self.copies(level - 1), self.copies(level));
@@ -74,7 +74,7 @@ impl Tree {
 }
 
 impl Grid {
-    /// The fabric of this shape.
+    /// Builds the fabric of this shape.
     pub fn build(self, name: String, link: impl Fn(LinkRole) -> (Bandwidth, Time)) -> Fabric {
         let nodes = self.positions();
         let mut links = Links::new(name, nodes, if self.host_link { nodes } else { 0 }, link);
@@ -96,7 +96,7 @@ impl Grid {
 }
 
 impl CrossbarGrid {
-    /// The fabric of this shape, whose [`CrossbarGrid::size`] must fit in 32 bits.
+    /// Builds the fabric of this shape, whose [`CrossbarGrid::size`] must fit in 32 bits.
     pub fn build(self, name: String, link: impl Fn(LinkRole) -> (Bandwidth, Time)) -> Fabric {
         let nodes = self.positions();
         let crossbars: u32 = (0..self.dims.len()).map(|dim| self.lines(dim)).sum();

@@ -1,4 +1,4 @@
-//! Orders of links in which routes ascend, for what keeps packets from waiting for each other in a circle.
+//! Orders of links in which routes ascend, so that packets do not wait for each other in a cycle.
 
 use std::collections::VecDeque;
 
@@ -8,19 +8,19 @@ use petgraph::unionfind::UnionFind;
 use super::{Fabric, LinkRole};
 use crate::ids::Id;
 
-/// The rank of links out of the network: a packet never waits behind them.
+/// Rank of links out of the network: a packet never waits behind them.
 pub(super) const LAST: u32 = u32::MAX;
 
 impl Fabric {
-    /// By link: its rank as the family orders them (see [`super::Family::channel_order`]).
+    /// Returns the rank of each link in the family's order (see [`super::Family::channel_order`]).
     pub fn channel_order(&self) -> Vec<u32> {
         self.family().channel_order(self)
     }
 
-    /// An order by levels, of any graph: up from level to level, then along a level, then down.
+    /// Returns ranks by levels, for any graph: up from level to level, then along a level, then down.
     ///
-    /// The level of a switch is its distance from the nearest node; where the cables form no circle at all it is the
-    /// distance from a root, the other way round. So routes up and down a tree ascend, and on a graph whose switches
+    /// The level of a switch is its distance from the nearest node. If the cables form no cycle it is the
+    /// distance from a root, counted down. So routes up and down a tree ascend, and on a graph whose switches
     /// all have nodes every link has the same rank.
     pub fn order_by_levels(&self) -> Vec<u32> {
         let levels = self.levels();
@@ -35,8 +35,8 @@ impl Fabric {
         })
     }
 
-    /// Ranks of links by their ends, of vertices as indices; links into the network come before all, links out of it
-    /// behind all.
+    /// Returns the rank of each link, computed from the indices of its ends. Links into the network come
+    /// first, links out of it last.
     pub(super) fn order_of_links(&self, rank: impl Fn(usize, usize) -> u32) -> Vec<u32> {
         let of_link = |link: &super::Link| match (link.role, link.ends) {
             (LinkRole::Injection, _) => 0,
@@ -47,7 +47,8 @@ impl Fabric {
         self.links().iter().map(of_link).collect()
     }
 
-    /// The same by the tiers of links: dimensions, or kinds of cables in the order in which routes cross them.
+    /// Returns ranks by the tiers of links: dimensions, or kinds of cables in the order in which routes cross
+    /// them.
     pub fn order_by_tiers(&self) -> Vec<u32> {
         let of_link = |link: &super::Link| match link.role {
             LinkRole::Injection => 0,
@@ -57,7 +58,7 @@ impl Fabric {
         self.links().iter().map(of_link).collect()
     }
 
-    /// By vertex: its level.
+    /// Returns the level of each vertex.
     fn levels(&self) -> Vec<u32> {
         let graph = self.graph();
         let count = graph.node_count();
@@ -89,7 +90,7 @@ impl Fabric {
             }
         };
         if forest {
-            // One tree after another; its first switch is its root.
+            // One tree after another; the first switch is the root.
             for root in (self.nodes() as usize..count).chain(0..self.nodes() as usize) {
                 search(&mut std::iter::once(root), &mut levels);
             }

@@ -1,4 +1,4 @@
-//! A fabric some of whose links have failed, or carry less than they could.
+//! Fabrics in which links have failed or carry less bandwidth.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -10,11 +10,10 @@ use crate::ids::{Id, IdVec, LinkId, VertexId};
 use crate::units::Bandwidth;
 
 impl Fabric {
-    /// The same without these links, and with these capacities of others.
+    /// Returns the fabric without these links, and with these capacities of other links.
     ///
-    /// Links keep their numbers and names, so that what is told of them can be set against the whole fabric; those that
-    /// have failed are no edges of the graph any more. What the family works out by arithmetic it still works out for
-    /// the whole fabric.
+    /// Links keep their numbers and names, so that results can be compared with the intact fabric. Failed
+    /// links are no longer edges of the graph. The family's arithmetic still describes the intact fabric.
     #[must_use]
     pub fn altered(&self, failed: &[LinkId], capacities: &[(LinkId, Bandwidth)]) -> Self {
         let mut fabric = self.clone();
@@ -38,27 +37,27 @@ impl Fabric {
         fabric
     }
 
-    /// By link: whether it has failed; `None` where none has.
+    /// Returns true for each link that has failed; `None` if no link has failed.
     pub fn failed(&self) -> Option<&IdVec<LinkId, bool>> {
         self.failed.as_deref()
     }
 
-    /// Whether this link has failed.
+    /// Returns true if this link has failed.
     pub fn has_failed(&self, link: LinkId) -> bool {
         self.failed.as_ref().is_some_and(|failed| failed[link])
     }
 
-    /// What a link was built for, where it carries another bandwidth now.
+    /// Returns the original bandwidth of a link that has another bandwidth now.
     pub fn built_for(&self, link: LinkId) -> Option<Bandwidth> {
         self.built.as_ref().and_then(|built| built.get(&link).copied())
     }
 
-    /// Whether anything has failed or carries another bandwidth than it was built for.
+    /// Returns true if a link has failed or has another bandwidth than originally.
     pub fn is_altered(&self) -> bool {
         self.failed.is_some() || self.built.is_some()
     }
 
-    /// Whether a node or a switch has links and all of them have failed, as those of a switch that failed itself.
+    /// Returns true if a node or a switch has links and all of them have failed, as those of a failed switch.
     pub fn is_isolated(&self, vertex: VertexId) -> bool {
         let Some(failed) = &self.failed else { return false };
         let vertex_index = NodeIndex::new(vertex.index());
@@ -69,13 +68,14 @@ impl Fabric {
                 .any(|(id, link)| failed[id] && link.ends.is_some_and(|(from, to)| from == vertex || to == vertex))
     }
 
-    /// Whether every node reaches every other by construction: its family says so, and nothing has failed.
+    /// Returns true if every node reaches every other by construction of the family, and no link has failed.
     pub fn is_connected_by_family(&self) -> bool {
         self.failed.is_none() && self.family.is_connected()
     }
 
-    /// The cables: the two links between two vertices, one each way, in the order of their first links. Of parallel
-    /// cables the first link there goes with the first back; a link without its like is a cable by itself.
+    /// Returns the cables in the order of their first links: the two links between two vertices, one each
+    /// way. Of parallel cables the first link there is paired with the first back. A link without a
+    /// counterpart is a cable by itself.
     pub fn cables(&self) -> Vec<Vec<LinkId>> {
         let mut of_pair: BTreeMap<(VertexId, VertexId), [Vec<LinkId>; 2]> = BTreeMap::new();
         let mut cables = Vec::new();
@@ -153,14 +153,14 @@ mod tests {
             let cut = fabric.bisection().unwrap();
             (cut.bandwidth.bytes_per_second() / 1e9, cut.back.bytes_per_second() / 1e9)
         };
-        // Rings of 4: two cables of each are cut. Half of one direction of one is lost, then all of it.
+        // Rings of 4: two cables of each are cut. Half of one direction of one cable is lost, then all of it.
         let torus = Grid::new(vec![4, 3], vec![true, false], true).build("torus".to_owned(), gb);
         let link = named(&torus, "(1,0) -> (2,0)");
         let half = [(link, Bandwidth::from_bytes_per_second(5e8))];
         assert_eq!(cut(&torus), (6.0, 6.0));
         assert_eq!((cut(&torus.altered(&[], &half)), cut(&torus.altered(&[link], &[]))), ((5.5, 6.0), (5.0, 6.0)));
-        // Halves part where cables are fewest: rows 1 and 2 are sent nothing by row 0, and send row 3 what one cable
-        // carries.
+        // Halves are separated where cables are fewest: row 0 sends nothing to rows 1 and 2, and these send row 3 the
+        // bandwidth of one cable.
         let torus = Grid::new(vec![4, 4], vec![true, true], true).build("torus".to_owned(), gb);
         let weak = ["(0,0) -> (0,1)", "(1,0) -> (1,1)", "(2,0) -> (2,1)", "(3,0) -> (3,1)"];
         let weaker = ["(0,2) -> (0,3)", "(1,2) -> (1,3)", "(2,2) -> (2,3)"];
@@ -171,7 +171,7 @@ mod tests {
         let up = tree.links().iter_ids().find(|(_, link)| matches!(link.role, LinkRole::Network { .. })).unwrap().0;
         let left = cut(&tree.altered(&[up], &[]));
         assert_eq!((cut(&tree), left.0 + left.1), ((8.0, 8.0), 15.0));
-        // Two rows of three crossbars' routers: what crosses is one link for each column's crossbar and router.
+        // Two rows of the routers of three crossbars: one link crosses for each column's crossbar and router.
         let crossbars = CrossbarGrid { dims: vec![2, 3], host_link: true }.build("crossbars".to_owned(), gb);
         let whole = cut(&crossbars);
         let of_node = crossbars.links().ids().next().unwrap();

@@ -2,33 +2,34 @@
 
 use crate::ids::{LinkId, NodeId, VertexId};
 
-/// No link, in [`Grid::steps`].
+/// Value for no link in [`Grid::steps`].
 const NONE: u32 = u32::MAX;
 
-/// A torus or mesh: node and switch numbers are `x0 + x1*d0 + x2*d0*d1 ...`.
+/// Torus or mesh: node and switch numbers are `x0 + x1*d0 + x2*d0*d1 ...`.
 ///
-/// With host links, switch i (vertex `N + i`) is the one of node i, link i leads from node i to it and link `N + i`
-/// back; without, the node is the switch. The network links follow, by position, dimension and direction. Two nodes
-/// that are all there is of a dimension are joined by one cable, whether its ends are joined or not; one alone by none.
+/// With host links, switch i (vertex `N + i`) belongs to node i, link i leads from node i to it and link `N +
+/// i` back; without, the node is the switch. The network links follow, by position, dimension and direction.
+/// A dimension of two nodes has one cable along each line, even if its ends are joined; a dimension of one
+/// node has none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grid {
     /// Nodes along each dimension.
     pub dims: Vec<u32>,
-    /// Whether the ends of each dimension are joined by a cable; never for fewer than three nodes.
+    /// True for each dimension whose ends are joined by a cable; never for fewer than three nodes.
     pub wrap: Vec<bool>,
-    /// Whether nodes are joined to their switch by links of their own (else the node is the switch).
+    /// True if nodes are joined to their switch by links of their own (otherwise the node is the switch).
     pub host_link: bool,
-    /// The link that leaves position x along dimension d, at `(x * dims + d) * 2 + direction`
-    /// (0: ascending, 1: descending); `u32::MAX` where there is none.
+    /// Link that leaves position x along dimension d, at `(x * dims + d) * 2 + direction` (0: ascending, 1:
+    /// descending); `u32::MAX` if there is none.
     pub steps: Vec<u32>,
 }
 
-/// A hyper-crossbar: each line of nodes along each dimension shares a crossbar.
+/// Hyper-crossbar: each line of nodes along each dimension shares a crossbar.
 ///
-/// With host links, router i (vertex `N + i`) is the one of node i, link i leads from node i to it and link `N + i`
-/// back; without, the node is the router. The crossbars follow, dimension by dimension, then by line; a dimension of
-/// size 1 has none. Links from and to the crossbars follow dimension by dimension: `N` from the routers, by position,
-/// then `N` to them.
+/// With host links, router i (vertex `N + i`) belongs to node i, link i leads from node i to it and link `N +
+/// i` back; without, the node is the router. The crossbars follow, dimension by dimension, then by line; a
+/// dimension of size 1 has none. Links from and to the crossbars follow dimension by dimension: `N` from the
+/// routers, by position, then `N` to them.
 ///
 /// Source: CP-PACS; T. Boku et al., "CP-PACS: a massively parallel processor for large scale scientific
 /// calculations", ICS 1997.
@@ -36,11 +37,11 @@ pub struct Grid {
 pub struct CrossbarGrid {
     /// Nodes along each dimension.
     pub dims: Vec<u32>,
-    /// Whether nodes are joined to their router by links of their own.
+    /// True if nodes are joined to their router by links of their own.
     pub host_link: bool,
 }
 
-/// The coordinates of a position.
+/// Returns the coordinates of a position.
 fn coordinates(dims: &[u32], mut position: u32) -> Vec<u32> {
     dims.iter()
         .map(|&dim| {
@@ -51,24 +52,24 @@ fn coordinates(dims: &[u32], mut position: u32) -> Vec<u32> {
         .collect()
 }
 
-/// The position with these coordinates.
+/// Returns the position with these coordinates.
 fn position(dims: &[u32], coordinates: &[u32]) -> u32 {
     dims.iter().zip(coordinates).rev().fold(0, |position, (&dim, &x)| position * dim + x)
 }
 
-/// `(3,4)`.
+/// Returns text such as `(3,4)`.
 fn point(coordinates: &[u32]) -> String {
     let text: Vec<String> = coordinates.iter().map(u32::to_string).collect();
     format!("({})", text.join(","))
 }
 
-/// The product of the sizes, or `None` where it does not fit.
+/// Returns the product of the sizes, or `None` if it does not fit.
 fn product(dims: &[u32]) -> Option<u64> {
     dims.iter().try_fold(1u64, |product, &dim| product.checked_mul(dim.into()))
 }
 
 impl Grid {
-    /// The grid of this size, which [`Grid::size`] must have found to fit in 32 bits.
+    /// Creates the grid of this size, which [`Grid::size`] must have found to fit in 32 bits.
     pub fn new(dims: Vec<u32>, wrap: Vec<bool>, host_link: bool) -> Self {
         let wrap = dims.iter().zip(wrap).map(|(&dim, wrap)| wrap && dim > 2).collect();
         let mut grid = Self { dims, wrap, host_link, steps: Vec::new() };
@@ -95,7 +96,8 @@ impl Grid {
         grid
     }
 
-    /// Nodes, switches and links of a grid of these sizes, or `None` where a number does not fit in 64 bits.
+    /// Returns the number of nodes, switches and links of a grid of these sizes, or `None` if one does not
+    /// fit in 64 bits.
     pub fn size(dims: &[u32], wrap: &[bool], host_link: bool) -> Option<(u64, u64, u64)> {
         let nodes = product(dims)?;
         let mut links = if host_link { nodes.checked_mul(2)? } else { 0 };
@@ -112,43 +114,43 @@ impl Grid {
         self.dims.iter().product()
     }
 
-    /// By how much the position grows with the coordinate along `dim`.
+    /// Returns the difference of positions whose coordinates along `dim` differ by 1.
     pub fn stride(&self, dim: usize) -> u32 {
         self.dims[..dim].iter().product()
     }
 
-    /// The coordinates of a position.
+    /// Returns the coordinates of a position.
     pub fn coordinates(&self, position: u32) -> Vec<u32> {
         coordinates(&self.dims, position)
     }
 
-    /// The position with these coordinates.
+    /// Returns the position with these coordinates.
     pub fn position(&self, coordinates: &[u32]) -> u32 {
         position(&self.dims, coordinates)
     }
 
-    /// The vertex that forwards at this position: a switch, or the node itself without host links.
+    /// Returns the vertex that forwards at this position: a switch, or the node itself without host links.
     pub fn vertex(&self, position: u32) -> VertexId {
         VertexId(if self.host_link { self.positions() + position } else { position })
     }
 
-    /// The link from a node to its switch, where there is one.
+    /// Returns the link from a node to its switch, if there is one.
     pub fn injection(&self, node: NodeId) -> Option<LinkId> {
         self.host_link.then_some(LinkId(node.0))
     }
 
-    /// The link to a node from its switch, where there is one.
+    /// Returns the link to a node from its switch, if there is one.
     pub fn ejection(&self, node: NodeId) -> Option<LinkId> {
         self.host_link.then(|| LinkId(self.positions() + node.0))
     }
 
-    /// The link that leaves `position` along `dim`, ascending or descending.
+    /// Returns the link that leaves `position` along `dim`, ascending or descending.
     pub fn step(&self, position: u32, dim: usize, descending: bool) -> Option<LinkId> {
         let link = self.steps[(position as usize * self.dims.len() + dim) * 2 + usize::from(descending)];
         (link != NONE).then_some(LinkId(link))
     }
 
-    /// Where that link ends.
+    /// Returns the position at the end of [`Grid::step`].
     pub fn neighbour(&self, position: u32, dim: usize, descending: bool) -> Option<u32> {
         self.step(position, dim, descending)?;
         let (stride, size) = (self.stride(dim), self.dims[dim]);
@@ -162,14 +164,14 @@ impl Grid {
         Some(position - x * stride + there * stride)
     }
 
-    /// The name of a switch: its coordinates.
+    /// Returns the name of a switch: its coordinates.
     pub(super) fn name_of(&self, switch: u32) -> String {
         point(&self.coordinates(switch))
     }
 }
 
 impl CrossbarGrid {
-    /// Nodes, switches and links, or `None` where a number does not fit in 64 bits.
+    /// Returns the number of nodes, switches and links, or `None` if one does not fit in 64 bits.
     pub fn size(&self) -> Option<(u64, u64, u64)> {
         let nodes = product(&self.dims)?;
         let mut switches = if self.host_link { nodes } else { 0 };
@@ -186,65 +188,67 @@ impl CrossbarGrid {
         self.dims.iter().product()
     }
 
-    /// By how much the position grows with the coordinate along `dim`.
+    /// Returns the difference of positions whose coordinates along `dim` differ by 1.
     pub fn stride(&self, dim: usize) -> u32 {
         self.dims[..dim].iter().product()
     }
 
-    /// The coordinates of a position.
+    /// Returns the coordinates of a position.
     pub fn coordinates(&self, position: u32) -> Vec<u32> {
         coordinates(&self.dims, position)
     }
 
-    /// The position with these coordinates.
+    /// Returns the position with these coordinates.
     pub fn position(&self, coordinates: &[u32]) -> u32 {
         position(&self.dims, coordinates)
     }
 
-    /// The vertex that forwards at this position: a router, or the node itself without host links.
+    /// Returns the vertex that forwards at this position: a router, or the node itself without host links.
     pub fn router(&self, position: u32) -> VertexId {
         VertexId(if self.host_link { self.positions() + position } else { position })
     }
 
-    /// Crossbars of a dimension: its lines, none where it is 1 long.
+    /// Number of crossbars of a dimension: one for each line, none if the dimension has length 1.
     pub fn lines(&self, dim: usize) -> u32 {
         if self.dims[dim] == 1 { 0 } else { self.positions() / self.dims[dim] }
     }
 
-    /// The line along `dim` on which a position is: its number without that coordinate.
+    /// Returns the line along `dim` through a position: the position's number without that coordinate.
     pub fn line(&self, dim: usize, position: u32) -> u32 {
         let stride = self.stride(dim);
         position / (stride * self.dims[dim]) * stride + position % stride
     }
 
-    /// The vertex of a crossbar.
+    /// Returns the vertex of a crossbar.
     pub fn crossbar(&self, dim: usize, line: u32) -> VertexId {
         let routers = if self.host_link { 2 } else { 1 } * self.positions();
         VertexId(routers + (0..dim).map(|below| self.lines(below)).sum::<u32>() + line)
     }
 
-    /// The link from a node to its router, where there is one.
+    /// Returns the link from a node to its router, if there is one.
     pub fn injection(&self, node: NodeId) -> Option<LinkId> {
         self.host_link.then_some(LinkId(node.0))
     }
 
-    /// The link to a node from its router, where there is one.
+    /// Returns the link to a node from its router, if there is one.
     pub fn ejection(&self, node: NodeId) -> Option<LinkId> {
         self.host_link.then(|| LinkId(self.positions() + node.0))
     }
 
-    /// The link from the router at `position` to the crossbar of its line along `dim`, which is longer than 1.
+    /// Returns the link from the router at `position` to the crossbar of its line along `dim`, which is
+    /// longer than 1.
     pub fn to_crossbar(&self, dim: usize, position: u32) -> LinkId {
         let before = usize::from(self.host_link) + self.dims[..dim].iter().filter(|&&size| size > 1).count();
         LinkId(2 * before as u32 * self.positions() + position)
     }
 
-    /// The link back from that crossbar.
+    /// Returns the link back from that crossbar.
     pub fn from_crossbar(&self, dim: usize, position: u32) -> LinkId {
         LinkId(self.to_crossbar(dim, position).0 + self.positions())
     }
 
-    /// The name of a switch: the coordinates of a router, or `X0(.,4)` for the crossbar along dimension 0 at x1 = 4.
+    /// Returns the name of a switch: the coordinates of a router, or `X0(.,4)` for the crossbar along
+    /// dimension 0 at x1 = 4.
     pub(super) fn name_of(&self, switch: u32) -> String {
         let mut rest = switch;
         if self.host_link {

@@ -3,37 +3,38 @@
 use super::grid::{CrossbarGrid, Grid};
 use crate::ids::{LinkId, NodeId};
 
-/// One step of a message along a dimension.
+/// Step of a message along a dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// The link that leaves the point.
+    /// Link that leaves the point.
     pub link: LinkId,
-    /// The one behind it, where a crossbar is between the two points.
+    /// Second link, if a crossbar is between the two points.
     pub then: Option<LinkId>,
-    /// The point at its end.
+    /// Point at the end of the step.
     pub point: u32,
 }
 
-/// A fabric whose switches are the points of a lattice, numbered `x0 + x1 S0 + x2 S0 S1 ...`.
+/// Fabric whose switches are the points of a lattice, numbered `x0 + x1 S0 + x2 S0 S1 ...`.
 ///
-/// Any steps that come closer, in whatever order of dimensions, are together a minimal route.
+/// Any steps that come closer, in any order of dimensions, form a minimal route.
 pub trait Lattice: Send + Sync {
-    /// Points along each dimension.
+    /// Returns the number of points along each dimension.
     fn sizes(&self) -> &[u32];
 
-    /// The point at which a node is.
+    /// Returns the point of a node.
     fn point_of(&self, node: NodeId) -> u32 {
         node.0
     }
 
-    /// The links from a node to its point and back, where there are any.
+    /// Returns the links from a node to its point and back, if there are any.
     fn host_links(&self, node: NodeId) -> [Option<LinkId>; 2];
 
-    /// Adds the steps by which a message at `point` comes closer to coordinate `to` of dimension `dim`, in a fixed
-    /// order: several where cables are parallel, or where both ways round a ring are as long; none where it is there.
+    /// Adds the steps by which a message at `point` comes closer to coordinate `to` of dimension `dim`, in a
+    /// fixed order. There are several if cables are parallel, or if both ways round a ring are equally long;
+    /// none if the message is there.
     fn steps(&self, point: u32, dim: usize, to: u32, steps: &mut Vec<Step>);
 
-    /// Whether every point is one step from all others of its line, over a cable of their own.
+    /// Returns true if every point is one step from each other point of its line, over cables of their own.
     fn is_complete(&self) -> bool {
         false
     }
@@ -43,18 +44,18 @@ pub trait Lattice: Send + Sync {
         self.sizes().iter().product()
     }
 
-    /// The coordinate of a point along a dimension.
+    /// Returns the coordinate of a point along a dimension.
     fn coordinate(&self, point: u32, dim: usize) -> u32 {
         point / stride(self.sizes(), dim) % self.sizes()[dim]
     }
 
-    /// The point with another coordinate along a dimension.
+    /// Returns the point with another coordinate along a dimension.
     fn moved(&self, point: u32, dim: usize, to: u32) -> u32 {
         point - self.coordinate(point, dim) * stride(self.sizes(), dim) + to * stride(self.sizes(), dim)
     }
 }
 
-/// By how much a point's number grows with its coordinate along a dimension.
+/// Returns the difference of points whose coordinates along a dimension differ by 1.
 fn stride(sizes: &[u32], dim: usize) -> u32 {
     sizes[..dim].iter().product()
 }

@@ -1,4 +1,4 @@
-//! The least cut between two sets of vertices of a graph.
+//! Minimum cut between two sets of vertices of a graph.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,39 +9,41 @@ use petgraph::visit::EdgeRef;
 use super::Link;
 use crate::ids::{IdVec, LinkId, VertexId};
 
-/// One direction of a link in the residual graph; its opposite is at the index with the lowest bit turned.
+/// One direction of a link in the residual graph; the opposite is at the index with the lowest bit inverted.
 struct Arc {
     to: usize,
     residual: f64,
 }
 
-/// The residual graph of Dinic's algorithm, with a source before and a sink behind the vertices.
+/// Residual graph of Dinic's algorithm, with a source before and a sink after the vertices.
 struct Residual {
     arcs: Vec<Arc>,
     leaving: Vec<Vec<usize>>,
     level: Vec<u32>,
     next: Vec<usize>,
-    /// What is left of a capacity below this is rounding \[B/s\].
+    /// Tolerance: remaining capacities below this are rounding errors \[B/s\].
     nothing: f64,
 }
 
 const UNSEEN: u32 = u32::MAX;
 
-/// Largest classes of vertices x links between them for which a cut is searched.
+/// Largest product of classes of vertices and links between them for which a cut is searched.
 const CUT_LIMIT: u64 = 1 << 29;
 
-/// What the links carry at most from the vertices of `from` to those of `to` together \[B/s\]; `None` where the graph
-/// is too large to search.
+/// Returns the largest flow from the vertices of `from` to those of `to` together \[B/s\], or `None` if the
+/// graph is too large to search.
 ///
-/// `home` names, by node, the switch on which it hangs alone. By max-flow = min-cut; Dinic's algorithm, O(V^2 E) at
-/// worst and far less on networks. The value is the sum of the capacities of the links that the cut crosses, so
-/// rounding on the way does not show in it. Vertices that are told apart by nothing are merged before ([`merge`]), so
-/// that regular fabrics are small whatever their size.
+/// `home` names for each node the only switch that it is attached to. The flow is computed by max-flow =
+/// min-cut with Dinic's algorithm, O(V^2 E) at worst and far less on networks. The value is the sum of the
+/// capacities of the links in the cut, so rounding on the way does not affect it. Vertices that a flow cannot
+/// distinguish are merged first ([`merge`]), so that regular fabrics are small at any size.
 ///
-/// Why not `petgraph::algo::dinics` (0.8): it has no tolerance, so that with doubles it goes on for what rounding left
-/// over, and with whole numbers of bytes a second an uneven cut is off in the 11th digit. Measured for a fat-tree of
-/// 3,456 nodes: 100 ms with doubles and 150 ms with whole numbers against 1.6 ms here where all links are equal, 1.0 s
-/// against 55 ms where they are not; for a 32 x 32 torus 0.5 ms against 0.4 ms, and 26 ms against 0.4 ms.
+/// `petgraph::algo::dinics` (0.8) is not used because it has no tolerance: with doubles it continues for
+/// rounding errors, and with whole numbers of bytes a second an uneven cut is off in the 11th digit. It is
+/// slower, too:
+/// * fat-tree of 3,456 nodes, all links equal: 100 ms with doubles and 150 ms with whole numbers against 1.6 ms here;
+/// * the same with different links: 1.0 s against 55 ms;
+/// * 32 x 32 torus: 0.5 ms against 0.4 ms with equal links, and 26 ms against 0.4 ms with different ones.
 ///
 /// Source: E. A. Dinic, Soviet Math. Doklady 11 (1970) 1277.
 pub(super) fn least_cut(
@@ -52,9 +54,9 @@ pub(super) fn least_cut(
     to: impl Iterator<Item = u32>,
 ) -> Option<f64> {
     let capacity = |link: LinkId| links[link].capacity.bytes_per_second();
-    // Nodes that hang on a switch: what their links carry together is a link of the switch, so that the graph is small.
+    // Nodes attached to a switch: their joint links are one link of the switch, which keeps the graph small.
     let hangs = |vertex: usize| home.get(vertex).copied().flatten();
-    // By vertex: what comes to it from the source, and what goes from it to the sink.
+    // By vertex: capacity from the source to it, and from it to the sink.
     let mut outside = vec![(0.0, 0.0); graph.node_count()];
     let mut side = vec![None; graph.node_count()];
     for (vertex, sends) in from.map(|vertex| (vertex, true)).chain(to.map(|vertex| (vertex, false))) {
@@ -82,7 +84,7 @@ pub(super) fn least_cut(
         .collect();
     let merged = merge(&outside, &inner);
     let classes = merged.iter().max().map_or(0, |&most| most as usize + 1);
-    // Capacities between classes, in an order that depends on nothing else.
+    // Capacities between classes, in a reproducible order.
     let mut between: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for &(a, b, capacity) in &inner {
         *between.entry((merged[a as usize], merged[b as usize])).or_default() += capacity;
@@ -118,7 +120,7 @@ pub(super) fn least_cut(
         residual.next.fill(0);
         while residual.augment(source, sink) {}
     }
-    // A node that hangs on a switch is on its own side: where the cut parts it from its switch, its link is crossed.
+    // A node attached to a switch keeps its own side: if the cut separates it from its switch, its link is crossed.
     let reached = |vertex: usize| match (hangs(vertex), side[vertex]) {
         (Some(_), Some(sends)) => sends,
         _ => residual.level[merged[vertex] as usize] != UNSEEN,
@@ -128,17 +130,19 @@ pub(super) fn least_cut(
     Some(crossing.map(|edge| capacity(*edge.weight())).sum())
 }
 
-/// Rounds of telling vertices apart, at most: long chains need one for each link, and gain nothing.
+/// Largest number of rounds of refinement: long chains need one for each link, and gain nothing.
 const MOST_ROUNDS: usize = 64;
 
-/// By vertex: the class of those that a flow does not tell apart; each by itself where that does not settle.
+/// Returns the class of each vertex, such that a flow does not distinguish the vertices of a class. If the
+/// classes do not settle, each vertex is a class by itself.
 ///
-/// All vertices of a class have the same `outside`, and links of the same capacities to and from each other class. So a
-/// flow between classes is one between their vertices, in proportion to capacities, and the other way round: the
-/// largest flow is the same. Classes are split by what their vertices are joined with until nothing is left to split
-/// (colour refinement).
+/// All vertices of a class have the same `outside`, and links of the same capacities to and from each other
+/// class. So a flow between classes corresponds to one between their vertices, in proportion to capacities:
+/// the largest flow is the same. Classes are split by the neighbours of their vertices until no class can be
+/// split (colour refinement).
 ///
-/// Source: M. Grohe, K. Kersting, M. Mladenov, E. Selman, "Dimension reduction via colour refinement", ESA 2014.
+/// Source: M. Grohe, K. Kersting, M. Mladenov, E. Selman, "Dimension reduction via colour refinement", ESA
+/// 2014.
 fn merge(outside: &[(f64, f64)], links: &[(u32, u32, f64)]) -> Vec<u32> {
     let count = outside.len();
     let number = |mut keys: Vec<(Vec<u64>, u32)>| {
@@ -183,7 +187,7 @@ impl Residual {
         self.arcs.push(Arc { to: from, residual: 0.0 });
     }
 
-    /// Numbers the vertices by their distance from the source; whether the sink is reached.
+    /// Numbers the vertices by their distance from the source. Returns true if the sink is reached.
     fn layer(&mut self, source: usize, sink: usize) -> bool {
         self.level.fill(UNSEEN);
         self.level[source] = 0;
@@ -200,8 +204,8 @@ impl Residual {
         self.level[sink] != UNSEEN
     }
 
-    /// Sends what fits along one path of rising levels; `false` where there is none left. Without recursion, for a path
-    /// may be as long as the graph.
+    /// Sends the largest flow along one path of rising levels. Returns `false` if there is no path. There is
+    /// no recursion, since a path may be as long as the graph.
     fn augment(&mut self, source: usize, sink: usize) -> bool {
         let mut path: Vec<usize> = Vec::new();
         let mut here = source;

@@ -1,9 +1,9 @@
-//! The fabric: nodes, switches and the directed links between them.
+//! Fabrics: nodes, switches and the directed links between them.
 //!
-//! A [`Fabric`] is a directed graph (petgraph) whose vertices are the nodes, numbered first, and the switches, and
-//! whose edges are the links. A cable used in both directions at once is two links. Families of fabrics are built
-//! in [`crate::topology`]; what one knows of itself (names, groups, bounds, how it is drawn, which rule routes on it)
-//! is the fabric's [`Family`].
+//! A [`Fabric`] is a directed graph (petgraph) whose vertices are the nodes, numbered first, and the
+//! switches, and whose edges are the links. A cable used in both directions at once is two links. Families of
+//! fabrics are built in [`crate::topology`]. The properties of a family (names, groups, bounds, drawing,
+//! default routing rule) are given by the fabric's [`Family`].
 
 mod bisection;
 mod bounds;
@@ -41,189 +41,200 @@ pub use sketch::{Fact, LinkGroup, Ring, Sketch, dimension_name};
 pub use timetable::{Agenda, LinkChange, LinkStates, Timetable, Track};
 pub use tree::{Tree, TreeLink};
 
-/// What a link is for.
+/// Role of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkRole {
     /// From a node into the network.
     Injection,
     /// Out of the network to a node.
     Ejection,
-    /// Inside the network. `tier` is the dimension of a grid, the level of a tree (1: between the
-    /// switches next to the nodes and those above), 0 elsewhere.
+    /// Inside the network. `tier` is the dimension of a grid or the level of a tree (1: between the switches
+    /// next to the nodes and those above); 0 for other families.
     Network {
         /// Dimension or level.
         tier: u8,
     },
 }
 
-/// A directed link.
+/// Directed link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Link {
-    /// Where it starts and ends; `None` for a link of a custom fabric that is known by its routes alone.
+    /// Start and end; `None` for a link of a custom fabric that is known by its routes alone.
     pub ends: Option<(VertexId, VertexId)>,
-    /// What it can carry \[B/s\]: the smaller of the cable's bandwidth and the output port's.
+    /// Capacity \[B/s\]: the smaller of the cable's bandwidth and the output port's.
     pub capacity: Bandwidth,
-    /// What it adds to the time of each message that crosses it \[ps\].
+    /// Latency that the link adds to each message that crosses it \[ps\].
     pub latency: Time,
-    /// What it is for.
+    /// Role of the link.
     pub role: LinkRole,
 }
 
-/// What a family of fabrics knows of itself.
+/// Properties of a family of fabrics.
 ///
-/// The file of a family implements it beside the specification that builds its fabrics, and nobody asks a fabric which
-/// family it is, but routing rules that do its arithmetic ([`Fabric::family_as`], once, when they are built). All but
-/// its kind and its facts has an answer that fits any graph.
+/// The file of a family implements this trait beside the specification that builds its fabrics. Code does not
+/// ask a fabric for its family, except routing rules that use its arithmetic ([`Fabric::family_as`], once,
+/// when they are built). All methods but [`Family::kind`] and [`Family::facts`] have a default that fits any
+/// graph.
 pub trait Family: Any + fmt::Debug + Send + Sync {
-    /// What it is, for messages: `a tree`.
+    /// Returns the kind of fabric for messages: `a tree`.
     fn kind(&self) -> &'static str;
 
-    /// What it is and its numbers, for programs: `tree`, and `down`, `up`, `parallel`.
+    /// Returns the kind of fabric and its parameters in machine-readable form: `tree`, and `down`, `up`,
+    /// `parallel`.
     fn facts(&self) -> (&'static str, Vec<(&'static str, Fact)>);
 
-    /// Whether every node reaches every other over host links by construction; a graph from a file may not.
+    /// Returns true if every node reaches every other over host links by construction; a graph from a file
+    /// may not.
     fn is_connected(&self) -> bool {
         true
     }
 
-    /// The name of the switch with this number (from 0 above the nodes).
+    /// Returns the name of the switch with this number (from 0 after the nodes).
     fn switch_name(&self, switch: u32) -> String {
         format!("switch {switch}")
     }
 
-    /// What links of this tier are, in a table: `between levels 1 and 2`.
+    /// Returns the name of a tier in a table: `between levels 1 and 2`.
     fn tier_name(&self, tier: u8) -> String {
         let _ = tier;
         "network".to_owned()
     }
 
-    /// The same after "8 links" in the legend of a picture.
+    /// Returns the name of a tier after "8 links" in the legend of a picture.
     fn tier_legend(&self, tier: u8) -> String {
         self.tier_name(tier)
     }
 
-    /// All links in the order in which a message may cross them, those together that do the same for different nodes.
+    /// Returns all links in the order in which a message may cross them, grouped by their function for
+    /// different nodes.
     fn link_groups(&self, fabric: &Fabric) -> Vec<LinkGroup> {
         fabric.links_by_role()
     }
 
-    /// The vertex of the switch on which a node hangs (see [`Fabric::leaf_of`]).
+    /// Returns the vertex of the switch to which a node is attached (see [`Fabric::leaf_of`]).
     fn leaf(&self, fabric: &Fabric, node: NodeId) -> u32 {
         fabric.lowest_switch_of(node)
     }
 
-    /// The group of each switch (see [`Fabric::groups`]).
+    /// Returns the group of each switch (see [`Fabric::groups`]).
     fn groups(&self) -> Option<&[u32]> {
         None
     }
 
-    /// By node its group (see [`Fabric::node_groups`]): that of its switch, where switches have groups.
+    /// Returns the group of each node (see [`Fabric::node_groups`]): that of its switch, if switches have
+    /// groups.
     fn node_groups(&self, fabric: &Fabric) -> Option<Vec<u32>> {
         let groups = self.groups()?;
         let of = |node: NodeId| groups.get(fabric.leaf_of(node).checked_sub(fabric.nodes())? as usize).copied();
         fabric.node_ids().map(of).collect()
     }
 
-    /// Links of the longest of the shortest routes (see [`Fabric::diameter`]); searched for, if nothing is known.
+    /// Returns the length of the longest of the shortest routes (see [`Fabric::diameter`]). The default
+    /// searches for it.
     fn diameter(&self, fabric: &Fabric) -> Option<u32> {
         fabric.search_diameter()
     }
 
-    /// The halves between which links carry least, of at least two nodes (see [`Fabric::bisection`]); searched for, if
-    /// nothing is known.
+    /// Returns the halves with the least bandwidth between them, for at least two nodes (see
+    /// [`Fabric::bisection`]). The default searches for them.
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         fabric.search_bisection(fabric.lower_half())
     }
 
-    /// The name of the rule that routes on it where none is asked for.
+    /// Returns the name of the default routing rule.
     fn default_routing(&self) -> &'static str {
         "shortest-path"
     }
 
-    /// Whether it works out routes of its own ([`Family::route`]).
+    /// Returns true if the family computes routes of its own ([`Family::route`]).
     fn has_routes(&self) -> bool {
         false
     }
 
-    /// Appends the links from one node to another, different one by the family's own minimal rule, always the same for
-    /// the same pair, where [`Family::has_routes`].
+    /// Appends the links between two different nodes by the family's own minimal rule, always the same for
+    /// the same pair. Requires [`Family::has_routes`].
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         let _ = (src, dst, route);
     }
 
-    /// Its switches as points with coordinates, where they have any.
+    /// Returns the switches as points with coordinates, if they have coordinates.
     fn lattice(&self) -> Option<&dyn Lattice> {
         None
     }
 
-    /// The planes among which a message takes one, where nodes have several cards.
+    /// Returns the planes from which a message takes one, if nodes have several cards.
     fn planes(&self) -> Option<&dyn Planes> {
         None
     }
 
-    /// Whether a link that leaves a node leads into the network, and counts to what the node can send there.
+    /// Returns true if a link that leaves a node leads into the network, so that it counts towards the node's
+    /// bandwidth.
     fn leads_into_network(&self, link: LinkId) -> bool {
         let _ = link;
         true
     }
 
-    /// The links that form rings, on which packets could wait for each other in a circle.
+    /// Returns the links that form rings, on which packets could wait for each other in a cycle.
     fn rings(&self) -> Vec<Ring> {
         Vec::new()
     }
 
-    /// By link: its rank in an order that the routes of the family's usual rules ascend, or nearly.
+    /// Returns the rank of each link in an order in which the routes of the family's usual rules ascend, or
+    /// nearly.
     ///
-    /// A packet changes to the next class of virtual channels where its route does not ascend. So class and rank
-    /// together ascend along every route whatever it is, no channels can wait for each other in a circle, and the
-    /// better the order, the fewer classes are needed. Links into the network have rank 0, links out of it `u32::MAX`.
-    /// Where all others are equal, the class of a channel is the number of links between switches that a packet has
-    /// crossed.
+    /// A packet changes to the next class of virtual channels where its route does not ascend. So class and
+    /// rank together ascend along every route, no channels can wait for each other in a cycle, and a better
+    /// order needs fewer classes. Links into the network have rank 0, links out of it `u32::MAX`. If all
+    /// other ranks are equal, the class of a channel is the number of links between switches that a packet
+    /// has crossed.
     ///
-    /// Source: K. Günther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 29
-    /// (1981); classes that change where a route descends: the negative hops of R. Boppana, S. Chalasani, "A framework
-    /// for designing deadlock-free wormhole routing algorithms", IEEE TPDS 7 (1996).
+    /// Source: K. Günther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans.
+    /// Commun. 29 (1981); classes that change where a route descends: the negative hops of R. Boppana, S.
+    /// Chalasani, "A framework for designing deadlock-free wormhole routing algorithms", IEEE TPDS 7 (1996).
     fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
         fabric.order_by_levels()
     }
 
-    /// How it is drawn.
+    /// Returns the drawing style of the family.
     fn sketch(&self) -> Sketch<'_> {
         Sketch::Distances
     }
 
-    /// A fabric of the same family that is small enough to be drawn instead, and what it is; `None` where this one can
-    /// be drawn, or where there is none. `is_large`: it has too many parts to be drawn whole.
+    /// Returns a fabric of the same family that is small enough to be drawn instead, and its description.
+    /// Returns `None` if this fabric can be drawn, or if there is no such fabric. `is_large` is set if it has
+    /// too many parts to be drawn completely.
     fn small_member(&self, fabric: &Fabric, is_large: bool) -> Option<(Fabric, String)> {
         let _ = (fabric, is_large);
         None
     }
 }
 
-/// A fabric whose nodes have several network cards, or links into several networks side by side.
+/// Fabric whose nodes have several network cards, or links into several parallel networks.
 ///
-/// A message goes in and out by cards of the same number: its plane.
+/// A message leaves and arrives by cards of the same number: its plane.
 pub trait Planes: Send + Sync {
     /// Number of planes.
     fn planes(&self) -> u32;
 
-    /// The fabric in which a rule finds the ways of one plane; `None` where only the family itself knows them.
+    /// Returns the fabric in which a rule finds the paths of one plane, or `None` if only the family itself
+    /// knows them.
     fn within(&self) -> Option<&Arc<Fabric>>;
 
-    /// A node as that fabric has it, and by how much the links of the plane are numbered higher here.
+    /// Returns the number of a node in that fabric, and the offset of the plane's links.
     fn inside(&self, plane: u32, node: NodeId) -> (NodeId, u32);
 
-    /// Whether each plane is a copy of that fabric with links of its own; else all nodes' cards are in the one.
+    /// Returns true if each plane is a copy of that fabric with links of its own; false if all cards are in
+    /// the same copy.
     fn are_apart(&self) -> bool;
 
-    /// The link of a node into a plane.
+    /// Returns the link of a node into a plane.
     fn port(&self, plane: u32, node: NodeId) -> LinkId;
 
-    /// Appends the family's own way within a plane between different nodes, where [`Planes::within`] is `None`.
+    /// Appends the family's own path within a plane between different nodes, if [`Planes::within`] is `None`.
     fn route_in(&self, plane: u32, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>);
 }
 
-/// No family that is known: a graph from a file.
+/// Family of a graph from a file, without known structure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Irregular;
 
@@ -252,41 +263,41 @@ pub struct Fabric {
     nodes: u32,
     switches: u32,
     links: IdVec<LinkId, Link>,
-    /// Made when it is first asked for: what families' arithmetic answers needs none.
+    /// Graph, built when it is first needed; a family's arithmetic does without it.
     graph: OnceLock<DiGraph<(), LinkId>>,
     family: Arc<dyn Family>,
     labels: Labels,
     routes: Option<RouteTable>,
     own: Option<Own>,
-    /// What a file says of links over time.
+    /// Changes of links over time, given by a file.
     timetable: Option<Arc<Timetable>>,
-    /// By link, where any has failed.
+    /// By link: true if it has failed; `None` if no link has failed.
     failed: Option<Arc<IdVec<LinkId, bool>>>,
-    /// What links were built for that carry another bandwidth now.
+    /// Original bandwidths of the links that have another bandwidth now.
     built: Option<Arc<BTreeMap<LinkId, Bandwidth>>>,
-    /// Worked out when it is first asked for.
+    /// Bisection, computed when it is first needed.
     bisection: OnceLock<Option<Bisection>>,
-    /// By node: what its links out, and its links in, carry together; the same.
+    /// Total capacity of the links out of and into each node, computed when it is first needed.
     ends: OnceLock<IdVec<NodeId, (Bandwidth, Bandwidth)>>,
 }
 
-/// Names given by a file; families make theirs up.
+/// Names given by a file; families generate theirs.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
-    /// By vertex; empty where the family names them.
+    /// Name of each vertex; empty if the family names them.
     pub vertices: Vec<String>,
-    /// By link; empty where they are named by their ends.
+    /// Name of each link; empty if they are named by their ends.
     pub links: Vec<String>,
 }
 
-/// Links of which each message has the bandwidth to itself.
+/// Links whose whole bandwidth is available to each message.
 #[derive(Clone, Debug)]
 struct Own {
-    /// By link.
+    /// By link: true if messages do not share its bandwidth.
     is_own: IdVec<LinkId, bool>,
-    /// Whether one is narrower than all shared links of a route.
+    /// True if such a link is narrower than all shared links of a route.
     limits: bool,
-    /// More than all messages together ever take of one \[B/s\].
+    /// Capacity that all messages on such a link together never reach \[B/s\].
     ample: Bandwidth,
 }
 
@@ -297,7 +308,7 @@ pub struct FabricBuilder {
 }
 
 impl FabricBuilder {
-    /// Starts with so many nodes and switches and no links.
+    /// Creates a builder with these nodes and switches and no links.
     pub fn new(name: impl Into<String>, nodes: u32, switches: u32) -> Self {
         let fabric = Fabric {
             name: name.into(),
@@ -318,7 +329,7 @@ impl FabricBuilder {
         Self { fabric }
     }
 
-    /// Makes room for so many links more.
+    /// Makes room for `links` more links.
     pub fn reserve(&mut self, links: usize) {
         self.fabric.links.reserve(links);
     }
@@ -326,14 +337,15 @@ impl FabricBuilder {
     /// Adds a link between two vertices; ids are given in order, from 0.
     ///
     /// # Panics
-    /// Where there is no such vertex.
+    /// Panics if a vertex does not exist.
     pub fn link(&mut self, from: VertexId, to: VertexId, capacity: Bandwidth, latency: Time, role: LinkRole) -> LinkId {
         let vertices = self.fabric.vertices();
         assert!(from.0 < vertices && to.0 < vertices, "a link from {from} to {to} of {vertices} vertices");
         self.fabric.links.push(Link { ends: Some((from, to)), capacity, latency, role })
     }
 
-    /// Adds so many links of one use, the ends of each by its number from 0: by all cores where they are many.
+    /// Adds links of one use; a function gives the ends of each by its number from 0. Large numbers use all
+    /// cores.
     ///
     /// # Panics
     /// As [`FabricBuilder::link`].
@@ -357,42 +369,42 @@ impl FabricBuilder {
         self.fabric.links.push(Link { ends: None, capacity, latency, role: LinkRole::Network { tier: 0 } })
     }
 
-    /// Gives the parts names of their own.
+    /// Sets names of vertices and links.
     pub fn labels(&mut self, labels: Labels) {
         self.fabric.labels = labels;
     }
 
-    /// Gives explicit routes.
+    /// Sets explicit routes.
     pub fn routes(&mut self, routes: RouteTable) {
         self.fabric.routes = Some(routes);
     }
 
-    /// Each message has the bandwidth of these links to itself, instead of sharing it: a limit for each message, and
-    /// nothing that messages hold each other back by. `limits`: whether one is narrower than all shared links of a
-    /// route.
+    /// Gives each message the whole bandwidth of these links, instead of sharing it. Such a link limits each
+    /// message, but messages do not slow each other there. `limits` is set if such a link is narrower than
+    /// all shared links of a route.
     pub fn own_links(&mut self, links: impl IntoIterator<Item = LinkId>, limits: bool) {
         let mut is_own = IdVec::filled(self.fabric.links.len(), false);
         links.into_iter().for_each(|link| is_own[link] = true);
         let all = self.fabric.links.iter_ids();
         let sum: Bandwidth = all.filter(|(id, _)| limits || !is_own[*id]).map(|(_, link)| link.capacity).sum();
-        // Where all routes are held back by links that are shared, no more than these carry; else far more than
-        // messages that fit in memory take together.
+        // If shared links limit all routes, messages take at most the capacity of these together; otherwise a factor
+        // makes it far more than messages that fit in memory take together.
         let times = if limits { 1e9 } else { 1.0 };
         let ample = Bandwidth::from_bytes_per_second(times * sum.bytes_per_second());
         self.fabric.own = Some(Own { is_own, limits, ample });
     }
 
-    /// Says what happens to links over time: profiles that a file brings along.
+    /// Sets the changes of links over time, such as profiles given by a file.
     pub fn timetable(&mut self, timetable: Timetable) {
         self.fabric.timetable = Some(Arc::new(timetable)).filter(|timetable| !timetable.is_empty());
     }
 
-    /// The finished fabric, of this family ([`Irregular`] where nothing is known but the graph).
+    /// Returns the finished fabric, of this family ([`Irregular`] if only the graph is known).
     pub fn finish(self, family: impl Family) -> Fabric {
         self.finish_as(Arc::new(family))
     }
 
-    /// The finished fabric, of a family that another fabric may share.
+    /// Returns the finished fabric, of a family that another fabric may share.
     pub fn finish_as(mut self, family: Arc<dyn Family>) -> Fabric {
         self.fabric.family = family;
         self.fabric
@@ -400,7 +412,7 @@ impl FabricBuilder {
 }
 
 impl Fabric {
-    /// What it is, for people: `fat-tree p=12`.
+    /// Returns the name of the fabric for users: `fat-tree p=12`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -420,32 +432,35 @@ impl Fabric {
         self.nodes + self.switches
     }
 
-    /// All node ids.
+    /// Returns all node ids.
     pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes).map(NodeId)
     }
 
-    /// The links, by id.
+    /// Returns the links, by id.
     pub fn links(&self) -> &IdVec<LinkId, Link> {
         &self.links
     }
 
-    /// One link.
+    /// Returns one link.
     pub fn link(&self, id: LinkId) -> &Link {
         &self.links[id]
     }
 
-    /// Whether each message has the bandwidth of this link to itself (a `FATPIPE` of SimGrid's platforms).
+    /// Returns true if each message has the whole bandwidth of this link (a `FATPIPE` of SimGrid's
+    /// platforms).
     pub fn is_own(&self, link: LinkId) -> bool {
         self.own.as_ref().is_some_and(|own| own.is_own[link])
     }
 
-    /// Whether such a link is narrower than all shared links of a route, so that it is a limit for each message there.
+    /// Returns true if such a link is narrower than all shared links of a route, so that it limits each
+    /// message there.
     pub fn limits_messages(&self) -> bool {
         self.own.as_ref().is_some_and(|own| own.limits)
     }
 
-    /// What messages share of a link: its capacity, or more than they can take where each has that to itself.
+    /// Returns the bandwidth of a link that messages share: its capacity, or more than they can use if they
+    /// do not share it.
     pub fn shared_capacity(&self, link: LinkId) -> Bandwidth {
         match &self.own {
             Some(own) if own.is_own[link] => own.ample,
@@ -453,14 +468,15 @@ impl Fabric {
         }
     }
 
-    /// The same of all links \[B/s\].
+    /// Returns the shared capacities of all links \[B/s\].
     pub fn shared_capacities(&self) -> Vec<f64> {
         self.links.ids().map(|link| self.shared_capacity(link).bytes_per_second()).collect()
     }
 
-    /// The graph: vertex indices are [`VertexId`]s, edge weights are [`LinkId`]s. What has failed is no edge.
+    /// Returns the graph: vertex indices are [`VertexId`]s, edge weights are [`LinkId`]s. Failed links are
+    /// not edges.
     ///
-    /// Made when it is first asked for, which takes 20 bytes a link.
+    /// It is built when it is first needed and takes 20 bytes a link.
     pub fn graph(&self) -> &DiGraph<(), LinkId> {
         self.graph.get_or_init(|| {
             let mut graph = DiGraph::with_capacity(self.vertices() as usize, self.links.len());
@@ -476,7 +492,7 @@ impl Fabric {
         })
     }
 
-    /// What all links out of, and into, a node carry together \[B/s\].
+    /// Returns the total capacity of the links out of, and into, a node \[B/s\].
     pub fn capacity_of(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
         self.ends.get_or_init(|| self.sums_of_ends())[node]
     }
@@ -498,51 +514,54 @@ impl Fabric {
         sums
     }
 
-    /// What its family knows of it.
+    /// Returns the fabric's family.
     pub fn family(&self) -> &dyn Family {
         &*self.family
     }
 
-    /// The same, to be kept.
+    /// Returns the fabric's family, shared.
     pub fn shared_family(&self) -> Arc<dyn Family> {
         Arc::clone(&self.family)
     }
 
-    /// Its structure, where it is of this family: for rules that do its arithmetic, and ask once.
+    /// Returns the fabric's structure if it is of this family, for rules that use its arithmetic, which ask
+    /// once.
     pub fn family_as<F: Family>(&self) -> Option<&F> {
         (&*self.family as &dyn Any).downcast_ref()
     }
 
-    /// The same, to be kept.
+    /// Returns the fabric's structure if it is of this family, shared.
     pub fn shared_family_as<F: Family>(&self) -> Option<Arc<F>> {
         (self.shared_family() as Arc<dyn Any + Send + Sync>).downcast().ok()
     }
 
-    /// The group of each switch, by the switch's number from 0 above the nodes; `None` where the family has no groups.
+    /// Returns the group of each switch, by the switch's number from 0 after the nodes; `None` if the family
+    /// has no groups.
     ///
     /// Groups are numbered from 0 without gaps.
     pub fn groups(&self) -> Option<&[u32]> {
         self.family.groups()
     }
 
-    /// By node: the group to which it belongs where nodes are given to jobs. That of its switch ([`Fabric::groups`]),
-    /// of a tree what hangs together below its top switches, of rails the scalable unit; `None` where there is no such
-    /// thing.
+    /// Returns the group of each node for the placement of jobs, or `None` if there are no groups.
+    ///
+    /// It is the group of the node's switch ([`Fabric::groups`]), on a tree the subtree below the top
+    /// switches, and on rails the scalable unit.
     pub fn node_groups(&self) -> Option<Vec<u32>> {
         self.family.node_groups(self)
     }
 
-    /// The routes that the fabric's own file gives, if it does.
+    /// Returns the routes given by the fabric's own file, if there are any.
     pub fn routes(&self) -> Option<&RouteTable> {
         self.routes.as_ref()
     }
 
-    /// What happens to links over time, where the fabric's own file says it.
+    /// Returns the changes of links over time, if the fabric's own file gives them.
     pub fn timetable(&self) -> Option<&Timetable> {
         self.timetable.as_deref()
     }
 
-    /// The name of a node or switch.
+    /// Returns the name of a node or switch.
     pub fn vertex_name(&self, vertex: VertexId) -> String {
         match self.labels.vertices.get(vertex.index()) {
             Some(name) => name.clone(),
@@ -551,7 +570,7 @@ impl Fabric {
         }
     }
 
-    /// The name of a link: its own, or `from -> to`.
+    /// Returns the name of a link: its own, or `from -> to`.
     pub fn link_name(&self, link: LinkId) -> String {
         match (self.labels.links.get(link.index()), self.links[link].ends) {
             (Some(name), _) => name.clone(),
@@ -560,13 +579,13 @@ impl Fabric {
         }
     }
 
-    /// The names of all links, by id: each vertex is named once.
+    /// Returns the names of all links, by id; each vertex is named once.
     pub fn link_names(&self) -> Vec<String> {
         let vertices: Vec<String> = (0..self.nodes + self.switches).map(|v| self.vertex_name(VertexId(v))).collect();
         self.links.ids().map(|link| self.link_name_of(link, &vertices)).collect()
     }
 
-    /// The name of a link, with those of all vertices at hand.
+    /// Returns the name of a link, given those of all vertices.
     pub fn link_name_of(&self, link: LinkId, vertices: &[String]) -> String {
         match (self.labels.links.get(link.index()), self.links[link].ends) {
             (None, Some((from, to))) => [&*vertices[from.index()], &*vertices[to.index()]].join(" -> "),
@@ -574,19 +593,20 @@ impl Fabric {
         }
     }
 
-    /// The vertex of the switch on which a node hangs: nodes with the same number share a leaf. On grids, and where no
-    /// switch is next to it, the node itself; where there are several switches, the one with the lowest number.
+    /// Returns the vertex of the switch to which a node is attached: nodes with the same number share a leaf.
+    /// On grids, and without an adjacent switch, it is the node itself; with several switches, the one with
+    /// the lowest number.
     pub fn leaf_of(&self, node: NodeId) -> u32 {
         self.family.leaf(self, node)
     }
 
-    /// The switch with the lowest number that a link joins with a node: its vertex, or the node's where there is none.
+    /// Returns the vertex of the lowest switch that a link joins with a node, or the node's if there is none.
     pub fn lowest_switch_of(&self, node: NodeId) -> u32 {
         let neighbours = self.graph().neighbors(NodeIndex::new(node.index())).map(|vertex| vertex.index() as u32);
         neighbours.filter(|&vertex| vertex >= self.nodes).min().unwrap_or(node.0)
     }
 
-    /// Returns by vertex true for those that messages may cross: switches, and nodes that sit on network links.
+    /// Returns true for each vertex that messages may cross: switches, and nodes that sit on network links.
     pub fn crossable(&self) -> Vec<bool> {
         let mut open: Vec<bool> = (0..self.vertices()).map(|vertex| vertex >= self.nodes).collect();
         for link in self.links.iter() {
@@ -598,7 +618,7 @@ impl Fabric {
         open
     }
 
-    /// Sum of the latencies of a route \[ps\].
+    /// Returns the sum of the latencies of a route \[ps\].
     pub fn latency(&self, route: &[LinkId]) -> Time {
         route.iter().map(|&link| self.links[link].latency).sum()
     }

@@ -1,12 +1,14 @@
-//! Halves of a fabric between which its links carry little.
+//! Search for halves of a fabric with little bandwidth between them.
 //!
-//! A switch and the nodes that hang on it alone are one place, whose weight is their number. Places change sides one at
-//! a time, from the heavier side, the one first that takes most out of the cut, each once in a pass; the best state of
-//! a pass is kept, and passes go on while they find a better one. A node beyond half of them costs what its own links
-//! carry, as if it were parted from its switch, which is done at the end. The halves that this starts from are those of
-//! the family, some that grow around a place, and random ones; the best is taken.
+//! A switch and the nodes attached to it alone are one place, whose weight is the number of nodes. In a pass,
+//! places change sides one at a time, each once: from the heavier side, the one that reduces the cut most.
+//! The best state of a pass is kept, and passes continue while they find a better one. A surplus node on one
+//! side costs the mean capacity of a node's links, as if it were cut off from its switch, which is done at
+//! the end. The search starts from the halves of the family, from some that grow around a place, and from
+//! random ones; the best result is taken.
 //!
-//! Source: C. M. Fiduccia, R. M. Mattheyses, "A linear-time heuristic for improving network partitions", DAC 1982.
+//! Source: C. M. Fiduccia, R. M. Mattheyses, "A linear-time heuristic for improving network partitions", DAC
+//! 1982.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -16,32 +18,34 @@ use crate::base::threads;
 use crate::ids::NodeId;
 use crate::rng::Stream;
 
-/// Links between places that all passes together look at, about: some tenths of a second.
+/// Approximate number of links between places examined by all passes together: some tenths of a second.
 const WORK: usize = 1 << 23;
-/// Passes that a start takes, about.
+/// Usual number of passes of a start.
 const USUAL_PASSES: usize = 8;
-/// Most passes of a start.
+/// Largest number of passes of a start.
 const MOST_PASSES: usize = 24;
-/// Fewest and most starts beside that of the family.
+/// Smallest and largest number of starts in addition to that of the family.
 const STARTS: (usize, usize) = (3, 63);
-/// Capacity of the widest link, for sums in whole numbers.
+/// Integer capacity of the widest link, to which all capacities are scaled.
 const WIDEST: f64 = (1 << 20) as f64;
 
-/// Places and what joins them, by vertex of the fabric; a node that hangs on a switch is no place of its own.
+/// Places and the links between them, by vertex of the fabric; a node attached to a switch is not a place of
+/// its own.
 struct Places {
-    /// By place: where its links begin in `joined`.
+    /// Start of each place's links in `joined`.
     starts: Vec<usize>,
-    /// The other end of links, and what they carry both ways.
+    /// Other end of each link, and the capacity both ways.
     joined: Vec<(u32, i64)>,
-    /// By place: its nodes.
+    /// Number of nodes of each place.
     weight: Vec<i64>,
-    /// By node: its place.
+    /// Place of each node.
     place: Vec<u32>,
     /// Mean capacity of the links of a node, both ways together.
     of_node: i64,
 }
 
-/// Returns the best halves that are found, by vertex, with exactly half of the nodes in the first, rounded down.
+/// Returns the best halves found, as true for each vertex of the first half. It has exactly half of the
+/// nodes, rounded down.
 pub(super) fn halves(fabric: &Fabric, of_family: &[bool]) -> Vec<bool> {
     let places = Places::of(fabric);
     let count = WORK / (USUAL_PASSES * places.joined.len().max(1));
@@ -71,7 +75,7 @@ impl Places {
         place.iter().for_each(|&place| weight[place as usize] += 1);
         let links = || fabric.links().iter_ids().filter(|&(id, _)| !fabric.has_failed(id));
         let widest = links().map(|(id, _)| fabric.capacity(id)).fold(0.0, f64::max);
-        // Those of a node added up may be beyond all numbers.
+        // The sum over the links of a node may overflow.
         let whole = |capacity: f64| ((capacity / widest).min(f64::from(u16::MAX)) * WIDEST).round() as i64;
         let hangs = |vertex: u32| home.get(vertex as usize).is_some_and(Option::is_some);
         let mut ends: Vec<(u32, u32, i64)> = links()
@@ -98,12 +102,12 @@ impl Places {
         Self { starts, joined: ends.into_iter().map(|(_, b, carried)| (b, carried)).collect(), weight, place, of_node }
     }
 
-    /// Returns the other ends of a place's links, and what these carry both ways.
+    /// Returns the other ends of a place's links, with their capacities both ways.
     fn joined(&self, place: usize) -> &[(u32, i64)] {
         &self.joined[self.starts[place]..self.starts[place + 1]]
     }
 
-    /// Returns the halves of this start, about: of the family, around a place, or random.
+    /// Returns the approximate halves of a start: those of the family, around a place, or random.
     fn start(&self, start: usize, of_family: &[bool]) -> Vec<bool> {
         let count = self.weight.len();
         let mut random = Stream::new(start as u64, "partition");
@@ -129,7 +133,7 @@ impl Places {
         side
     }
 
-    /// Returns the places by their distance from one; those that it does not reach follow.
+    /// Returns the places by their distance from one, followed by those that it does not reach.
     fn around(&self, from: u32) -> Vec<u32> {
         let (mut seen, mut order) = (vec![false; self.weight.len()], Vec::new());
         for start in std::iter::once(from).chain(0..self.weight.len() as u32) {
@@ -145,23 +149,23 @@ impl Places {
         order
     }
 
-    /// Returns the weight of the first side less that of the second.
+    /// Returns the weight of the first side minus that of the second.
     fn surplus(&self, side: &[bool]) -> i64 {
         side.iter().zip(&self.weight).map(|(&first, &weight)| if first { weight } else { -weight }).sum()
     }
 
-    /// Returns what the links of the nodes carry that are too many on one side.
+    /// Returns the capacity of the links of the surplus nodes on one side.
     fn parted(&self, surplus: i64) -> i64 {
         surplus.abs() / 2 * self.of_node
     }
 
-    /// Returns by how much the cut would shrink if this place changed its side.
+    /// Returns the reduction of the cut if this place changed its side.
     fn gain(&self, side: &[bool], place: usize) -> i64 {
         let of = |&(to, carried): &(u32, i64)| if side[to as usize] == side[place] { -carried } else { carried };
         self.joined(place).iter().map(of).sum()
     }
 
-    /// Returns what is between two sides, with the links of nodes that are too many on one.
+    /// Returns the capacity between two sides, plus that of the links of surplus nodes.
     fn cost(&self, side: &[bool]) -> i64 {
         let cut = |place: usize| {
             let across = self.joined(place).iter().filter(|(to, _)| side[*to as usize] != side[place]);
@@ -170,7 +174,7 @@ impl Places {
         (0..side.len()).map(cut).sum::<i64>() / 2 + self.parted(self.surplus(side))
     }
 
-    /// Improves halves of this cost by one pass, and returns what they cost then.
+    /// Improves halves of this cost by one pass. Returns the new cost.
     fn pass(&self, side: &mut [bool], cost: i64) -> i64 {
         let mut gain: Vec<i64> = (0..side.len()).map(|place| self.gain(side, place)).collect();
         let mut is_free: Vec<bool> =
@@ -219,7 +223,7 @@ impl Places {
         best.0
     }
 
-    /// Returns the sides by vertex, the nodes that are too many parted from those places that would lose least.
+    /// Returns the side of each vertex. Surplus nodes are cut off from the places that lose least.
     fn exact(&self, mut side: Vec<bool>) -> Vec<bool> {
         let surplus = self.surplus(&side);
         let mut nodes: Vec<usize> =

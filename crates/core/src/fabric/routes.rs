@@ -1,32 +1,32 @@
-//! Routes that a file gives explicitly.
+//! Explicit routes from a file.
 
 use rustc_hash::FxHashMap;
 
 use crate::ids::{LinkId, NodeId};
 
-/// The links from one node to another, for the pairs that a file lists.
+/// Routes of the pairs of nodes that a file lists.
 #[derive(Clone, Debug, Default)]
 pub struct RouteTable {
-    /// Where in `links` the route of a pair stands.
+    /// Range of each pair's route in `links`.
     ranges: FxHashMap<(NodeId, NodeId), (u32, u32)>,
     links: Vec<LinkId>,
 }
 
 impl RouteTable {
-    /// Sets the route of a pair; `false` if it had one.
+    /// Sets the route of a pair. Returns `false` if it had one.
     pub fn insert(&mut self, src: NodeId, dst: NodeId, route: &[LinkId]) -> bool {
         let start = self.links.len() as u32;
         self.links.extend_from_slice(route);
         self.ranges.insert((src, dst), (start, self.links.len() as u32)).is_none()
     }
 
-    /// The route of a pair, if the file gives it.
+    /// Returns the route of a pair, if the file gives it.
     pub fn get(&self, src: NodeId, dst: NodeId) -> Option<&[LinkId]> {
         let (start, end) = *self.ranges.get(&(src, dst))?;
         Some(&self.links[start as usize..end as usize])
     }
 
-    /// Links of the longest route.
+    /// Returns the number of links of the longest route.
     pub fn longest(&self) -> u32 {
         self.ranges.values().map(|(start, end)| end - start).max().unwrap_or(0)
     }
@@ -36,7 +36,7 @@ impl RouteTable {
         self.ranges.len()
     }
 
-    /// Whether no pair has a route.
+    /// Returns true if no pair has a route.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What happens to links over time.
+//! Changes of links over time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -7,49 +7,49 @@ use crate::base::Arrange;
 use crate::ids::LinkId;
 use crate::units::{Bandwidth, Time};
 
-/// What happens to a link.
+/// Change of a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LinkChange {
-    /// It carries nothing from now on.
+    /// The link carries nothing from now on.
     Down,
-    /// It carries again what it did before.
+    /// The link carries traffic again, as before.
     Up,
-    /// From now on it has this capacity, more than nothing.
+    /// The link has this capacity from now on, more than 0.
     Bandwidth(Bandwidth),
 }
 
-/// What happens to one link, for one reason.
+/// Changes of one link for one reason.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Track {
     /// The link.
     pub link: LinkId,
-    /// When, and what, in order of time.
+    /// Times and changes, in order of time.
     changes: Vec<(Time, LinkChange)>,
-    /// After how long all of it happens again; later than the last change.
+    /// Period after which all changes repeat; later than the last change.
     period: Option<Time>,
 }
 
-/// Everything that happens to links over time: profiles of bandwidth and of state.
+/// All changes of links over time: profiles of bandwidth and of state.
 ///
-/// A link may have several tracks. It is down while any of them says so; of capacities the last that was said holds.
-/// Changes at time 0 hold from the start.
+/// A link may have several tracks. It is down while any of them is down; of capacities the last one set
+/// holds. Changes at time 0 hold from the start.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timetable {
     tracks: Vec<Track>,
 }
 
 impl Timetable {
-    /// Notes what happens to a link, in any order; again and again after `period`, if there is one.
+    /// Adds the changes of a link, in any order; they repeat after `period`, if there is one.
     ///
     /// # Errors
-    /// A period that ends before the last change, or that is nothing; a capacity of nothing.
+    /// Fails if the period is 0 or ends before the last change, or if a capacity is 0.
     pub fn add(
         &mut self,
         link: LinkId,
         mut changes: Vec<(Time, LinkChange)>,
         period: Option<Time>,
     ) -> Result<(), String> {
-        // Stable: of one instant, what was said last holds.
+        // The sort is stable: of several changes at one instant the last one holds.
         changes.arrange_by_key(|(at, _)| *at);
         let last = changes.last().map_or(Time::ZERO, |(at, _)| *at);
         if changes.iter().any(|(at, _)| !at.is_finite() || *at < Time::ZERO) {
@@ -71,27 +71,27 @@ impl Timetable {
         Ok(())
     }
 
-    /// Adds what another timetable says.
+    /// Adds the changes of another timetable.
     pub fn join(&mut self, other: Self) {
         self.tracks.extend(other.tracks);
     }
 
-    /// Whether nothing ever happens.
+    /// Returns true if there are no changes.
     pub fn is_empty(&self) -> bool {
         self.tracks.is_empty()
     }
 
-    /// The tracks.
+    /// Returns the tracks.
     pub fn tracks(&self) -> &[Track] {
         &self.tracks
     }
 
-    /// Whether anything happens later than at the start.
+    /// Returns true if there are changes after the start.
     pub fn changes_later(&self) -> bool {
         self.tracks.iter().any(|track| track.period.is_some() || track.changes.iter().any(|(at, _)| *at > Time::ZERO))
     }
 
-    /// The largest capacity that a link ever has by its tracks, if they say any.
+    /// Returns the largest capacity that each link ever has by its tracks, if they set any.
     pub fn most(&self) -> impl Iterator<Item = (LinkId, Bandwidth)> + '_ {
         let rates = |track: &Track| {
             let rate = |(_, change): &(Time, LinkChange)| match change {
@@ -103,28 +103,29 @@ impl Timetable {
         self.tracks.iter().filter_map(move |track| Some((track.link, rates(track)?)))
     }
 
-    /// Goes through what happens, from the start on.
+    /// Returns a walk through the changes, from the start on.
     pub fn agenda(&self) -> Agenda<'_> {
         let first = |(number, track): (usize, &Track)| Reverse((track.changes[0].0, number, 0));
         Agenda { table: self, next: self.tracks.iter().enumerate().map(first).collect() }
     }
 }
 
-/// A walk through a timetable.
+/// Walk through the changes of a timetable.
 #[derive(Clone, Debug)]
 pub struct Agenda<'a> {
     table: &'a Timetable,
-    /// Of each track that goes on: when its next change is, its number, and how many changes were before.
+    /// Time of the next change, number of the track and number of earlier changes, for each track with
+    /// changes left.
     next: BinaryHeap<Reverse<(Time, usize, u64)>>,
 }
 
 impl Agenda<'_> {
-    /// When the next change is; [`Time::NEVER`] if there is none.
+    /// Returns the time of the next change, or [`Time::NEVER`] if there is none.
     pub fn next_time(&self) -> Time {
         self.next.peek().map_or(Time::NEVER, |Reverse((at, ..))| *at)
     }
 
-    /// The next change that happens by `until`: the number of its track, its link, and what happens.
+    /// Returns the next change up to `until`: the number of its track, its link, and the change.
     pub fn pop(&mut self, until: Time) -> Option<(usize, LinkId, LinkChange)> {
         if self.next_time() > until {
             return None;
@@ -146,23 +147,23 @@ impl Agenda<'_> {
     }
 }
 
-/// Links as a timetable has left them.
+/// States of links after changes of a timetable.
 #[derive(Clone, Debug)]
 pub struct LinkStates {
-    /// By track: whether it says that its link is down.
+    /// By track: true if its link is down for it.
     down: Vec<bool>,
-    /// By link that is down: how many tracks say so.
+    /// Number of tracks that are down, for each link that is down.
     failed: BTreeMap<LinkId, u32>,
 }
 
 impl LinkStates {
-    /// All links up.
+    /// Creates states with all links up.
     pub fn new(table: &Timetable) -> Self {
         Self { down: vec![false; table.tracks.len()], failed: BTreeMap::new() }
     }
 
-    /// Notes a change that a track makes to its link, and says whether the link fails (`Some(true)`) or comes back
-    /// (`Some(false)`) by it.
+    /// Applies a change of a track to its link. Returns `Some(true)` if the link fails by it, and
+    /// `Some(false)` if it comes back.
     pub fn note(&mut self, track: usize, link: LinkId, change: LinkChange) -> Option<bool> {
         let down = match change {
             LinkChange::Down => true,
@@ -185,12 +186,12 @@ impl LinkStates {
         Some(false)
     }
 
-    /// The links that are down, in order.
+    /// Returns the links that are down, in order.
     pub fn failed(&self) -> Vec<LinkId> {
         self.failed.keys().copied().collect()
     }
 
-    /// Whether a link is down.
+    /// Returns true if a link is down.
     pub fn is_down(&self, link: LinkId) -> bool {
         self.failed.contains_key(&link)
     }

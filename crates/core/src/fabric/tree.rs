@@ -2,21 +2,25 @@
 
 use crate::ids::{LinkId, NodeId, VertexId};
 
-/// A fat-tree in the notation of extended generalised fat-trees.
+/// Fat-tree in the notation of extended generalised fat-trees.
 ///
-/// Level 0 are the nodes. Each part of level l-1 has `up[l-1]` parents on level l and each switch of level l has
-/// `down[l-1]` children, joined by `parallel[l-1]` cables each. With `M_l = down[0] * ... * down[l-1]` and
-/// `W_l = up[0] * ... * up[l-1]`, the switches of level l form `N / M_l` groups of `W_l` copies: those of one group
-/// are above the same `M_l` nodes, and copy c has the parents `c + W_l * j`, j in `0..up[l]`. So:
+/// Level 0 are the nodes; a *part* of a level is one of its nodes or switches. Each part of level l-1 has
+/// `up[l-1]` parents on level l and each switch of level l has `down[l-1]` children, joined by
+/// `parallel[l-1]` cables each.
 ///
-/// * part `group * W_l + copy` of level l is above the nodes `group * M_l .. (group + 1) * M_l`;
-/// * *port* q of a part, q in `0..up[l] * parallel[l]`, leads to its parent `q % up[l]` by cable `q / up[l]`;
-/// * vertices are numbered level by level; links level by level from the nodes, in each level all that lead up, by
-///   child and port, and then all that lead down in the same order. Level 1 are the host links.
+/// Let `M_l = down[0] * ... * down[l-1]` and `W_l = up[0] * ... * up[l-1]`. The switches of level l form
+/// groups of `W_l` copies, `N / M_l` in all. Those of one group are above the same `M_l` nodes, and copy c
+/// has the parents `c + W_l * j`, j in `0..up[l]`. So:
+///
+/// * Part `group * W_l + copy` of level l is above the nodes `group * M_l .. (group + 1) * M_l`.
+/// * *Port* q of a part, q in `0..up[l] * parallel[l]`, leads to its parent `q % up[l]` by cable `q / up[l]`.
+/// * Vertices are numbered level by level.
+/// * Links are numbered level by level from the nodes. In each level all that lead up come first, by child and port,
+///   and then all that lead down in the same order. Level 1 are the host links.
 ///
 /// Source: S. R. Öhring et al., "On generalized fat trees", IPPS 1995; parallel cables as in SimGrid's
-/// `FAT_TREE` clusters and in E. Zahavi, "Fat-tree routing and node ordering providing contention free traffic for
-/// MPI global collectives", JPDC 72 (2012).
+/// `FAT_TREE` clusters and in E. Zahavi, "Fat-tree routing and node ordering providing contention free
+/// traffic for MPI global collectives", JPDC 72 (2012).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
     /// Children of a switch, by level from the nodes up.
@@ -30,23 +34,23 @@ pub struct Tree {
 /// One direction of a cable of a [`Tree`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeLink {
-    /// The level of its upper end, from 1.
+    /// Level of the upper end, from 1.
     pub level: usize,
-    /// The number of its lower end on the level below.
+    /// Number of the lower end on the level below.
     pub child: u32,
-    /// The port of its lower end.
+    /// Port of the lower end.
     pub port: u32,
-    /// Whether it leads down.
+    /// True if the link leads down.
     pub down: bool,
 }
 
 impl Tree {
-    /// The tree of one switch: a crossbar.
+    /// Creates the tree of one switch: a crossbar.
     pub fn crossbar(nodes: u32) -> Self {
         Self { down: vec![nodes], up: vec![1], parallel: vec![1] }
     }
 
-    /// Levels of switches.
+    /// Number of levels of switches.
     pub fn levels(&self) -> usize {
         self.down.len()
     }
@@ -66,32 +70,32 @@ impl Tree {
         self.block(self.levels())
     }
 
-    /// Parts of a level: nodes on level 0, switches above.
+    /// Number of parts of a level: nodes on level 0, switches above.
     pub fn parts(&self, level: usize) -> u32 {
         self.down[level..].iter().product::<u32>() * self.copies(level)
     }
 
-    /// Switches of a level, from 1.
+    /// Number of switches of a level, from 1.
     pub fn switches(&self, level: usize) -> u32 {
         self.parts(level)
     }
 
-    /// Cables that lead from a part of the level below up to this level, from 1.
+    /// Number of cables that lead from a part of the level below up to this level, from 1.
     pub fn ports(&self, level: usize) -> u32 {
         self.up[level - 1] * self.parallel[level - 1]
     }
 
-    /// All cables between the level below and this one.
+    /// Number of cables between the level below and this one.
     pub fn cables(&self, level: usize) -> u32 {
         self.parts(level - 1) * self.ports(level)
     }
 
-    /// The number of the first link of a level.
+    /// Returns the number of the first link of a level.
     pub fn first_link(&self, level: usize) -> u32 {
         (1..level).map(|below| 2 * self.cables(below)).sum()
     }
 
-    /// Nodes, switches and links, or `None` where a number does not fit in 64 bits.
+    /// Returns the number of nodes, switches and links, or `None` if one does not fit in 64 bits.
     pub fn size(&self) -> Option<(u64, u64, u64)> {
         let (mut groups, mut copies) = (1u64, 1u64);
         for &children in &self.down {
@@ -109,12 +113,12 @@ impl Tree {
         Some((nodes, switches, links))
     }
 
-    /// The vertex of a part.
+    /// Returns the vertex of a part.
     pub fn vertex(&self, level: usize, index: u32) -> VertexId {
         VertexId((0..level).map(|below| self.parts(below)).sum::<u32>() + index)
     }
 
-    /// The level of a vertex (0: a node) and its number there.
+    /// Returns the level of a vertex (0: a node) and its number there.
     pub fn part(&self, vertex: VertexId) -> (usize, u32) {
         let (mut level, mut index) = (0, vertex.0);
         while level < self.levels() && index >= self.parts(level) {
@@ -124,29 +128,29 @@ impl Tree {
         (level, index)
     }
 
-    /// The number of the parent, on `level`, that a part of the level below reaches by this port.
+    /// Returns the number of the parent, on `level`, that a part of the level below reaches by this port.
     pub fn parent(&self, level: usize, child: u32, port: u32) -> u32 {
         let below = self.copies(level - 1);
         let (group, copy) = (child / below, child % below);
         group / self.down[level - 1] * self.copies(level) + copy + below * (port % self.up[level - 1])
     }
 
-    /// The leaf switch above a node; the first one where there are several.
+    /// Returns the leaf switch above a node, the first one if there are several.
     pub fn leaf(&self, node: NodeId) -> VertexId {
         self.vertex(1, node.0 / self.down[0] * self.up[0])
     }
 
-    /// The link that leads up from a part of the level below.
+    /// Returns the link that leads up from a part of the level below.
     pub fn up_link(&self, level: usize, child: u32, port: u32) -> LinkId {
         LinkId(self.first_link(level) + child * self.ports(level) + port)
     }
 
-    /// The link that leads down to a part of the level below, beside its [`Tree::up_link`].
+    /// Returns the link that leads down to a part of the level below, beside its [`Tree::up_link`].
     pub fn down_link(&self, level: usize, child: u32, port: u32) -> LinkId {
         LinkId(self.up_link(level, child, port).0 + self.cables(level))
     }
 
-    /// What a link is.
+    /// Returns the level, ends and direction of a link.
     pub fn link(&self, link: LinkId) -> TreeLink {
         let (mut level, mut index) = (1, link.0);
         while level < self.levels() && index >= 2 * self.cables(level) {
@@ -158,7 +162,7 @@ impl Tree {
         TreeLink { level, child: cable / self.ports(level), port: cable % self.ports(level), down }
     }
 
-    /// The name of a switch: `L2.5` is the one numbered 5 on level 2.
+    /// Returns the name of a switch: `L2.5` is the one numbered 5 on level 2.
     pub(super) fn name_of(&self, switch: u32) -> String {
         let (level, index) = self.part(VertexId(self.nodes() + switch));
         format!("L{level}.{index}")

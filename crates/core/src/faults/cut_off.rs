@@ -1,4 +1,4 @@
-//! Pairs of nodes between which no way is left.
+//! Pairs of nodes without a remaining path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,22 +10,22 @@ use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId};
 use crate::routing::Router;
 
-/// Pairs named at most.
+/// Largest number of pairs that are named.
 const NAMED: usize = 5;
-/// Pairs asked one by one at most, where links have no ends.
+/// Largest number of pairs that are checked one by one, if links have no ends.
 const MOST_ASKED: u64 = 4_000_000;
 
-/// Pairs of nodes between which no way is left.
+/// Pairs of nodes without a remaining path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CutOff {
-    /// How many, each direction counted; `None` where they are too many to be asked for one by one.
+    /// Number of pairs, each direction counted; `None` if there are too many pairs to check one by one.
     pub pairs: Option<u64>,
-    /// The first few.
+    /// First few pairs.
     pub first: Vec<(NodeId, NodeId)>,
 }
 
 impl CutOff {
-    /// Those of a fabric on which something has failed, with its routes.
+    /// Finds the cut-off pairs of a fabric with failures, with its routes.
     pub fn of(fabric: &Fabric, router: &dyn Router) -> Self {
         if fabric.failed().is_none() {
             return Self { pairs: Some(0), first: Vec::new() };
@@ -36,12 +36,12 @@ impl CutOff {
         Self::searched(fabric)
     }
 
-    /// Whether it may be that a pair is cut off.
+    /// Returns true if a pair may be cut off.
     pub fn may_be(&self) -> bool {
         self.pairs != Some(0)
     }
 
-    /// By asking for each pair.
+    /// Checks each pair.
     fn asked(fabric: &Fabric, router: &dyn Router) -> Self {
         let nodes = u64::from(fabric.nodes());
         if nodes * nodes > MOST_ASKED {
@@ -58,10 +58,11 @@ impl CutOff {
         Self { pairs: Some(count), first }
     }
 
-    /// By the parts into which what is left falls. Messages do not cross nodes, but those that sit on network links.
+    /// Searches the connected parts of the remaining fabric. Messages do not cross nodes, except those on
+    /// network links.
     fn searched(fabric: &Fabric) -> Self {
         let (graph, open) = (fabric.graph(), fabric.crossable());
-        // Parts in which everything reaches everything, and which part leads to which.
+        // Strongly connected parts, and the parts that each leads to.
         let mut crossed: DiGraph<(), ()> = DiGraph::with_capacity(graph.node_count(), graph.edge_count());
         (0..graph.node_count()).for_each(|_| {
             crossed.add_node(());
@@ -83,7 +84,7 @@ impl CutOff {
                 leads.entry(from).or_default().insert(to);
             }
         }
-        // Nodes that go into and come out of the same parts are alike.
+        // Nodes with links to and from the same parts are alike.
         let mut classes: BTreeMap<(Vec<u32>, Vec<u32>), Vec<NodeId>> = BTreeMap::new();
         for node in fabric.node_ids() {
             let at = NodeIndex::new(node.index());

@@ -1,4 +1,4 @@
-//! From what is written to what happens to which link when.
+//! Conversion of a faults specification to changes of links over time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +13,14 @@ use crate::rng::Stream;
 use crate::topology::OneOrList;
 use crate::units::{Bandwidth, Time};
 
-/// What was drawn and named.
+/// Faults drawn and named by a specification.
 pub(super) struct Drawn {
     pub timetable: Timetable,
     /// Switches that fail at the start.
     pub switches: Vec<VertexId>,
 }
 
-/// Why something happens to a link.
+/// Cause of a change of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Cause {
     /// The link itself.
@@ -29,17 +29,17 @@ enum Cause {
     Switch(VertexId),
 }
 
-/// What happens to a link or a switch.
+/// Change of a link or a switch.
 #[derive(Clone, Copy, Debug)]
 enum What {
     Down,
     Up,
-    /// A part of what the link did.
+    /// A part of the original bandwidth.
     Part(f64),
     Rate(Bandwidth),
 }
 
-/// Something that happens, and where it was written; a draw is written nowhere.
+/// Change at a time, with the place of the specification that asks for it.
 #[derive(Clone, Copy, Debug)]
 struct Happening {
     at: Time,
@@ -48,7 +48,7 @@ struct Happening {
     is_drawn: bool,
 }
 
-/// What links and switches are called in messages, with what happens to them.
+/// Changes of links and switches, collected from a specification.
 struct Collected<'a> {
     fabric: &'a Fabric,
     links: BTreeMap<LinkId, Vec<Happening>>,
@@ -56,7 +56,7 @@ struct Collected<'a> {
     mistakes: Vec<Diagnostic>,
 }
 
-/// Everything that a specification says happens to the links of a fabric.
+/// Returns all changes that a specification makes to the links of a fabric.
 pub(super) fn drawn(spec: &FaultsSpec, fabric: &Fabric, seed: u64) -> Result<Drawn, Vec<Diagnostic>> {
     let mut all = Collected { fabric, links: BTreeMap::new(), switches: BTreeMap::new(), mistakes: Vec::new() };
     let mut names = Names::new(fabric);
@@ -83,7 +83,7 @@ pub(super) fn drawn(spec: &FaultsSpec, fabric: &Fabric, seed: u64) -> Result<Dra
 }
 
 impl Collected<'_> {
-    /// What links still carry.
+    /// Parses the remaining bandwidth of links.
     fn bandwidth(&mut self, text: &Located<String>) -> Option<What> {
         let nothing = "nothing goes over a link without bandwidth";
         let down = "write `state = \"down\"` of an event; links and switches fail where no bandwidth is said";
@@ -101,7 +101,7 @@ impl Collected<'_> {
         found.map_err(|mistake| self.mistakes.push(mistake)).ok()
     }
 
-    /// How many of so many are drawn; `None` for a name.
+    /// Returns the number of parts to draw, out of `of`; `None` if names are given.
     fn count(&mut self, which: &Located<OneOrList<String>>, of: usize) -> Option<usize> {
         let OneOrList::One(text) = &**which else { return None };
         let part = part(text)?.map_err(|message| {
@@ -129,7 +129,7 @@ impl Collected<'_> {
                 let diagnostic = Diagnostic::new("unknown-link", message).at_value(which);
                 self.mistakes.push(diagnostic.help("write `node-links = true` to draw from those of nodes, too"));
             }
-            // The first so many of one order: what fails of 1 % also fails of 5 %.
+            // The first `count` of a fixed order: parts that fail at 1 % also fail at 5 %.
             Stream::new(seed, "faults.links").shuffle(&mut cables);
             let drawn = Happening { at, what, written: which.span(), is_drawn: true };
             for link in cables.into_iter().take(count).flatten() {
@@ -221,7 +221,7 @@ impl Collected<'_> {
         }
     }
 
-    /// What is down and what is not, one after another: nothing fails twice, and only what is down comes back.
+    /// Checks that nothing fails twice and that only failed parts come back.
     fn check(&mut self, name: &str, happenings: &mut [Happening], told: &mut BTreeSet<(Option<usize>, &'static str)>) {
         happenings.arrange_by_key(|happening| happening.at);
         let mut down: Option<Happening> = None;
@@ -248,10 +248,10 @@ impl Collected<'_> {
         }
     }
 
-    /// The timetable of all links.
+    /// Builds the timetable of all links.
     fn finish(mut self) -> Result<Drawn, Vec<Diagnostic>> {
         let (mut links, mut switches) = (std::mem::take(&mut self.links), std::mem::take(&mut self.switches));
-        // A cable is two links: what is wrong with both is said once.
+        // A cable is two links: a mistake of both is reported once.
         let mut told = BTreeSet::new();
         for (&link, happenings) in &mut links {
             self.check(&self.fabric.link_name(link), happenings, &mut told);
@@ -303,7 +303,7 @@ impl Collected<'_> {
     }
 }
 
-/// The names of a list, or the one name.
+/// Returns the names of a list, or the only name.
 fn listed(which: &Located<OneOrList<String>>) -> Vec<Located<String>> {
     match (&**which, which.span()) {
         (OneOrList::List(names), _) => names.clone(),
@@ -312,7 +312,7 @@ fn listed(which: &Located<OneOrList<String>>) -> Vec<Located<String>> {
     }
 }
 
-/// Whether this says that nothing is drawn.
+/// Returns true if nothing is to be drawn.
 fn is_nothing(which: &Located<OneOrList<String>>) -> bool {
     matches!(&**which, OneOrList::One(text) if part(text) == Some(Ok(0.0)))
 }

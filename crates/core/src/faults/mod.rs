@@ -6,9 +6,9 @@
 //! a file's ──┘                           routes for every set of links that is down    nothing happens later)
 //! profiles
 //! ```
-//! [`Faults`] is built from what a scenario says ([`FaultsSpec`]) and from what the fabric's own file brings along
-//! ([`Fabric::timetable`]). What fails at the start is taken out of the fabric before anything else is built on it;
-//! what happens later the engine looks up while it runs.
+//! [`Faults`] is built from the scenario ([`FaultsSpec`]) and from profiles of the fabric's own file
+//! ([`Fabric::timetable`]). Links that fail at the start are removed from the fabric before anything else is
+//! built on it; later changes are looked up by the engine while it runs.
 
 mod cut_off;
 mod draw;
@@ -31,12 +31,12 @@ pub use cut_off::CutOff;
 pub use part::part;
 pub use spec::{EventSpec, FaultsSpec, OnFailure, StateSpec};
 
-/// Changes of a timetable gone through for the sets of links that are down, and such sets at most: each has routes of
-/// its own.
+/// Largest number of changes of a timetable that are searched for sets of links that are down, and of such
+/// sets: each set has routes of its own.
 const MOST_CHANGES: u64 = 100_000;
 const MOST_SETS: usize = 1024;
 
-/// What fails, when, and the routes over what is left.
+/// Faults over time, and the routes over the remaining links.
 pub struct Faults {
     whole: Arc<Fabric>,
     at_start: Arc<Fabric>,
@@ -48,7 +48,7 @@ pub struct Faults {
     delay: Time,
     on_failure: OnFailure,
     cut_off: CutOff,
-    /// By the links that are down.
+    /// Routes for each set of links that is down.
     routers: BTreeMap<Vec<LinkId>, Arc<dyn Router>>,
 }
 
@@ -62,13 +62,14 @@ impl fmt::Debug for Faults {
 }
 
 impl Faults {
-    /// What `spec` and the fabric's own file say happens to the links of a whole fabric, with a rule and the routes
-    /// that it has while the fabric is whole.
-    /// `seed` is what is drawn by where the specification has no seed of its own.
+    /// Builds the faults given by `spec` and the fabric's own file.
+    ///
+    /// `own` has the routes of the rule on the intact fabric. `seed` is used for draws if the specification
+    /// has no seed of its own.
     ///
     /// # Errors
-    /// Names that nothing has, parts above 100 %, what fails twice or comes back without having failed; a fabric of
-    /// which nothing is left; and where the rule finds no routes on what is left.
+    /// Fails for unknown names, parts above 100 %, and links that fail twice or come back without having
+    /// failed. Also fails if no link remains, or if the rule finds no routes on the remaining links.
     pub fn build(
         spec: &FaultsSpec,
         whole: &Arc<Fabric>,
@@ -132,79 +133,79 @@ impl Faults {
         })
     }
 
-    /// The fabric as it was built.
+    /// Returns the intact fabric.
     pub fn whole(&self) -> &Arc<Fabric> {
         &self.whole
     }
 
-    /// The fabric as it is when a run begins.
+    /// Returns the fabric at the start of a run.
     pub fn at_start(&self) -> &Arc<Fabric> {
         &self.at_start
     }
 
-    /// The fabric with everything that it ever has, all at once: no run is faster than on it.
+    /// Returns the fabric with the largest capacity that each link ever has: no run is faster than on it.
     pub fn most(&self) -> &Arc<Fabric> {
         if self.timetable.is_empty() { &self.at_start } else { &self.most }
     }
 
-    /// The routes when a run begins.
+    /// Returns the routes at the start of a run.
     pub fn router(&self) -> &Arc<dyn Router> {
         &self.routers[&self.failed]
     }
 
-    /// The routes while these links are down, in order; `None` where a timetable comes to that too late to have been
-    /// foreseen.
+    /// Returns the routes while these links are down, in order. Returns `None` for a set of links that occurs
+    /// too late in a timetable to have been prepared.
     pub fn router_around(&self, down: &[LinkId]) -> Option<&Arc<dyn Router>> {
         self.routers.get(down)
     }
 
-    /// What happens, where anything happens later than at the start.
+    /// Returns the changes over time, if there are any after the start.
     pub fn timetable(&self) -> &Timetable {
         &self.timetable
     }
 
-    /// Whether anything happens later than at the start.
+    /// Returns true if there are changes after the start.
     pub fn has_events(&self) -> bool {
         !self.timetable.is_empty()
     }
 
-    /// Whether a run has to look for what happens: later events, or messages that have no way.
+    /// Returns true if a run has to handle faults: later events, or messages without a path.
     pub fn concern_runs(&self) -> bool {
         self.has_events() || self.cut_off.may_be()
     }
 
-    /// Links that have failed at the start.
+    /// Returns the links that have failed at the start.
     pub fn failed(&self) -> &[LinkId] {
         &self.failed
     }
 
-    /// Switches that have failed at the start.
+    /// Returns the switches that have failed at the start.
     pub fn switches(&self) -> &[VertexId] {
         &self.switches
     }
 
-    /// Links that carry less, or more, than they did, at the start.
+    /// Returns the links with another bandwidth than originally at the start.
     pub fn degraded(&self) -> &[LinkId] {
         &self.degraded
     }
 
-    /// How long after a change routes are new.
+    /// Returns the delay from a change to new routes.
     pub fn delay(&self) -> Time {
         self.delay
     }
 
-    /// What becomes of a message on a link that fails.
+    /// Returns the treatment of a message on a link that fails.
     pub fn on_failure(&self) -> OnFailure {
         self.on_failure
     }
 
-    /// The pairs of nodes between which no way is left at the start.
+    /// Returns the pairs of nodes without a path at the start.
     pub fn cut_off(&self) -> &CutOff {
         &self.cut_off
     }
 }
 
-/// Every set of links that is down at some time.
+/// Returns every set of links that is down at some time.
 fn later_sets(timetable: &Timetable) -> Result<BTreeSet<Vec<LinkId>>, Vec<Diagnostic>> {
     let (mut agenda, mut states) = (timetable.agenda(), LinkStates::new(timetable));
     let mut sets = BTreeSet::new();

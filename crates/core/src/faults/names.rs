@@ -1,4 +1,4 @@
-//! Links and switches by the names that the program prints.
+//! Lookup of links and switches by the names that the program prints.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use crate::diagnostic::{Diagnostic, Located, closest};
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, VertexId};
 
-/// Names looked through for the one that was meant, at most.
+/// Largest number of names compared for a suggestion.
 const MOST_COMPARED: usize = 100_000;
 
-/// The parts of a fabric by name; written out when they are first asked for.
+/// Parts of a fabric by name; the names are generated when they are first needed.
 pub(super) struct Names<'a> {
     fabric: &'a Fabric,
     links: BTreeMap<String, Vec<LinkId>>,
@@ -29,11 +29,11 @@ impl<'a> Names<'a> {
         self.vertices.get(name).copied()
     }
 
-    /// The links of this name: all that have it, or of `a <-> b` all between the two, both ways; of parallel ones with
-    /// `#2` behind the name the second.
+    /// Returns the links of a name: all links with this name, or for `a <-> b` all between the two, both
+    /// ways. `#2` after the name selects the second of parallel links.
     ///
     /// # Errors
-    /// A name that nothing has, with the nearest.
+    /// Fails for an unknown name, with the nearest one.
     pub fn link(&mut self, name: &Located<String>) -> Result<Vec<LinkId>, Diagnostic> {
         if self.links.is_empty() {
             for id in self.fabric.links().ids() {
@@ -62,7 +62,7 @@ impl<'a> Names<'a> {
         Err(diagnostic.at_value(name).label("unknown").help(help))
     }
 
-    /// The links of a name, or of parallel ones that with this number from 1.
+    /// Returns the links of a name; `number`, from 1, selects one of parallel links.
     fn found(&mut self, name: &str, number: Option<usize>) -> Option<Vec<LinkId>> {
         let chosen = |ids: Vec<LinkId>| match number {
             Some(number) => ids.get(number.checked_sub(1)?).map(|&id| vec![id]),
@@ -84,10 +84,10 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The switch of this name.
+    /// Returns the switch of this name.
     ///
     /// # Errors
-    /// A name that no switch has, with the nearest.
+    /// Fails for an unknown name, with the nearest one.
     pub fn switch(&mut self, name: &Located<String>) -> Result<VertexId, Diagnostic> {
         let nodes = self.fabric.nodes() as usize;
         if let Some(vertex) = self.vertex(name)

@@ -1,9 +1,9 @@
-//! Parts of what there is: `1 %`.
+//! Parts of a whole: `1 %`.
 
-/// A part written as `1 %`, or 0: the part; what is wrong with it. `None` for a text that is none.
+/// Parses a part written as `1 %`, or 0. Returns `None` for a text of another form.
 ///
 /// # Errors
-/// Inside: a part below 0 % or above 100 %, and what is no number.
+/// The inner error describes a part below 0 % or above 100 %, or a text that is not a number.
 pub fn part(text: &str) -> Option<Result<f64, String>> {
     let text = text.trim();
     if text == "0" {

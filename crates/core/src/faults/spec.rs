@@ -1,44 +1,45 @@
-//! `[faults]`: what fails, when, and what becomes of messages.
+//! `[faults]`: links and switches that fail, the times, and the treatment of messages.
 
 use super::part::part;
 use crate::diagnostic::Located;
 use crate::topology::OneOrList;
 use crate::units::Time;
 
-/// `[faults]`: links and switches that fail, from the start or at a time. A link that is named by what the program
-/// prints (`switch 0 -> switch 1`) is that direction; `switch 0 <-> switch 1` is a cable, both directions. A switch
-/// that fails takes all its links along.
+/// `[faults]`: links and switches that fail, from the start or at a time. A link named as the program prints
+/// it (`switch 0 -> switch 1`) is that direction; `switch 0 <-> switch 1` is a cable, both directions. A
+/// switch that fails takes all its links down.
 #[spec(partial, Default)]
 pub struct FaultsSpec {
-    /// Cables that fail: a part of all cables between switches, drawn at random; or names.
+    /// Cables that fail: a part of all cables between switches, drawn at random, or names.
     pub links: Option<Located<OneOrList<String>>>,
-    /// Switches that fail: a part of all, drawn at random; or names.
+    /// Switches that fail: a part of all switches, drawn at random, or names.
     pub switches: Option<Located<OneOrList<String>>>,
-    /// Whether cables are also drawn from those between nodes and switches (default false).
+    /// Also draw from the cables between nodes and switches (default false).
     pub node_links: Option<Located<bool>>,
     /// Seed of the draws (default: the scenario's).
     pub seed: Option<u64>,
-    /// What these links and switches still carry, a part of what they did (`50 %`) or a bandwidth (default: nothing).
+    /// Remaining bandwidth of these links and switches: a part of the original (`50 %`) or a bandwidth
+    /// (default: none).
     pub bandwidth: Option<Located<String>>,
-    /// When they fail (default 0 s: from the start).
+    /// Time of the failure (default 0 s: from the start).
     pub at: Option<Located<Time>>,
-    /// How long after a link fails or comes back routes are new (default 0 s).
+    /// Delay from the failure or recovery of a link to new routes (default 0 s).
     pub rerouting_delay: Option<Located<Time>>,
-    /// What becomes of a message on a link that fails (default `resend`).
+    /// Treatment of a message on a link that fails (default `resend`).
     #[serde(skip_serializing_if = "OnFailure::is_resend")]
     pub on_failure: OnFailure,
-    /// What happens to one link or switch at a time.
+    /// Events of single links or switches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub event: Vec<Located<EventSpec>>,
 }
 
-/// What becomes of a message on a link that fails.
+/// Treatment of a message on a link that fails.
 #[spec(Copy, Eq, Default)]
 pub enum OnFailure {
-    /// It is sent again from its first byte, when routes are new.
+    /// The message is sent again from its first byte, when routes are new.
     #[default]
     Resend,
-    /// It never arrives, and who waits for it waits for ever.
+    /// The message never arrives, and its receiver waits for ever.
     Lost,
 }
 
@@ -48,22 +49,22 @@ impl OnFailure {
     }
 }
 
-/// `[[faults.event]]`: what happens to one link or switch at a time.
+/// `[[faults.event]]`: a change of one link or switch at a time.
 #[spec(partial, Default)]
 pub struct EventSpec {
-    /// When (default 0 s: from the start).
+    /// Time of the event (default 0 s: from the start).
     pub at: Option<Located<Time>>,
     /// The link, or the cable.
     pub link: Option<Located<String>>,
     /// The switch, instead.
     pub switch: Option<Located<String>>,
-    /// Whether it fails or comes back.
+    /// New state: `down` if it fails, `up` if it comes back.
     pub state: Option<StateSpec>,
-    /// What it carries from now on, instead: a part of what it did (`50 %`) or a bandwidth.
+    /// New bandwidth, instead of a state: a part of the original (`50 %`) or a bandwidth.
     pub bandwidth: Option<Located<String>>,
 }
 
-/// Whether a link fails or comes back.
+/// New state of a link.
 #[spec(Copy, Eq)]
 pub enum StateSpec {
     /// It fails.
@@ -73,7 +74,7 @@ pub enum StateSpec {
 }
 
 impl FaultsSpec {
-    /// Whether it says that nothing fails.
+    /// Returns true if nothing fails by this specification.
     pub fn is_nothing(&self) -> bool {
         let names_none = |which: &Option<Located<OneOrList<String>>>| {
             which.as_ref().is_none_or(|which| matches!(&**which, OneOrList::One(text) if part(text) == Some(Ok(0.0))))
@@ -81,13 +82,13 @@ impl FaultsSpec {
         names_none(&self.links) && names_none(&self.switches) && self.event.is_empty()
     }
 
-    /// Whether anything is written at all, which may be wrong.
+    /// Returns true if the specification is not empty; it may be wrong.
     pub fn says_anything(&self) -> bool {
         let Self { node_links, bandwidth, at, .. } = self;
         node_links.is_some() || bandwidth.is_some() || at.is_some()
     }
 
-    /// Whether another seed draws other links or switches.
+    /// Returns true if another seed draws other links or switches.
     pub fn depends_on_seed(&self) -> bool {
         let is_drawn = |which: &Option<Located<OneOrList<String>>>| {
             which.as_ref().is_some_and(

@@ -72,7 +72,7 @@ fn a_switch_takes_its_links_along_and_cuts_its_nodes_off() {
     let name = fabric.vertex_name(VertexId(16));
     let faults = build(&FaultsSpec { switches: one(&name), ..Default::default() }, &fabric, 1).unwrap();
     assert_eq!((faults.switches(), faults.failed().len()), (&[VertexId(16)][..], 16));
-    // Its 4 nodes and the 12 others, both ways, and the 4 among each other.
+    // Its 4 nodes with the 12 other nodes, both ways, and the 4 with each other.
     assert_eq!(faults.cut_off().pairs, Some(2 * 4 * 12 + 4 * 3));
     assert!(faults.concern_runs() && !faults.has_events());
 }

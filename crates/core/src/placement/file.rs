@@ -5,12 +5,12 @@ use crate::fabric::Fabric;
 use crate::ids::NodeId;
 use crate::reading::csv::{self, Column};
 
-/// `[placement.file]`: a CSV file `rank,node` that names each rank once; of several jobs one file `job,rank,node` may
-/// place all.
+/// `[placement.file]`: a CSV file `rank,node` that names each rank once. For several jobs one file
+/// `job,rank,node` may place all of them.
 #[spec]
 #[cfg_attr(feature = "schema", schemars(rename = "PlacementFile"))]
 pub struct FileSpec {
-    /// The file, relative to the one that names it.
+    /// Path of the file, relative to the one that names it.
     pub path: Located<String>,
 }
 
@@ -21,7 +21,8 @@ const NODE: usize = 1;
 const JOB: usize = 2;
 
 impl FileSpec {
-    /// The node of each rank; of several jobs of those of one, whose position among all names is given.
+    /// Returns the node of each rank. For several jobs, `job` is the position of one among all names, and its
+    /// ranks are returned.
     pub(super) fn nodes(
         &self,
         ranks: usize,
@@ -31,7 +32,7 @@ impl FileSpec {
     ) -> Result<Vec<NodeId>, Vec<Diagnostic>> {
         let input = sources.open(&self.path).map_err(|diagnostic| vec![diagnostic])?;
         let file = input.name().to_owned();
-        // By rank its node and by node its rank, each with the line that says so (0: none yet).
+        // Node of each rank and rank of each node, each with its line (0: none yet).
         let mut node_of = vec![(NodeId(0), 0); ranks];
         let mut rank_on = vec![0; fabric.nodes() as usize];
         csv::read(input, &COLUMNS, |row| {
@@ -69,7 +70,7 @@ impl FileSpec {
     }
 }
 
-/// Whether a line is about this job; without a column of jobs each is.
+/// Returns true if a line belongs to this job; without a column of jobs each line does.
 fn is_meant(row: &mut csv::Row<'_>, job: Option<(usize, &[&str])>) -> bool {
     if !row.has(JOB) {
         return true;

@@ -1,4 +1,5 @@
-//! Several jobs on one fabric: those that name their nodes have them, then each other is placed on nodes that are left.
+//! Placement of several jobs on one fabric: jobs that name their nodes come first, then each other job gets
+//! free nodes.
 
 use std::sync::Arc;
 
@@ -7,37 +8,37 @@ use crate::diagnostic::{At, Diagnostic, Sources, Span};
 use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId};
 
-/// The places of several jobs, in the order in which they choose: those that name their nodes, then the others.
+/// Placement of several jobs. Jobs that name their nodes choose first, then the other jobs in order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Joint {
     /// The jobs.
     pub parts: Vec<JointPart>,
 }
 
-/// What is placed of one job.
+/// Ranks and placement of one job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JointPart {
-    /// Its name.
+    /// Name of the job.
     pub name: String,
-    /// How many ranks it has.
+    /// Number of ranks.
     pub ranks: u32,
-    /// By which rule.
+    /// Placement rule.
     pub placement: PlacementSpec,
-    /// Where that is said.
+    /// Place of the rule in the scenario.
     pub at: Option<Span>,
 }
 
 impl Joint {
-    /// Whether another seed can give other places.
+    /// Returns true if another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         self.parts.iter().any(|part| part.placement.depends_on_seed())
     }
 
-    /// The nodes on which a job is in order: those that it names, whole leaf switches or groups that it has, or the
-    /// first that are left when it chooses. What a pattern knows of the fabric is of these.
+    /// Returns the nodes of a job in order: those that it names, its whole leaf switches or groups, or the
+    /// first free nodes when it chooses. A pattern sees the fabric as made of these nodes.
     ///
     /// # Errors
-    /// As of [`build`](Self::build).
+    /// As [`build`](Self::build).
     pub fn in_order(
         &self,
         job: usize,
@@ -55,10 +56,11 @@ impl Joint {
         Ok(placement.iter().skip(before).take(self.parts[job].ranks as usize).copied().collect())
     }
 
-    /// The nodes of all ranks, job by job.
+    /// Returns the nodes of all ranks, job by job.
     ///
     /// # Errors
-    /// More ranks than nodes are left, and a node that a file or a list names and another job has.
+    /// Fails if a job has more ranks than nodes are left, or if a file or a list names a node that another
+    /// job has.
     pub fn build(&self, fabric: &Arc<Fabric>, seed: u64, sources: &mut Sources) -> Result<Placement, Vec<Diagnostic>> {
         let mut job_on: Vec<Option<usize>> = vec![None; fabric.nodes() as usize];
         let mut places: Vec<Placement> = vec![Placement::new(); self.parts.len()];
@@ -85,7 +87,7 @@ impl Joint {
                 let help = "take a larger fabric or fewer ranks; each rank needs a node of its own";
                 return Err(vec![placed(Diagnostic::new("too-many-ranks", message).help(help))]);
             }
-            // The first job of several is where it would be alone.
+            // The first of several jobs is placed as it would be alone.
             let stream = if index == 0 { "placement".to_owned() } else { format!("placement of job {index}") };
             let is_free = |node: NodeId| job_on[node.index()].is_none();
             let place =

@@ -8,10 +8,9 @@ use crate::fabric::{FabricBuilder, Irregular, LinkRole};
 use crate::ids::VertexId;
 use crate::units::{Bandwidth, Time};
 
-/// Nodes behind the switches of this list; `None` for a node on a network link.
 impl PlacementSpec {
-    /// What the command line calls a placement: one of the names, `by-leaf:random` with the value of its one choice,
-    /// a list of nodes, else a file.
+    /// Parses a placement as the command line does: one of the names, `by-leaf:random` with the value of its
+    /// one choice, a list of nodes, else a file.
     pub(crate) fn parse(name_or_path: &str) -> Self {
         match name_or_path {
             "regular" => Self::Regular(RegularSpec {}),
@@ -29,6 +28,7 @@ impl PlacementSpec {
     }
 }
 
+/// Builds nodes attached to the switches of this list; `None` is a node on a network link.
 fn fabric(switch_of: &[Option<u32>]) -> Arc<Fabric> {
     let nodes = switch_of.len() as u32;
     let mut builder = FabricBuilder::new("test", nodes, 8);
@@ -43,7 +43,7 @@ fn fabric(switch_of: &[Option<u32>]) -> Arc<Fabric> {
     Arc::new(builder.finish(Irregular))
 }
 
-/// Two nodes on switch 0, one on network links, three on switch 1, interleaved.
+/// Builds two nodes on switch 0, one on network links, three on switch 1, interleaved.
 fn mixed() -> Arc<Fabric> {
     fabric(&[Some(1), Some(0), Some(1), None, Some(0), Some(1)])
 }
@@ -94,7 +94,7 @@ fn random_placement_of_few_ranks_begins_like_that_of_many() {
     assert_eq!(nodes(&same, 100, &fabric).unwrap(), all);
 }
 
-/// The result for a file with this content; the file's name is cut from messages.
+/// Returns the placement of a file with this content; removes the file's name from messages.
 fn from_file(content: &[u8], ranks: u32) -> Result<Vec<u32>, String> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(content).unwrap();

@@ -1,56 +1,57 @@
-//! Leaf switches and groups, of which a placement fills one after another or takes turns.
+//! Leaf switches and groups, which a placement fills one after another or in turns.
 
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, NodeId, VertexId};
 
-/// What nodes hang together by.
+/// Unit of nodes for placements.
 #[spec(Copy, Eq, Default)]
 pub enum Unit {
     /// The leaf switch.
     #[default]
     Leaf,
-    /// The group: of a dragonfly and the like, what hangs together below the top switches of a tree, a scalable unit.
+    /// The group, as of a dragonfly; on a tree the subtree below the top switches, on rails the scalable
+    /// unit.
     Group,
 }
 
-/// Which of them come first.
+/// Order of leaf switches or groups.
 #[spec(Copy, Eq, Default)]
 pub enum UnitOrder {
-    /// That with the lowest node.
+    /// By the lowest node.
     #[default]
     Ascending,
-    /// A random one.
+    /// At random.
     Random,
 }
 
-/// `[placement.round-robin]`: rank r on leaf switch, or group, r mod their number; a full one is passed over.
+/// `[placement.round-robin]`: rank r on leaf switch, or group, r mod their number; full ones are skipped.
 #[spec(partial, Default)]
 pub struct RoundRobinSpec {
-    /// Among what ranks are spread: "leaf" (default), "group".
+    /// Unit over which ranks are spread: "leaf" (default), "group".
     pub over: Unit,
 }
 
-/// `[placement.by-leaf]`: whole leaf switches, filled one after another; only those of which all nodes are free.
+/// `[placement.by-leaf]`: whole leaf switches, filled one after another; only those whose nodes are all free.
 #[spec(partial, Default)]
 pub struct ByLeafSpec {
-    /// Which come first: "ascending" (default), "random".
+    /// Order of the leaf switches: "ascending" (default), "random".
     pub order: UnitOrder,
-    /// The seed of a random order (default: that of the scenario).
+    /// Seed of a random order (default: the scenario's).
     pub seed: Option<Located<u64>>,
 }
 
-/// `[placement.by-group]`: the same of groups.
+/// `[placement.by-group]`: whole groups, filled one after another; only those whose nodes are all free.
 #[spec(partial, Default)]
 pub struct ByGroupSpec {
-    /// Which come first: "ascending" (default), "random".
+    /// Order of the groups: "ascending" (default), "random".
     pub order: UnitOrder,
-    /// The seed of a random order (default: that of the scenario).
+    /// Seed of a random order (default: the scenario's).
     pub seed: Option<Located<u64>>,
 }
 
 impl Unit {
-    /// What they are called.
+    /// Returns the name of the units in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Leaf => "leaf switches",
@@ -58,10 +59,10 @@ impl Unit {
         }
     }
 
-    /// The nodes of each, ascending.
+    /// Returns the nodes of each unit, ascending.
     ///
     /// # Errors
-    /// A fabric without groups, where they are asked for.
+    /// Fails for groups on a fabric without groups.
     pub(super) fn all(self, fabric: &Fabric) -> Result<Vec<Vec<NodeId>>, Vec<Diagnostic>> {
         match self {
             Self::Leaf => Ok(leaves(fabric)),
@@ -74,10 +75,10 @@ impl Unit {
     }
 }
 
-/// The nodes of each leaf switch, ascending; leaves in the order of their lowest node.
+/// Returns the nodes of each leaf switch, ascending; leaves in the order of their lowest node.
 ///
-/// A node's leaf is where its injection link ends, the one with the lowest id if it has several; a node without one
-/// (it sits on the network links) is a leaf of its own.
+/// A node's leaf is at the end of its injection link, the one with the lowest id if it has several. A node
+/// without one (it sits on the network links) is a leaf of its own.
 pub(super) fn leaves(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut switch_of: Vec<Option<VertexId>> = vec![None; fabric.nodes() as usize];
     for link in fabric.links().iter() {
@@ -91,14 +92,14 @@ pub(super) fn leaves(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     gathered(fabric, leaf, fabric.nodes() + fabric.switches())
 }
 
-/// The nodes of each group, ascending; groups in the order of their lowest node.
+/// Returns the nodes of each group, ascending; groups in the order of their lowest node.
 fn groups(fabric: &Fabric) -> Option<Vec<Vec<NodeId>>> {
     let group_of = fabric.node_groups()?;
     let end = group_of.iter().max().map_or(0, |last| last + 1);
     Some(gathered(fabric, |node| group_of[node.index()], end))
 }
 
-/// Nodes of the same number, below `end`, together.
+/// Collects the nodes of the same `number`, which is below `end`.
 fn gathered(fabric: &Fabric, number: impl Fn(NodeId) -> u32, end: u32) -> Vec<Vec<NodeId>> {
     let mut unit_of: Vec<Option<usize>> = vec![None; end as usize];
     let mut units: Vec<Vec<NodeId>> = Vec::new();
@@ -112,7 +113,7 @@ fn gathered(fabric: &Fabric, number: impl Fn(NodeId) -> u32, end: u32) -> Vec<Ve
     units
 }
 
-/// The first node of each, then the second of each ...
+/// Returns the first node of each unit, then the second of each, and so on.
 pub(super) fn dealt(ranks: usize, units: &[Vec<NodeId>]) -> Vec<NodeId> {
     let largest = units.iter().map(Vec::len).max().unwrap_or(0);
     let rounds = (0..largest).flat_map(|round| units.iter().filter_map(move |unit| unit.get(round)));

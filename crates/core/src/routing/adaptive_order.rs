@@ -32,7 +32,7 @@ pub struct MinAdaptiveSpec {
 
 /// `[routing.doal]`: adaptive dimension order on a HyperX, with at most one detour a dimension.
 ///
-/// In each dimension, in order, the message goes straight to its coordinate if
+/// In each dimension, in order, the message goes straight to its coordinate if this holds:
 /// ```text
 /// Q_direct <= 2 Q_other + T
 /// ```
@@ -158,7 +158,7 @@ impl Adaptive {
             others.for_each(|other| lattice.steps(here, dim, other, &mut steps));
             let queue = f64::from(asked.queue(&direct));
             let busier = |other: &Step| queue > 2.0 * f64::from(asked.queue(other)) + threshold;
-            // The draw is made only where it matters.
+            // The number is drawn only if there is a choice.
             let aside = if steps.iter().any(busier) { asked.least(&steps) } else { None };
             here = take(aside.unwrap_or(direct), links);
             if aside.is_some()

@@ -62,7 +62,7 @@ impl Graph {
         for &target in targets {
             distances[target as usize] = 0;
         }
-        // By links, those to be looked at that cross no more groups than now, and those that cross one more.
+        // Queues by distance: places that need no more links between groups than now, and those that need one more.
         let (mut now, mut next) = (vec![targets.to_vec()], Vec::<Vec<u32>>::new());
         let mut crossed = 0;
         while !now.is_empty() {
@@ -70,7 +70,7 @@ impl Graph {
             while hops < now.len() {
                 for place in std::mem::take(&mut now[hops]) {
                     let distance = distances[place as usize];
-                    // A shorter way has been found since, or messages end here but do not pass.
+                    // A shorter path has been found since, or messages end here but do not pass.
                     if distance != crossed + hops as u32 || (!self.is_open(place) && distance > 0) {
                         continue;
                     }
@@ -91,7 +91,7 @@ impl Graph {
             crossed += BETWEEN_GROUPS;
             now = std::mem::take(&mut next);
         }
-        // Closed places at the beginning, which are all nodes where only nodes are closed, follow from their links.
+        // Distances of closed places at the beginning (all nodes, if only nodes are closed) follow from their links.
         distances.drain(..self.first_open as usize);
         Field::new(distances.into_boxed_slice(), self.width)
     }

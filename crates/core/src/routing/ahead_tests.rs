@@ -104,7 +104,7 @@ fn sets_of_links_lead_where_looking_at_each_link_does() {
         assert_eq!(with.width, Width::Narrow);
         without.width = Width::None;
         for (target, _) in targets(&with) {
-            // The second time sets are there.
+            // The second time sets are stored.
             for (from, pick) in (0..with.places()).flat_map(|from| [(from, 0), (from, 1), (from, 1)]) {
                 let walk = |graph: &Graph| {
                     let (mut links, mut choices) = (Vec::new(), Vec::new());

@@ -77,7 +77,7 @@ impl Router for Around {
         let Some(choice) = self.own.choice() else {
             return in_parts_of(self, demand, loads);
         };
-        // Whether a mean is known does not depend on the pair.
+        // All pairs have a mean path or none has.
         let (mut path, mut known) = (Path::default(), true);
         for src in (0..demand.sources()).map(NodeId) {
             demand.from(src, |dst, much| {

@@ -94,7 +94,7 @@ pub(super) fn balanced(
     for node in fabric.node_ids() {
         sources[table.graph.home(node).place as usize] += 1;
     }
-    // Nodes that follow each other on one switch share a search; searches for some switches go side by side.
+    // Consecutive nodes on one switch share a search; searches for several switches run in parallel.
     let runs: Vec<&[NodeId]> =
         nodes.chunk_by(|&a, &b| table.graph.home(a).place == table.graph.home(b).place).collect();
     for runs in runs.chunks(4 * threads::count()) {
@@ -102,7 +102,7 @@ pub(super) fn balanced(
         let found: Vec<LegalWays> = threads::map(runs.to_vec(), search);
         for (&run, ways) in runs.iter().zip(&found) {
             if balance == Balance::Destinations {
-                // Each place chooses by its own links alone: all destinations of a run at one place, then the next.
+                // Each place chooses by its own links alone: it takes all destinations of a run before the next place.
                 rows.clear();
                 rows.resize(run.len() * places, NO_PORT);
                 for (place, candidates) in ways.iter() {
@@ -128,7 +128,7 @@ pub(super) fn balanced(
                         chosen[place as usize] = way;
                     }
                 }
-                // What comes by is known where all places further away have chosen.
+                // The traffic through a place is known once all places further away have chosen.
                 for (place, candidates) in ways.furthest_first() {
                     let way = match balance {
                         Balance::Ways => chosen[place as usize],

@@ -19,8 +19,8 @@ impl Forwarding {
         if from.up != NONE {
             visit(LinkId(from.up));
         }
-        // The end of the way is looked up together with its beginning: a row is as long as there are places, and
-        // neither is in a cache where pairs follow no order.
+        // The end of the path is looked up together with its beginning: a row has an entry for each place, and neither
+        // is in a cache if the pairs are in random order.
         std::hint::black_box(self.port(dst, to.place));
         let mut at = from.place;
         let mut left = self.graph.places();
@@ -44,7 +44,7 @@ impl Forwarding {
     /// afterwards.
     fn gather(&self, dst: NodeId, amounts: &mut [f64], room: &mut Room, loads: &mut [f64]) {
         let end = self.graph.home(dst).place;
-        // What leads to a place comes before the place: by how many places are still to come.
+        // Places are sorted by the number of links to the end, so that a place comes after all that lead to it.
         room.waiting.clear();
         room.waiting.resize(amounts.len(), 0);
         for place in 0..self.graph.places() {

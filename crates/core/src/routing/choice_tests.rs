@@ -196,7 +196,7 @@ fn a_busy_first_link_sends_messages_on_a_detour() {
         router.route(NodeId(0), NodeId(dst), &mut route);
         route
     };
-    // An own link, a local one, a cable, a local one, an own link.
+    // A host link, a local link, a cable, a local link, a host link.
     let dst = (8..72).find(|&dst| route(dst).len() == 5).unwrap();
     let minimal = route(dst);
     let with = |text: &str, link: LinkId, flows: u32| {
@@ -214,10 +214,10 @@ fn a_busy_first_link_sends_messages_on_a_detour() {
             "{text}: only global knowledge sees the last link"
         );
     }
-    // What the second switch sees: the cable itself.
+    // The second switch sees the cable itself.
     assert!(with("ugal-l = { candidates = 8 }", cable, 9));
     assert!(!with("progressive = { candidates = 8 }", cable, 9));
-    // Three messages on a way of three links weigh 9; the threshold bears them.
+    // Three messages on a path of three links weigh 9, which the threshold allows.
     assert!(!with("ugal-l = { candidates = 8, threshold = 8 }", first, 3));
     assert!(with("ugal-l = { candidates = 8, threshold = 9 }", first, 3));
     assert!(!with("ugal-l = { candidates = 8, factor = 2, threshold = 2 }", first, 3));
@@ -288,7 +288,7 @@ fn a_message_that_is_asked_again_crosses_no_link_twice() {
         let mut random = Stream::new(3, "loads");
         let mut asked_again = 0;
         for index in 0..3000 {
-            // Much is under way everywhere, so that detours are taken, at the second switch too.
+            // Traffic is dense everywhere, so that detours are taken, also at the second switch.
             let under_way: UnderWay = fabric.links().ids().map(|_| random.below(4) as u32).collect();
             let [src, dst] = [(); 2].map(|()| random.below(fabric.nodes().into()) as u32);
             if src != dst {

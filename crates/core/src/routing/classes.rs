@@ -52,7 +52,7 @@ impl<'a> Steps<'a> {
         let stride = stride(nodes);
         let mut route = Vec::new();
         for src in (0..nodes as u32).step_by(stride) {
-            // Other rests than those of the sources, so that no place is left out because of its number.
+            // Destinations are shifted against the sources, so that no place is always left out.
             for dst in (0..nodes as u32).step_by(stride) {
                 let dst = (dst + src / stride as u32) % nodes as u32;
                 route.clear();
@@ -61,7 +61,7 @@ impl<'a> Steps<'a> {
                 }
                 let mut classes = 1;
                 for (pair, more) in route.windows(2).zip((0..route.len().saturating_sub(1)).rev()) {
-                    // The last link leads to the node, whatever it is marked as.
+                    // The last link leads to the node, even if its role is another.
                     let before = self.all;
                     classes = self.step(pair[0], classes, pair[1]);
                     if more == 0 {

@@ -151,7 +151,7 @@ impl TreeRoutes {
         decider: impl Fn(NodeId, NodeId) -> NodeId,
         mut add: impl FnMut(LinkId),
     ) {
-        // Of a tree of known height all is at places that are known, and there are no loops.
+        // With a known height all offsets are constants and there are no loops.
         match self.levels.len() {
             2 => self.count_known::<2>(ends, decider, add),
             3 => self.count_known::<3>(ends, decider, add),

@@ -148,8 +148,8 @@ impl Router for ModK {
         if down != (self.by == End::Destination) {
             return None;
         }
-        // The nodes it serves: those below its lower end (`start .. start + block`) whose number modulo the number of
-        // ways over this level (`period`) is the number of this way (`way`).
+        // The link serves the nodes below its lower end (`start .. start + block`) whose number modulo the number of
+        // paths over this level (`period`) is the number of this path (`way`).
         let (child, port) = (cable / level.ports, cable % level.ports);
         let (block, period) = (level.block, level.ways());
         let (start, way) = (child / level.copies * block, child % level.copies + level.copies * port);

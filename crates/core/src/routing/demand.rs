@@ -94,7 +94,7 @@ impl Demand {
                 }
                 let members = &blocks.members[to as usize];
                 let at = ((unit * receivers as f64) as usize).min(receivers - 1);
-                // Members ascend: those from the node itself on move up by one.
+                // Members are ascending: those from the node itself on are shifted by one.
                 let own = if to == class { members.partition_point(|&node| node < src.0) } else { members.len() };
                 Some(NodeId(members[at + usize::from(at >= own)]))
             }
@@ -106,7 +106,7 @@ impl Demand {
                     left -= much;
                     left < 0.0
                 };
-                // (What rounding leaves over is the last one's.)
+                // (The last one takes the rounding error.)
                 own().find(reached).or_else(|| own().last()).map(|pair| pair.1)
             }
         }
@@ -161,7 +161,7 @@ impl Demand {
     pub(super) fn moved(&self, nodes: u32, to: impl Fn(NodeId) -> NodeId) -> Self {
         match self {
             Self::Blocks(blocks) => {
-                // All others are in a class of their own and send nothing.
+                // All other nodes are in a class of their own and send nothing.
                 let idle = blocks.to.len() as u32;
                 let (mut class, mut sends) = (vec![idle; nodes as usize], vec![0.0; nodes as usize]);
                 for (node, (&of, &much)) in (0..).zip(blocks.class.iter().zip(&blocks.sends)) {

@@ -139,7 +139,7 @@ impl Detours {
     /// halves are added up by their ends first, so that each is counted once for each pair of switches.
     pub fn count_loads(&self, graph: &Graph, columns: &Columns<'_>, loads: &mut IdVec<LinkId, f64>) {
         let (places, zones) = (graph.places() as usize, self.inside.len());
-        // By place and zone: what is sent there, for each of the intermediates that it may take \[B/s\].
+        // By place and zone: amount sent there through each possible intermediate [B/s].
         let mut sent = vec![0.0; places * zones];
         let mut column = vec![0.0; places];
         for to in 0..graph.places() {
@@ -153,7 +153,7 @@ impl Detours {
                 }
             }
         }
-        // The sum over zones is what each intermediate gets that is in none of them.
+        // The sum over zones is the amount for each intermediate that is in none of them.
         let sums: Vec<f64> = (0..places).map(|from| sent[from * zones..][..zones].iter().sum()).collect();
         in_parts(self.all.len() as u32, loads, |number, part| {
             part.make_room(graph);

@@ -69,7 +69,7 @@ impl Field {
     /// empty.
     #[inline]
     pub fn set(&self, place: usize) -> u64 {
-        // Whoever asks first writes the same as whoever else does.
+        // All threads that store a set write the same value.
         match &self.sets {
             Sets::None => 0,
             Sets::Narrow(sets) => sets[place].load(Relaxed).into(),

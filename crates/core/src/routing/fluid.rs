@@ -61,8 +61,7 @@ impl OnGraph for Fluid {
         count_ends(&self.graph, demand, &mut detours);
         count_spread(&self.graph, &columns, &mut minimal);
         self.detours.count_loads(&self.graph, &columns, &mut detours);
-        // Of each link: its use where everything goes a detour, and what it is more where everything goes shortest
-        // ways.
+        // By link: its load if all traffic takes detours, and the difference if all traffic takes shortest paths.
         let line = |link: LinkId| {
             let capacity = self.graph.fabric.link(link).capacity.bytes_per_second();
             (detours[link] / capacity, (minimal[link] - detours[link]) / capacity)

@@ -116,7 +116,7 @@ impl Graph {
             let mut edges = graph.edges_directed(NodeIndex::new(node), direction);
             edges.next().filter(|_| edges.next().is_none())
         };
-        // The one switch that a node hangs on, and the links to it and back.
+        // The only switch that a node is attached to, and the links to it and back.
         let hangs_on = |node: usize| {
             let (up, down) = (only(node, Outgoing)?, only(node, Incoming)?);
             let switch = up.target().index();
@@ -177,7 +177,7 @@ impl Graph {
         let mut ports = vec![0; fabric.links().len()];
         for starts in out_starts.windows(2) {
             for (port, way) in (0..).zip(&mut out[starts[0] as usize..starts[1] as usize]) {
-                // (There are tables only where no place has so many.)
+                // (Tables are built only if no place has that number of ports.)
                 way.port = u16::try_from(port).unwrap_or(u16::MAX);
                 ports[way.link as usize] = way.port;
             }

@@ -39,7 +39,7 @@ impl Dimensions {
     /// Returns the lattice.
     #[inline]
     pub fn lattice(&self) -> &dyn Lattice {
-        // Asked for when this was made.
+        // Checked at construction.
         self.family.lattice().unwrap_or_else(|| unreachable!("a family does not lose its lattice"))
     }
 

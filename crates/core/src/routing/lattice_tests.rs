@@ -98,7 +98,7 @@ fn ways_of_every_order_are_shortest_ways() {
                     let mut least = Vec::new();
                     shortest.route(NodeId(src), NodeId(dst), &mut least);
                     assert_eq!(path.links.len(), least.len(), "{text}: {src} to {dst} on {fabric}");
-                    // What is under way grows, so that ways change.
+                    // The number of messages under way grows, so that paths change.
                     path.links.iter().for_each(|&link| busy[link] += 1);
                     let mut one = Vec::new();
                     router.route(NodeId(src), NodeId(dst), &mut one);
@@ -204,7 +204,7 @@ fn a_hyperx_in_dimension_order_takes_the_routes_of_its_family() {
             assert_eq!(a, b);
         }
     }
-    // Of parallel cables each is drawn as often.
+    // Parallel cables are drawn equally often.
     let fabric = hyperx(&[2], 1, &[4]);
     let router = rule("dimension-order = {}", &fabric);
     let mut times = [0; 4];
@@ -234,7 +234,7 @@ proptest! {
     ) {
         let fabric = match kind {
             0 => hyperx(&shape, nodes, &vec![1 + nodes; shape.len()]),
-            // Odd rings have no ties, which dimension order breaks one way.
+            // Odd rings have no ties, which dimension order would break in one direction.
             1 => grid(&shape.iter().map(|size| size | 1).collect::<Vec<_>>(), true, true),
             2 => grid(&shape, false, false),
             _ => Arc::new(CrossbarGrid { dims: shape.clone(), host_link: true }.build("crossbars".to_owned(), unit)),
@@ -286,7 +286,7 @@ fn minimal_adaptive_takes_the_dimension_with_less_under_way_and_the_free_cable()
     let router = rule("min-adaptive = {}", &fabric);
     let straight = choose(&*rule("dimension-order = {}", &fabric), (0, 8), 0, &idle(&fabric)).links;
     let first = |busy: &UnderWay| choose(&*router, (0, 8), 5, busy).links[1];
-    // Both cables along x are busy: along y first. Then one of those along y, too: the other one.
+    // Both cables along x are busy: along y first. Then one cable along y is busy, too: over the other one.
     let mut busy = idle(&fabric);
     let along_x = (0..fabric.links().len() as u32)
         .map(LinkId)
@@ -297,7 +297,7 @@ fn minimal_adaptive_takes_the_dimension_with_less_under_way_and_the_free_cable()
     busy[chosen] = 1;
     let other = first(&busy);
     assert!(other != chosen && fabric.link(other).ends == fabric.link(chosen).ends);
-    // Half-way round a ring: the way round with less under way.
+    // Half-way round a ring: the direction with fewer messages under way.
     let ring = grid(&[6], true, true);
     let router = rule("min-adaptive = {}", &ring);
     let [up, down] = [1, 5].map(|neighbour| choose(&*router, (0, neighbour), 0, &idle(&ring)).links[1]);

@@ -68,7 +68,7 @@ fn shortest_ways(graph: &Graph, target: u32) -> LegalWays {
     let mut levels = vec![NONE; graph.places() as usize];
     let mut order = vec![target];
     levels[target as usize] = 0;
-    // By place, how many links lead closer; and all of them, in the order in which they are found.
+    // Number of links of each place that lead closer, and all these links in the order of the search.
     let (mut counts, mut found) = (vec![0_u32; levels.len()], Vec::new());
     let mut next = 0;
     while let Some(&to) = order.get(next) {
@@ -92,7 +92,7 @@ fn shortest_ways(graph: &Graph, target: u32) -> LegalWays {
     let mut ways = LegalWays { places: Vec::with_capacity(order.len()), candidates: Vec::new() };
     let mut end = 0;
     for &place in &order[1..] {
-        // From here on where the next one of the place goes.
+        // From here on `counts` is the index of the next candidate of the place.
         let start = end;
         end += std::mem::replace(&mut counts[place as usize], start);
         ways.places.push((place, end));
@@ -134,7 +134,7 @@ fn ranked_ways(graph: &Graph, target: u32, ranks: &[u32]) -> LegalWays {
                 for way in graph.into(to) {
                     let from = way.place;
                     if kinds[from as usize] == UNSEEN && rises(from, to) == (kind == UP) {
-                        // Nobody comes to a closed place from elsewhere: any way on is legal there.
+                        // No message comes to a closed place from elsewhere: any link on is legal there.
                         kinds[from as usize] = kind;
                         levels[from as usize] = level + 1;
                         order.push(from);
@@ -165,7 +165,7 @@ fn ranked_ways(graph: &Graph, target: u32, ranks: &[u32]) -> LegalWays {
         for way in graph.out(place) {
             let there = way.place as usize;
             let ends_or_passes = way.place == target || graph.is_open(way.place);
-            // (A sum, since a place that is not reached has the largest number.)
+            // (A sum, since the level of a place that is not reached is the largest number.)
             if levels[there] != NONE
                 && levels[there] + 1 == levels[here]
                 && ends_or_passes

@@ -89,7 +89,7 @@ impl Minimal {
 impl Minimal {
     /// Calls `add` with links of these routes and numbers of crossings; a link may occur several times.
     fn visit(&self, ends: &[(NodeId, NodeId)], mut add: impl FnMut(LinkId, u32)) {
-        // Neighbours in a row mostly go the same way: that is looked for once for all of them.
+        // Consecutive pairs mostly take the same path, which is searched once for all of them.
         let places = |&(src, dst): &(NodeId, NodeId)| (self.graph.home(src).place, self.graph.home(dst).place);
         let together = |a: &(NodeId, NodeId), b: &(NodeId, NodeId)| !self.by_node && places(a) == places(b);
         let mut way = Vec::new();
@@ -163,7 +163,7 @@ impl Router for Minimal {
         }
         count_ends(graph, demand, loads);
         if let (Demand::Pairs(pairs), true) = (demand, self.by_node) {
-            // Each pair goes its own way: they are counted as they are listed, not looked for among all.
+            // Each pair has its own path: crossings are counted from a list, not searched among all links.
             let mut toward = vec![Vec::new(); graph.places() as usize];
             for &(src, dst, much) in pairs {
                 toward[graph.home(dst).place as usize].push((src, dst, much));

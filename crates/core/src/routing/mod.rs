@@ -226,7 +226,7 @@ impl RoutingSpec {
         if fabric.routes().is_some() {
             return Self::Table(TableSpec::default());
         }
-        // A family of a user's own may name a rule that there is not.
+        // A user's own family may name a rule that does not exist.
         let named = Self::parse_name(fabric.family().default_routing());
         named.unwrap_or(Self::ShortestPath(ShortestPathSpec::default()))
     }
@@ -256,7 +256,7 @@ impl RoutingSpec {
     ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
         let built = self.rule().build(fabric, &mut Given { name: self.name(), seed, sources });
         let built = built.map(|own| self.around(fabric, own));
-        // A rule knows what it fits, not which others there are.
+        // A rule knows the fabrics that it fits, not the other rules.
         built.map_err(|mistakes| {
             let help = || format!("use `{}`, or leave the routing out", Self::default_for(fabric).name());
             let helped = |mistake: Diagnostic| match mistake.code {
@@ -293,7 +293,7 @@ impl RoutingSpec {
         if fabric.failed().is_none() || self.rule().is_worked_out_on_the_graph() {
             return own;
         }
-        // By a hash of the pair, so that detours spread; always the same, since fabrics with other seeds are compared.
+        // Detours are spread by a hash of the pair, always the same, since fabrics with other seeds are compared.
         let left = Self::Ecmp(EcmpSpec { seed: Some(0) }).build(fabric, 0);
         let left = left.or_else(|_| Self::ShortestPath(ShortestPathSpec::default()).build(fabric, 0));
         Arc::new(Around::new(fabric, own, left.ok()))

@@ -10,7 +10,7 @@ use crate::ids::{Id, LinkId, VertexId};
 /// Returns all nodes and switches by name; ambiguous names go to the first vertex.
 pub(super) fn vertices_by_name(fabric: &Fabric) -> FxHashMap<String, VertexId> {
     let mut by_name = FxHashMap::default();
-    // The first of one name keeps it.
+    // The first vertex of a name keeps it.
     for vertex in (0..fabric.nodes() + fabric.switches()).rev().map(VertexId) {
         by_name.insert(fabric.vertex_name(vertex), vertex);
     }

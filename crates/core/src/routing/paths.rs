@@ -259,7 +259,7 @@ fn unknown(name: &str, by_name: &FxHashMap<String, VertexId>) -> Diagnostic {
 impl Router for Paths {
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         if let Some(found) = self.of(src, dst).filter(|_| src != dst) {
-            // The one with the most weight, the first of equals.
+            // The path with the most weight, the first of equals.
             let mut heaviest = found.1.first().copied();
             for path in found.1 {
                 heaviest = heaviest.filter(|best| best.weight >= path.weight).or(Some(*path));

@@ -87,7 +87,7 @@ struct OnPlanes {
 impl OnPlanes {
     #[inline]
     fn planes(&self) -> &dyn Planes {
-        // Asked for when this was made.
+        // Checked at construction.
         self.family.planes().unwrap_or_else(|| unreachable!("a family does not lose its planes"))
     }
 
@@ -112,7 +112,7 @@ impl OnPlanes {
             Select::RoundRobin => turn(0),
             Select::LeastLoaded => {
                 let queue = |plane: &u32| under_way[self.planes().port(*plane, start.src)];
-                // (Of several the first is taken.)
+                // (Ties go to the first one.)
                 (0..planes).map(turn).min_by_key(queue).unwrap_or_default()
             }
         }
@@ -224,7 +224,7 @@ impl Choice for OnPlanes {
             return self.route_in(plane, start.src, start.dst, &mut path.links);
         };
         let ((src, first), (dst, _)) = (self.planes().inside(plane, start.src), self.planes().inside(plane, start.dst));
-        // What the rule within knows: the links of its plane.
+        // The rule within knows only the links of its plane.
         let adapts = choice.manner() == Manner::Adaptive;
         let links = if adapts { fabric.links().len() as u32 } else { 0 };
         let known = (first..first + links).map(|link| under_way[LinkId(link)]).collect();

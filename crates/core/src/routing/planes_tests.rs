@@ -129,13 +129,13 @@ fn planes_in_turn_have_the_throughput_of_one() {
                 &format!("planes = {{ select = \"round-robin\", rule.{inner} }}"),
                 &traffic,
             );
-            // Groups of other planes are others, so ADV+k of planes is told by the groups of the first one.
+            // Other planes have groups of their own, so ADV+k of planes uses the groups of the first plane.
             if traffic == Traffic::Uniform {
                 assert!((all.throughput - alone.throughput).abs() < 1e-9, "{inner}: {all:?}");
             }
         }
     }
-    // Drawn planes and those of a node count the same links by pair: nothing is lost.
+    // Planes drawn and planes given by the node count the same links by pair: nothing is lost.
     for select in ["hash", "fixed", "round-robin"] {
         let fabric = of_dragonflies(2, 1);
         let demand = Traffic::Uniform.demand(&fabric, &*rule("planes = {}", &fabric), 1).unwrap();

@@ -105,7 +105,7 @@ impl Choice for RandomOrder {
             draws += 1;
             self.hash.two_below(start.key(), draws, count.into()) as u32
         };
-        // Of all orders each is as likely on the dimensions that are crossed.
+        // All orders of the dimensions that are crossed are equally likely.
         let mut order = self.dimensions.between(lattice.point_of(start.src), lattice.point_of(start.dst));
         for last in (1..order.len()).rev() {
             order.swap(last, draw(last as u32 + 1) as usize);
@@ -133,7 +133,7 @@ impl Choice for RandomOrder {
             path.links.push(link);
             path.parts.push(1.0);
         }
-        // By set: the part of the orders that cross it first, and the longest latency until then.
+        // By set: the part of the orders that cross it first, and the longest latency up to there.
         let mut crossed = vec![(0.0, Time::ZERO); 1 << dims.len()];
         crossed[0] = (1.0, latency(ends[0]));
         for set in 0..crossed.len() {

@@ -103,7 +103,7 @@ pub(super) fn packet_walk(
     }
     let first = links.len();
     if !walk(at.unwrap_or(from.place), to.place, links) {
-        // No way leads there as it was drawn.
+        // There is no path as it was drawn.
         links.truncate(first);
         graph.walk(at.unwrap_or(from.place), Target::Place(to.place), |_| 0, |link| links.push(link));
     }

@@ -31,7 +31,7 @@ impl<'a> Steps<'a> {
         let descends = self.ranks[to.0 as usize] <= self.ranks[from.0 as usize];
         (self.visit)(from, classes, to, descends);
         let behind = if descends { classes << 1 | classes & (1 << (Classes::BITS - 1)) } else { classes };
-        // Packets that leave the network wait for nobody.
+        // Packets that leave the network do not wait.
         if self.fabric.link(to).role != LinkRole::Ejection {
             self.all |= behind;
         }

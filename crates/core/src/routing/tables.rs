@@ -53,7 +53,7 @@ impl Rule for TablesSpec {
         if faults.is_empty() {
             return Ok(Arc::new(reader.table));
         }
-        // The file is read again for the places of what is wrong.
+        // The file is read again for the places of the mistakes.
         let mut located = Vec::new();
         let again = csv::read(open(sources)?, &COLUMNS, |row| reader.locate(row, &mut faults));
         located.extend(again.err().into_iter().flatten());
@@ -210,7 +210,7 @@ impl Reader {
             places
         };
         let mut faults = Vec::new();
-        // By place: 0 not looked at, 1 on the way that is being followed, 2 leads to the end, 3 does not.
+        // By place: 0 not visited, 1 on the current path, 2 leads to the end, 3 does not.
         let mut state = vec![0_u8; graph.places() as usize];
         let mut way = Vec::new();
         let name = |place: u32| graph.fabric.vertex_name(graph.vertex(place));
@@ -264,7 +264,7 @@ impl Reader {
                             break 3;
                         }
                         None => {
-                            // The last but one has an entry that leads here.
+                            // The last place but one has an entry that leads here.
                             let message =
                                 format!("`{}` has no entry for node {dst}, and this link leads there", name(at));
                             let diagnostic = Diagnostic::new("missing-entry", message);

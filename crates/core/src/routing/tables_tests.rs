@@ -135,7 +135,7 @@ fn up_down_reaches_everywhere_never_goes_up_after_down_and_needs_no_virtual_lane
         let router = rule("up-down", &fabric);
         check_routes(&fabric, &*router, None.or(fabric.name().contains("apart").then_some(&*rule("min-hop", &fabric))));
         assert!(is_acyclic(&fabric, &*router), "{fabric}");
-        // With any root: that a way down was never followed by one up is seen by the ranks.
+        // With any root: the ranks show that a link down is never followed by one up.
         for root in 0..fabric.switches().min(12) {
             let name = fabric.vertex_name(VertexId(fabric.nodes() + root));
             let spec = UpDownSpec { roots: vec![name.into()], ..UpDownSpec::default() };
@@ -157,7 +157,7 @@ fn up_down_reaches_everywhere_never_goes_up_after_down_and_needs_no_virtual_lane
             }
         }
     }
-    // What is to be avoided can be seen: shortest ways round a ring wait for each other.
+    // Shortest paths round a ring wait for each other, so the check can fail.
     let ring = grid(&[7], true);
     assert!(!is_acyclic(&ring, &*rule("min-hop", &ring)));
 }
@@ -186,8 +186,8 @@ fn balance_is_that_of_d_mod_k_on_full_trees_and_even_over_parallel_cables() {
             assert_eq!(most_routes(&fabric, &*rule(name, &fabric)), d_mod_k, "{name} on {fabric}");
         }
     }
-    // Counters of destinations are as good on two levels. On three, all that comes up to a switch of the second level
-    // has numbers that its counters send out by one port: up to three times as many routes.
+    // Counters of destinations are equally good on two levels. On three levels, the counters of a switch of the second
+    // level send all messages that come up to it out by one port: up to three times as many routes.
     let (two, three) = (tree(&[4, 8], &[1, 4], &[1, 1]), tree(&[3, 3, 6], &[1, 3, 3], &[1, 1, 1]));
     let ratio = |fabric: &Arc<Fabric>| {
         let most = |name| f64::from(most_routes(fabric, &*rule(name, fabric)));
@@ -200,8 +200,8 @@ fn balance_is_that_of_d_mod_k_on_full_trees_and_even_over_parallel_cables() {
     for name in RULES {
         assert_eq!(most_routes(&parallel, &*rule(name, &parallel)), 3, "{name}");
     }
-    // A ring of four switches with a node each: opposite switches have two ways, one route each way. Two links on
-    // average over 8 directed links: 4 x (1 + 1 + 2) = 16 routes' links, two on each at best.
+    // A ring of four switches with a node each: opposite switches have two paths, one route each way. The routes have
+    // 4 x (1 + 1 + 2) = 16 links on 8 directed links: two routes on each at best.
     let ring = grid(&[4], true);
     assert_eq!(most_routes(&ring, &*rule("dfsssp", &ring)), 2);
 }
@@ -237,7 +237,7 @@ fn loads_by_trees_are_those_of_all_routes() {
                     });
                 }
                 for ((link, load), expected) in loads.iter_ids().zip(expected.iter()) {
-                    // Ends are counted for what has no way, too.
+                    // Ends are counted for pairs without a path, too.
                     let inside =
                         matches!(fabric.link(link).role, LinkRole::Network { .. }) && !fabric.name().contains("apart");
                     assert!(!inside || (load - expected).abs() <= 1e-6 * 1e9, "{name} on {fabric}: {load} {expected}");
@@ -305,8 +305,8 @@ fn a_rule_that_looks_at_more_than_the_destination_has_no_tables() {
     assert!(mistake.message.contains("by where they come from"), "{}", mistake.message);
     let mistake = written(&fabric, &*rule("valiant-switches", &fabric)).unwrap_err().remove(0);
     assert!(mistake.message.contains("chooses"), "{}", mistake.message);
-    // Dimension order knows where a message is and where it goes, no more; ties by the positions of both ends would
-    // not.
+    // The next link of dimension order depends only on the position and the destination of a message, unless ties are
+    // broken by the positions of both ends.
     let torus = grid(&[4, 4], true);
     assert!(written(&torus, &*rule("dimension-order", &torus)).is_ok());
 }

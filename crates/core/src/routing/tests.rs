@@ -424,7 +424,7 @@ fn links_are_counted_as_often_as_routes_cross_them() {
     for fabric in &trees {
         for name in ["d-mod-k", "s-mod-k", "hashed", "minimal", "ecmp"] {
             let router = rule(name, fabric);
-            // Each pair once, and one so often that a byte does not hold it.
+            // Each pair once, and one pair so often that a byte overflows.
             let mut ends: Vec<_> = pairs(fabric).map(|(src, dst)| (NodeId(src), NodeId(dst))).collect();
             ends.extend([(NodeId(0), NodeId(fabric.nodes() - 1)); 300]);
             let mut walked = vec![0u32; fabric.links().len()];

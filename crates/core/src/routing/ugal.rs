@@ -202,7 +202,7 @@ impl Ugal {
         let mut least_queue = 0.0;
         for _ in 0..self.candidates {
             let Some(via) = self.detours.draw(from, to, self.hash, message, draws) else { break };
-            // A switch of one plane does not reach those of another.
+            // A switch of one plane does not reach the switches of another.
             let Some((longer, other)) = self.draw((from, Some(via), to), (message, &mut *draws), under_way, drawn)
             else {
                 continue;

@@ -126,7 +126,7 @@ pub(super) fn ranks(graph: &Graph, roots: &[u32]) -> Vec<u32> {
 fn central(graph: &Graph) -> Vec<Vec<u32>> {
     let places = graph.places() as usize;
     let targets = graph.places_with_nodes();
-    // By place: the furthest switch with nodes, and the sum of the distances to all of them.
+    // By place: distance of the furthest switch with nodes, and the sum of the distances to all of these.
     let blocks: Vec<&[u32]> = targets.chunks(targets.len().div_ceil(16).max(1)).collect();
     let found = threads::map(blocks, |targets| {
         let mut far = vec![(0_u32, 0_u64); places];

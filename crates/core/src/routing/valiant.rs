@@ -160,7 +160,7 @@ impl Choice for Valiant {
             let start = links.len();
             let way = (from.place, via, to.place);
             if !self.detours.walk(&self.graph, way, pick, |link| links.push(link)) {
-                // No way leads through this intermediate.
+                // There is no path through this intermediate.
                 links.truncate(start);
                 self.graph.walk(from.place, Target::Place(to.place), |_| 0, |link| links.push(link));
             }

@@ -146,7 +146,7 @@ pub(super) fn partner(arrangement: Arrangement, g: u32, group: u32, slot: u32) -
         }
         Arrangement::Relative => (after(slot + 1), g - 2 - slot),
         Arrangement::Palmtree => (after(g - 1 - slot), g - 2 - slot),
-        // Of an even number of groups the one opposite is reached once, by the last slot on both sides.
+        // With an even number of groups the last slot leads to the opposite group, from both sides.
         Arrangement::Circulant if slot.is_multiple_of(2) => {
             (after(slot / 2 + 1), if slot + 2 == g { slot } else { slot + 1 })
         }
@@ -263,7 +263,7 @@ fn read(input: Input, (at, ports): (&Between, &str), cables: &mut Vec<Cable>) ->
             row.mistake(2, diagnostic.label("another group").help("the links inside groups follow from their size"));
             return;
         }
-        // Both are asked, so that both mistakes are found.
+        // Both ends are checked, so that both mistakes are reported.
         let free = [(1, from), (3, to)].map(|(column, end)| match taken(end, count, at, &mut used) {
             Ok(()) => true,
             Err(mistake) => {

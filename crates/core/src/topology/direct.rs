@@ -119,7 +119,7 @@ pub(super) struct Spread(u64);
 impl Spread {
     #[inline]
     pub fn new(src: NodeId, dst: NodeId) -> Self {
-        // The finaliser of splitmix64: each bit of the pair moves each bit of the number.
+        // The finaliser of splitmix64: each bit of the pair affects each bit of the number.
         let mut x = (u64::from(src.0) << 32 | u64::from(dst.0)).wrapping_add(0x9e37_79b9_7f4a_7c15);
         x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

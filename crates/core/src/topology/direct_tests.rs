@@ -113,7 +113,6 @@ fn a_dragonfly_is_whole_where_only_p_is_given() {
     assert_eq!((fabric.nodes(), fabric.switches(), fabric.links().len()), (72, 36, 2 * (72 + 9 * 6 + 36)));
     assert_eq!(fabric.diameter(), Some(5));
     assert_eq!(fabric.family().switch_name(7), "g1.s3");
-    // Half of the 9 groups, 4 switches of the middle one split: no more than all cables between groups.
     let one = built("dragonfly]\np = 3\ng = 1");
     assert_eq!((one.nodes(), one.diameter(), longest_route(&one)), (18, Some(3), 3));
     let single = built("dragonfly]\np = 1\na = 1\ng = 1");
@@ -131,7 +130,7 @@ fn a_cascade_group_is_complete_along_rows_and_columns() {
     );
     assert!(between(&fabric).values().all(|&links| links == 4));
     assert_eq!(fabric.family().switch_name(12 + 7), "g1.r1c3");
-    // At most a row and a column in each of both groups, and the cable between them.
+    // At most a row and a column in each group, and the cable between the groups.
     let longest = longest_route(&fabric);
     assert!(longest <= 7 && fabric.diameter().unwrap() as usize <= longest, "{longest}");
 }
@@ -274,12 +273,12 @@ fn a_tree_may_be_oversubscribed_by_a_word() {
     }
 }
 
-/// The search that contracts nodes into their switches finds the same bisection as the arithmetic of the
-/// family.
+/// The bisection bandwidth is the smaller of that of the cables between the halves and that of the host
+/// links.
 #[test]
 fn a_node_that_hangs_on_a_switch_does_not_move_the_cut() {
-    // A complete graph of 4 switches of 2 nodes: two switches send over 4 cables to the two others, and 4 nodes let out
-    // as much.
+    // A complete graph of 4 switches of 2 nodes: two switches send over 4 cables to the other two, and the host links
+    // of 4 nodes have the same bandwidth.
     let fabric = built("hyperx]\nshape = [4]\nnodes = 2");
     assert_eq!(fabric.bisection().unwrap().bandwidth.bytes_per_second(), 4e9);
     let narrow = built("hyperx]\nshape = [2]\nnodes = 3");
@@ -293,7 +292,7 @@ fn a_ring_of_rings_is_as_wide_as_its_rings() {
     for (rings, switches) in [(1, 1), (1, 5), (2, 2), (4, 3), (5, 1), (3, 7)] {
         let fabric = built(&format!("ring-of-rings]\nrings = {rings}\nswitches = {switches}\nnodes = 2"));
         check(&fabric);
-        // To the first switch, around to the other ring, and there: half-way round each.
+        // To the first switch, to the other ring, and along it: half-way round each ring.
         let inner = if rings > 1 { 2 * (switches / 2) } else { switches / 2 };
         assert_eq!(fabric.diameter(), Some(2 + inner + rings / 2), "{rings} of {switches}");
     }

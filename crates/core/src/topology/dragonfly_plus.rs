@@ -83,7 +83,7 @@ impl Topology for DragonflyPlusSpec {
         let mut mistakes = Mistakes::default();
         let (nodes, leaves) = (mistakes.size(&self.nodes), mistakes.size(&self.leaves));
         let spines = self.spines.as_ref().map_or(leaves, |value| mistakes.size(value));
-        // Of one group the spines need no ports.
+        // With one group the spines need no ports.
         let global_ports = self.global_ports.as_deref().copied().unwrap_or(nodes);
         let local = self.local_links.as_ref().map_or(1, |value| mistakes.size(value));
         let choice = Choice {

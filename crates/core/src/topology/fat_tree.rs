@@ -70,7 +70,7 @@ impl Topology for FatTreeSpec {
             Some(p) if self.oversubscription.is_none() => format!("fat-tree p={}", **p),
             _ => list_name(&tree),
         };
-        // Level 1, the host links, stands in the place of tier 0.
+        // The values of level 1, the host links, are at the index of tier 0.
         let network: Vec<_> = bandwidths.into_iter().zip(latencies).collect();
         let cables = Cables { host: network[0], network, port };
         Ok(tree.build(name, |role| cables.link(role)))
@@ -83,7 +83,7 @@ impl FatTreeSpec {
         match (&self.p, &self.down) {
             (Some(p), None) if self.up.is_none() && self.parallel.is_none() => {
                 let size = mistakes.size(p);
-                // 2p that does not fit is refused below, for 2p^3 is too large long before.
+                // If 2p overflows, 2p^3 is too large anyway and is refused below.
                 let down = vec![size, size, size.saturating_mul(2)];
                 let up = vec![1, self.tapered(size, mistakes), size];
                 let tree = Tree { down, up, parallel: vec![1; 3] };

@@ -60,12 +60,12 @@ impl Field {
     /// Creates the field of q elements. Returns `None` if there is none or it is too large.
     pub fn new(q: u32) -> Option<Self> {
         let (p, m) = prime_power(q)?;
-        // A primitive root, or a monic polynomial of degree m of which x is one: the lowest.
+        // The lowest primitive root, or the lowest monic polynomial of degree m with x as a primitive root.
         let top = q / p;
         for choice in 1..q {
             let times = |element: u32| match m {
                 1 => element * choice % p,
-                // x times the element; x^m is what the polynomial leaves: minus its lower coefficients.
+                // x times the element; x^m is the remainder of the polynomial: minus its lower coefficients.
                 _ => add(p, element % top * p, scale(p, p - element / top, choice)),
             };
             let mut powers = vec![1];

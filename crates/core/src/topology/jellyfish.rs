@@ -139,7 +139,7 @@ fn draw_or_leave_out(switches: u32, degree: u32, stream: &mut Stream) -> Option<
 fn draw(switches: u32, degree: u32, stream: &mut Stream) -> Option<Vec<Cable>> {
     let free = vec![degree; switches as usize];
     let mut graph = Graph { edges: Vec::new(), joined: FxHashSet::default(), free };
-    // The switches with free ports, in an order that only the draws change.
+    // Switches with free ports, in an order that depends only on the draws.
     let mut open: Vec<u32> = (0..switches).filter(|_| degree > 0).collect();
     let mut misses = 0;
     while !open.is_empty() {
@@ -149,7 +149,7 @@ fn draw(switches: u32, degree: u32, stream: &mut Stream) -> Option<Vec<Cable>> {
         if !graph.are_joined(a, b) {
             graph.join(a, b);
         } else if misses > 4 * open.len() + 16 && !graph.edges.is_empty() {
-            // Stuck, or nearly: a cable makes room. Its ends go to a and b, where these are not joined with them.
+            // Stuck, or nearly: a cable is removed, and its ends are joined with a and b unless they already are.
             let ports = if a == b { 2 } else { 1 };
             let cable = stream.below(graph.edges.len() as u64) as usize;
             let (x, y) = graph.edges[cable];

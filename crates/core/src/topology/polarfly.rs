@@ -9,9 +9,9 @@ use crate::fabric::{Fabric, Fact, Family, Sketch};
 switch_spec! {
     /// `[topology.polarfly]`: q^2 + q + 1 switches of q + 1 cables, at most two cables from each other.
     ///
-    /// Switches are the points of the projective plane over GF(q), as vectors whose first nonzero element is
-    /// 1. Two switches are joined if their scalar product is 0. The q + 1 points whose product with
-    /// themselves is 0 (quadrics) have one cable less.
+    /// Switches are the points of the projective plane over GF(q), as vectors in which the first nonzero
+    /// element is 1. Two switches are joined if their scalar product is 0. The q + 1 points whose product
+    /// with themselves is 0 (quadrics) have one cable less.
     ///
     /// Source: K. Lakhotia et al., "PolarFly: a cost-effective and flexible low-diameter topology", SC 2022.
     PolarflySpec {
@@ -87,7 +87,7 @@ fn neighbours(field: &Field, switch: u32) -> Vec<u32> {
             found.push(number(q, candidate));
         }
     };
-    // The last element follows from the others where c is not 0; else all or none of a row belong.
+    // If c is not 0 the last element follows from the others; otherwise all points of a row are neighbours or none.
     look([0, 0, 1]);
     (0..q).for_each(|z| look([0, 1, z]));
     for y in 0..q {

@@ -234,7 +234,7 @@ impl Family for Rails {
         Some(match (fabric.nodes(), self.servers, self.leaves) {
             (1, ..) => 0,
             (_, 1, _) | (.., 1) => 2,
-            // Servers on one leaf are further apart only where there is another leaf that is not theirs.
+            // Servers on one leaf are further apart only if there is another leaf that is not theirs.
             _ => 4,
         })
     }

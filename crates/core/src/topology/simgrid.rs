@@ -63,10 +63,10 @@ impl Topology for SimgridSpec {
 
     fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
         let (base, text) = sources.read_text(&self.platform).map_err(|mistake| vec![mistake])?;
-        // The platform's own file name names the fabric.
+        // The fabric is named after the platform file.
         let name = std::path::Path::new(self.platform.as_str());
         let name = name.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        // Files that it names are relative to it: that is where they are written.
+        // Paths in the platform file are relative to it.
         let mut open = |file: &str, span: Span| sources.read_text(&Located::new(file.to_owned(), span));
         fabric(&text, base, &name, self.own_routes, &mut open)
     }
@@ -95,7 +95,7 @@ fn not_xml(text: &str, base: usize, error: &roxmltree::Error) -> Diagnostic {
     let line = text.split_inclusive('\n').take(at.row.saturating_sub(1) as usize).map(str::len).sum::<usize>();
     let rest = text.get(line..).unwrap_or_default();
     let column = rest.char_indices().nth(at.col.saturating_sub(1) as usize).map_or(rest.len(), |(i, _)| i);
-    // The place is said by the span; the message ends with it.
+    // The message ends with the place, which the span shows already.
     let message = error.to_string();
     let message = message.rsplit_once(" at ").map_or(message.as_str(), |(message, _)| message);
     let start = base + line + column;

@@ -10,9 +10,9 @@ switch_spec! {
     /// `[topology.slim-fly]`: 2q^2 switches, at most two cables from each other.
     ///
     /// `q = 4 w + d` is a prime power, d in {-1, 0, 1}, and xi a primitive element of GF(q). Switches are
-    /// points (x, y) and lines (m, c), q^2 of each. Cables join point (x, y) and line (m, c) where `y = m x +
-    /// c`. They join points (x, y) and (x, y') where `y - y'` is in X, and lines (m, c) and (m, c') where `c
-    /// - c'` is in X'.
+    /// points (x, y) and lines (m, c), q^2 of each. A point and a line are joined where `y = m x + c`. Points
+    /// (x, y) and (x, y') are joined where `y - y'` is in X, and lines (m, c) and (m, c') where `c - c'` is
+    /// in X'.
     ///
     /// For d = 1, X holds the even powers of xi and X' the odd ones; for d = 0, X holds `xi^0, xi^2 ..
     /// xi^(q-2)` and X' `xi^1, xi^3 .. xi^(q-1)`. For d = -1, X holds `xi^0, xi^2 .. xi^(2w-2)` and
@@ -90,7 +90,7 @@ fn cables(field: &Field) -> Vec<Cable> {
         for column in 0..q {
             let first = (side * q + column) * q;
             for y in 0..q {
-                // The differences are as many as their opposites, so each pair shows from both of its ends.
+                // The set of differences is closed under negation, so each pair is found from both of its ends.
                 let others = differences.iter().map(|&difference| field.add(y, difference)).filter(|&other| other > y);
                 cables.extend(others.map(|other| Cable { ends: (first + y, first + other), tier: 0 }));
             }

@@ -51,7 +51,7 @@ impl Family for CrossbarGrid {
         Some(2 * crossbars + 2 * u32::from(self.host_link))
     }
 
-    /// Searches from planes across the crossbars that carry least.
+    /// Searches from planes across the crossbars with the least bandwidth.
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         let mut order: Vec<usize> = (0..self.dims.len()).filter(|&dim| self.dims[dim] > 1).collect();
         let carried = |dim: usize| fabric.capacity(self.to_crossbar(dim, 0));
@@ -67,7 +67,7 @@ impl Family for CrossbarGrid {
         Some(self)
     }
 
-    /// Dimension by dimension, in each to the crossbar and from it.
+    /// Orders links dimension by dimension, in each to the crossbar and from it.
     fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
         let mut order = fabric.order_by_tiers();
         for (dim, _) in self.dims.iter().enumerate().filter(|(_, size)| **size > 1) {
@@ -83,7 +83,7 @@ impl Family for CrossbarGrid {
         Sketch::Crossbars(self)
     }
 
-    /// Keeps its dimensions.
+    /// Returns a smaller grid of as many dimensions.
     fn small_member(&self, fabric: &Fabric, is_large: bool) -> Option<(Fabric, String)> {
         if !is_large && !has_long_rows(&self.dims) {
             return None;

@@ -59,7 +59,7 @@ impl Family for Grid {
 
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         let order = by_width(self, fabric);
-        // Sums over a plane do not know what has failed.
+        // Sums over a plane do not know failures.
         if fabric.is_altered() {
             let halves = weakest_half(self, fabric).unwrap_or_else(|| leading_half(&self.dims, &order));
             return fabric.search_bisection(halves);
@@ -83,7 +83,7 @@ impl Family for Grid {
         Some(self)
     }
 
-    /// The links of each dimension whose ends are joined.
+    /// Returns the links of each dimension whose ends are joined.
     fn rings(&self) -> Vec<Ring> {
         let mut rings = Vec::new();
         for dim in (0..self.dims.len()).filter(|&dim| self.wrap[dim]) {
@@ -98,7 +98,7 @@ impl Family for Grid {
         rings
     }
 
-    /// Dimension by dimension, along each from one end to the other.
+    /// Orders links dimension by dimension, along each from one end to the other.
     fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
         let mut order = fabric.order_by_tiers();
         let mut base = 1;
@@ -120,7 +120,7 @@ impl Family for Grid {
         Sketch::Lattice(self)
     }
 
-    /// Keeps its dimensions.
+    /// Returns a smaller grid of as many dimensions.
     fn small_member(&self, fabric: &Fabric, is_large: bool) -> Option<(Fabric, String)> {
         if !is_large && !has_long_rows(&self.dims) {
             return None;
@@ -141,15 +141,16 @@ fn across(grid: &Grid, fabric: &Fabric, dim: usize) -> f64 {
     cable(grid, fabric, dim) * if grid.wrap[dim] { 2.0 } else { 1.0 }
 }
 
-/// Returns the dimensions of more than one plane, by what the cables between their halves carry; of several that carry
-/// the same, first those of even length.
+/// Returns the dimensions of more than one plane, by the bandwidth between their halves; ties go to those of
+/// even length.
 ///
-/// Uniform traffic loads a cable along a line of length k by at most N k / 8 pairs, or N k / 4 where the ends are not
-/// joined. So no halves have less between them than the first dimension's, if its length is even: of any T nodes, the
-/// cables carry at least in proportion to T (N - T), and host links carry what is between that and the half.
+/// Uniform traffic loads a cable along a line of length k by at most N k / 8 pairs, or N k / 4 if the ends
+/// are not joined. So no halves have less bandwidth between them than those of the first dimension, if its
+/// length is even: the bandwidth around any T nodes is at least in proportion to T (N - T), and host links
+/// carry the difference to the half.
 ///
-/// Source for odd lengths, all cables alike: J. A. Aroca, A. F. Anta, "Bisection (band)width of product networks with
-/// application to data centers", IEEE TPDS 25 (2014).
+/// Source for odd lengths, all cables alike: J. A. Aroca, A. F. Anta, "Bisection (band)width of product
+/// networks with application to data centers", IEEE TPDS 25 (2014).
 fn by_width(grid: &Grid, fabric: &Fabric) -> Vec<usize> {
     let mut order: Vec<usize> = (0..grid.dims.len()).filter(|&dim| grid.dims[dim] > 1).collect();
     let width = |dim: usize| (across(grid, fabric, dim) / f64::from(grid.dims[dim]), grid.dims[dim] % 2);
@@ -157,9 +158,9 @@ fn by_width(grid: &Grid, fabric: &Fabric) -> Vec<usize> {
     order
 }
 
-/// Returns what the first half of a grid sends at most to the second, or is sent \[B/s\]: over the cables between them,
-/// and no more than host links let out on one side and in on the other. The middle plane of an odd number is parted in
-/// the same way, or its nodes from their switches.
+/// Returns the largest flow from the first half of a grid to the second, or back \[B/s\]. It is limited by
+/// the cables between them and by the host links of both sides. The middle plane of an odd number is divided
+/// in the same way, or its nodes are cut off from their switches.
 fn cut(grid: &Grid, fabric: &Fabric, order: &[usize], forth: bool) -> Bandwidth {
     let hosts = (grid.injection(NodeId(0)), grid.ejection(NodeId(0)));
     let parted = |nodes: u32| {
@@ -180,11 +181,13 @@ fn cut(grid: &Grid, fabric: &Fabric, order: &[usize], forth: bool) -> Bandwidth 
     Bandwidth::from_bytes_per_second(least.min(cables))
 }
 
-/// Returns by node the half, of those of adjacent planes of one dimension, between which and the other half the cables
-/// that are left carry least, in the direction that carries less; of several the first. `None` where no length is even.
+/// Returns the half of adjacent planes of one dimension with the least bandwidth of intact cables to the
+/// other half, as true for each of its nodes.
 ///
-/// With up(x) and down(x) what the cables from plane x to plane x + 1 carry, and those back \[B/s\], the planes from a
-/// to b send `up(b) + down(a - 1)` and are sent `down(b) + up(a - 1)`, plane 0 following the last one.
+/// The direction that carries less counts; ties go to the first. Returns `None` if no length is even.
+///
+/// Let up(x) be the bandwidth from plane x to plane x + 1, and down(x) that back \[B/s\]. The planes from a
+/// to b send `up(b) + down(a - 1)` and receive `down(b) + up(a - 1)`; plane 0 follows the last one.
 fn weakest_half(grid: &Grid, fabric: &Fabric) -> Option<Vec<bool>> {
     let left = |link: LinkId| if fabric.has_failed(link) { 0.0 } else { fabric.capacity(link) };
     let mut weakest: Option<(f64, usize, u32)> = None;
@@ -196,7 +199,7 @@ fn weakest_half(grid: &Grid, fabric: &Fabric) -> Option<Vec<bool>> {
             up[x as usize] += grid.step(position, dim, false).map_or(0.0, left);
             down[((x + size - 1) % size) as usize] += grid.step(position, dim, true).map_or(0.0, left);
         }
-        // (The other half of one that begins in the upper planes begins in the lower ones.)
+        // (If a half begins in the upper planes, its complement begins in the lower ones.)
         let starts = if grid.wrap[dim] { size / 2 } else { 1 };
         for start in 0..starts {
             let (last, before) = ((start + size / 2 - 1) % size, (start + size - 1) % size);

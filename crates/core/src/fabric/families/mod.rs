@@ -1,4 +1,4 @@
-//! What the families whose arithmetic is here know of themselves: trees, grids, grids of crossbars.
+//! Families with their own arithmetic: trees, grids, grids of crossbars.
 
 mod crossbar_grid;
 mod grid;
@@ -8,29 +8,29 @@ use super::{Fabric, LinkRole};
 use crate::ids::LinkId;
 use crate::units::{Bandwidth, Time};
 
-/// Most nodes of what is drawn in place of a fabric that is too large.
+/// Largest number of nodes in a picture that represents a larger fabric.
 const FEW_NODES: u32 = 64;
-/// Most nodes along one dimension of a grid that is drawn whole, and of a ring.
+/// Largest number of nodes along one dimension of a grid that is drawn completely, and of a ring.
 const LONGEST_ROW: u32 = 40;
 const LONGEST_RING: u32 = 128;
 
-/// Bandwidth and latency of the first link with this role.
+/// Returns the bandwidth and latency of the first link with this role.
 fn like(fabric: &Fabric, role: LinkRole) -> (Bandwidth, Time) {
     let link = fabric.links().iter().find(|link| link.role == role).or_else(|| fabric.links().iter().next());
     link.map_or((Bandwidth::from_bytes_per_second(0.0), Time::ZERO), |link| (link.capacity, link.latency))
 }
 
-/// Whether a grid of this size has rows too long to be drawn.
+/// Returns true if a grid of this size has rows too long to be drawn.
 fn has_long_rows(dims: &[u32]) -> bool {
     let ring = dims.iter().filter(|&&dim| dim > 1).count() == 1;
     dims.iter().any(|&dim| dim > if ring { LONGEST_RING } else { LONGEST_ROW })
 }
 
-/// The same dimensions, shorter.
+/// Returns shorter dimensions for a picture.
 fn shorter(dims: &[u32]) -> Vec<u32> {
     let mut small = dims.to_vec();
     let nodes = |dims: &[u32]| dims.iter().map(|&dim| u64::from(dim)).product::<u64>();
-    // Three of a kind show how ends are joined; in the fourth dimension and up two must do, or one.
+    // Three nodes show how ends are joined; from the fourth dimension on, two or one must do.
     for least in [|_| 3, |dim| if dim < 3 { 3 } else { 2 }, |dim| if dim < 3 { 3 } else { 1 }] as [fn(usize) -> u32; 3]
     {
         while nodes(&small) > u64::from(FEW_NODES) {
@@ -44,7 +44,7 @@ fn shorter(dims: &[u32]) -> Vec<u32> {
     small
 }
 
-/// `4 x 4 x 3`.
+/// Returns text such as `4 x 4 x 3`.
 fn times(dims: &[u32]) -> String {
     dims.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ")
 }
@@ -53,8 +53,8 @@ fn instead(small: &[u32], dims: &[u32]) -> String {
     format!("a small member of the family, {} nodes instead of {}", times(small), times(dims))
 }
 
-/// Returns by position of a grid if it is in the lower half of numbers that grow slowest along the first of these
-/// dimensions.
+/// Returns true for each position of a grid in the lower half of numbers that grow slowest along the first of
+/// these dimensions.
 pub fn leading_half(dims: &[u32], slowest_first: &[usize]) -> Vec<bool> {
     let nodes: u32 = dims.iter().product();
     let stride = |dim: usize| dims[..dim].iter().product::<u32>();
@@ -63,7 +63,7 @@ pub fn leading_half(dims: &[u32], slowest_first: &[usize]) -> Vec<bool> {
     (0..nodes).map(|node| number(node) < nodes / 2).collect()
 }
 
-/// What the host links let out of so many senders and in to so many receivers.
+/// Returns the bandwidth of the host links from `senders` nodes to `receivers` nodes.
 fn host_limit(
     fabric: &Fabric,
     (injection, ejection): (Option<LinkId>, Option<LinkId>),

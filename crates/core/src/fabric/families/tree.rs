@@ -50,14 +50,14 @@ impl Family for Tree {
     }
 
     fn diameter(&self, _: &Fabric) -> Option<u32> {
-        // A level above which nothing branches is never climbed to.
+        // No route goes up to a level above which nothing branches.
         let highest = self.down.iter().rposition(|&children| children > 1)?;
         Some(2 * (highest as u32 + 1))
     }
 
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         if fabric.is_altered() {
-            // Copies of a switch do not act as one where they differ.
+            // Copies of a switch do not act as one if they differ.
             return fabric.search_bisection(fabric.lower_half());
         }
         let (bandwidth, back) = (cut(self, fabric, true), cut(self, fabric, false));
@@ -72,20 +72,22 @@ impl Family for Tree {
         Sketch::Levels(self)
     }
 
-    /// Keeps its levels and, up to rounding, its ratio of links up and down.
+    /// Returns a smaller tree of as many levels with about the same ratio of links up and down.
     fn small_member(&self, fabric: &Fabric, is_large: bool) -> Option<(Fabric, String)> {
         is_large.then(|| small(fabric, self))
     }
 }
 
-/// The largest flow between the lower half of a tree's nodes and the upper; `forth` from lower to upper.
+/// Returns the largest flow between the lower half of a tree's nodes and the upper; `forth` is from lower to
+/// upper.
 ///
-/// All copies of a switch can share its group's traffic evenly, so they act as one switch, whose cables carry what
-/// theirs do together: what is left is a tree without redundancy, cut by deciding for each switch on which side it
-/// is. Subtrees that lie whole in one half cost the same, so a level is three kinds of subtree: O(levels).
+/// All copies of a switch can share its group's traffic evenly, so they act as one switch with their joint
+/// bandwidth. This leaves a tree without redundancy, which is cut by deciding for each switch on which side
+/// it is. Subtrees that lie completely in one half cost the same, so a level has three kinds of subtree:
+/// O(levels).
 fn cut(tree: &Tree, fabric: &Fabric, forth: bool) -> Bandwidth {
     let half = fabric.nodes() / 2;
-    // By kind (lower, upper, mixed) and by side of the subtree's root (that of the senders, the receivers).
+    // By kind (lower, upper, mixed) and by the side of the subtree's root (senders or receivers).
     let (sender, receiver) = ([0.0, f64::INFINITY], [f64::INFINITY, 0.0]);
     let mut costs = if forth { [sender, receiver, sender] } else { [receiver, sender, sender] };
     for level in 1..=tree.levels() {

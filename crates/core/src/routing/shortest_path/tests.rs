@@ -36,7 +36,7 @@ fn route(router: &dyn Router, src: u32, dst: u32) -> Option<Vec<u32>> {
 
 #[test]
 fn among_equally_short_paths_the_lowest_link_at_each_step_is_taken() {
-    // Node 0 - switch 2 - two ways (switch 3 or 4, and two cables to 3) - switch 5 - node 1.
+    // Node 0 - switch 2 - two paths (switch 3 or 4, and two cables to 3) - switch 5 - node 1.
     let links = [(0, 2), (5, 1), (2, 4), (4, 5), (2, 3), (2, 3), (3, 5)];
     let router = RoutingSpec::ShortestPath(ShortestPathSpec {}).build(&fabric(2, 4, &links), 1).unwrap();
     assert_eq!(route(&*router, 0, 1), Some(vec![0, 2, 3, 1]));

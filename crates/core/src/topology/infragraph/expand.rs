@@ -375,7 +375,7 @@ impl<'a> Expansion<'a> {
         for joint in joints {
             joint.each(|a, b| pairs.push([a.min(b), a.max(b), joint.link]));
         }
-        // Stable: of equal pairs the last one comes last.
+        // The sort is stable: the last one of equal pairs stays last.
         pairs.arrange_by_key(|pair| [pair[0], pair[1]]);
         pairs.reverse();
         pairs.dedup_by_key(|pair| [pair[0], pair[1]]);

@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
                 return None;
             }
         }
-        // A merge key gives what is not said; one level of it is enough for files that people write.
+        // A merge key gives values for missing keys; one level is enough for hand-written files.
         if let Some(merged) = merged {
             match &document.node(merged).value {
                 Value::Map(entries) => {
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
     /// Returns the name of an object; `what` names its kind in messages.
     fn name(&mut self, object: &Object, what: &str) -> Option<(String, Span)> {
         let (text, span) = self.text(object, what, "name")?;
-        // What ends name cannot have what separates names there.
+        // Names used in ends of edges cannot contain the separators of ends.
         let is_in_ends = !matches!(what, "a link" | "an infrastructure");
         if text.is_empty() || text.len() > LONGEST || is_in_ends && text.contains(['[', ']', '.', '\n']) {
             let label = format!("1 to {LONGEST} bytes, of what ends name without `[`, `]` and `.`");
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
 
     fn model(&mut self) -> Option<Model> {
         let mut root = self.document.root;
-        // What the service answers with has the infrastructure inside.
+        // An answer of the service has the infrastructure inside.
         for key in ["infragraph", "infrastructure"] {
             if let Value::Map(entries) = &self.document.node(root).value {
                 let inner = entries.iter().find(|(name, _)| self.document.text(*name) == Some(key));
@@ -353,7 +353,7 @@ impl<'a> Reader<'a> {
             }
             None => *units.iter().find(|unit| object.get(unit).is_some())?,
         };
-        // The schema's own writer leaves a choice without a number where none is given.
+        // The schema's own writer leaves a choice without a number if none is given.
         object.get(unit)?;
         let (text, span) = self.text(&object, what, unit)?;
         match text.parse::<f64>() {

@@ -262,10 +262,10 @@ fn what_is_too_large_takes_no_memory() {
     }
     levels += "instances: [{name: i, device: d11, count: 1}]\n";
     assert!(told(&levels).contains("too large"), "{}", told(&levels));
-    // Nothing of which there are many.
+    // Many instances of a device without vertices.
     let nothing = device(0, "").replace("sw, count: 2", "sw, count: 0").replace("count: 1}]", "count: 2147483647}]");
     assert!(told(&nothing).contains("nowhere to send from"), "{}", told(&nothing));
-    // Lists that aliases name again and again, and brackets without end.
+    // Lists that aliases name again and again, and endless brackets.
     let items = "{name: x, count: 1, choice: xpu}, ".repeat(2000);
     let mut aliases = format!("devices:\n- {{name: a, components: &c [{items}]}}\n");
     for device in 0..2000 {

@@ -50,7 +50,7 @@ impl Drawn {
         let mut edges = vec![0_u32; self.vertices.len()];
         for edge in &self.edges {
             edges[edge.ends.0 as usize] += 1;
-            // Of a directed graph a link each way is one cable.
+            // In a directed graph a link each way is one cable.
             if !self.directed {
                 edges[edge.ends.1 as usize] += 1;
             }
@@ -96,7 +96,7 @@ impl Drawn {
         let (mut next_node, mut next_switch) = (0, nodes);
         let mut names = vec![String::new(); (u64::from(nodes) + kinds.len() as u64 - drawn) as usize];
         let mut at = Vec::with_capacity(kinds.len());
-        // By switch with endpoints: the first of its nodes.
+        // Switches with endpoints, and the first node of each.
         let mut hosts: Vec<(u32, u32, u32)> = Vec::new();
         for (vertex, kind) in self.vertices.iter().zip(&kinds) {
             let number = match kind {

@@ -59,7 +59,7 @@ fn vertices_with_one_edge_are_nodes_where_nothing_is_said() {
 
 #[test]
 fn switches_with_endpoints_have_nodes() {
-    // As SST's AnyTopo wants its graphs.
+    // The format of graphs for SST's AnyTopo.
     let two = r#""nodes": [{"id": 0, "endpoints": 2}, {"id": 1, "endpoints": 1}, {"id": 2, "endpoints": 0}],
         "edges": [{"source": 0, "target": 1, "capacity": "100 Gbit/s", "delay": "1 us"}, {"source": 2, "target": 1}]}"#;
     let fabric = build_with(&format!("{HEAD}{two}"), Some(1e9)).unwrap();

@@ -184,7 +184,7 @@ fn routes_of(platform: &Platform, root: Span) -> Result<Routes, Vec<Diagnostic>>
     for (i, &src) in hosts.iter().enumerate() {
         for (j, &dst) in hosts.iter().enumerate().filter(|&(j, _)| j != i) {
             route.clear();
-            // A pair without a route is one that the document leaves without: an error once a message needs it.
+            // The document may leave pairs without a route: an error only once a message needs it.
             if !platform.route(src, dst, &mut route) {
                 continue;
             }

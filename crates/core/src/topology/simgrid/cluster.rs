@@ -243,7 +243,7 @@ fn tree_route(tree: &Tree, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
         visit(part(level, child));
         copy += tree.copies(level - 1) * (port % tree.up[level - 1]);
     }
-    // Down, the copies of lower levels being the digits of this one's.
+    // Down; the copies of lower levels are the digits of this one's.
     while level > 0 {
         let below = tree.copies(level - 1);
         let parent = copy / below;

@@ -123,7 +123,7 @@ impl Platform {
         if bypasses.is_empty() || self.points[src].zone == zone && self.points[dst].zone == zone {
             return bypasses.get(&(src, dst));
         }
-        // The zones around a point inside this one, as points.
+        // The zones around a point inside this zone, as points.
         let around = |point: usize| {
             let mut zones = Vec::new();
             let mut at = self.points[point].zone;

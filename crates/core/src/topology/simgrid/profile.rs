@@ -65,7 +65,7 @@ pub(super) fn timetable(text: &str, period: Option<f64>) -> Result<Timetable, (R
         let number = |text: Option<&str>| {
             text.and_then(|text| text.parse::<f64>().ok()).filter(|number| number.is_finite() && *number >= 0.0)
         };
-        // (A link is off where its state is not above 0.)
+        // (A link is off unless its state is above 0.)
         let value =
             |text: Option<&str>| text.and_then(|text| text.parse::<f64>().ok()).filter(|value| value.is_finite());
         let wrong = |expected| Err((at.clone(), expected));

@@ -27,7 +27,7 @@ fn beside(file: &str, span: Span) -> Result<(usize, Arc<str>), Diagnostic> {
         "torn.state" => "1 0\n2 on\n",
         _ => return Err(Diagnostic::new("no-file", format!("there is no file `{file}`")).at(span)),
     };
-    // Behind all platforms.
+    // This offset is after all platforms.
     Ok((1_000_000, text.into()))
 }
 
@@ -301,7 +301,7 @@ fn a_fatpipe_is_a_limit_where_it_is_the_narrowest_link_of_a_route() {
     };
     assert_eq!(bandwidth("1GBps"), (1e9, false));
     assert_eq!(bandwidth("0.9GBps"), (9e8, true));
-    // Without any shared link beside it.
+    // The route has no shared link.
     let alone = built(
         r#"<zone id="z" routing="Full"><host id="a"/><host id="b"/>
 <link id="fat" bandwidth="1" sharing_policy="FATPIPE"/><route src="a" dst="b"><link_ctn id="fat"/></route></zone>"#,
@@ -332,7 +332,7 @@ fn a_limiter_is_crossed_at_every_host_and_switch_of_a_way() {
     let tree = built(&regular("FAT_TREE", "2;2,2;1,2;1,1", "0-3", limiter));
     assert_eq!(widths(&tree, 0, 1), [0.5, 1.0, 0.5, 1.0, 0.5]);
     assert_eq!(widths(&tree, 0, 3), [0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5]);
-    // A limiter is one link for all that passes, in whatever direction.
+    // A limiter is one link for all messages, in both directions.
     let of = |src, dst| torus.routes().unwrap().get(NodeId(src), NodeId(dst)).unwrap();
     assert_eq!((of(0, 1)[0], of(0, 1)[2]), (of(1, 0)[2], of(1, 0)[0]));
     let dragonfly = built(&regular("DRAGONFLY", "2,1;1,1;2,1;1", "0-3", limiter));
@@ -343,7 +343,7 @@ fn a_limiter_is_crossed_at_every_host_and_switch_of_a_way() {
 /// 2 times as wide.
 #[test]
 fn a_dragonfly_has_the_links_and_routes_of_simgrid() {
-    // SimGrid shares the links of a cluster whatever it says, but for those of two directions.
+    // SimGrid shares the links of a cluster for any sharing policy, except split-duplex links.
     for policy in ["SPLITDUPLEX", "SHARED", "FATPIPE"] {
         let rest = format!(r#"sharing_policy="{policy}""#);
         let fabric = built(&regular("DRAGONFLY", "2,5;3,3;4,2;2", "0-47", &rest));
@@ -354,12 +354,12 @@ fn a_dragonfly_has_the_links_and_routes_of_simgrid() {
         assert_eq!(widths(&fabric, 0, 2), [1.0, 2.0, 1.0]);
         assert_eq!(widths(&fabric, 0, 8), [1.0, 3.0, 1.0]);
         assert_eq!(widths(&fabric, 0, 10), [1.0, 2.0, 3.0, 1.0]);
-        // To the router of the other group's number, over, on from the router of this group's number.
+        // To the router with the other group's number, over, and on from the router with this group's number.
         assert_eq!(widths(&fabric, 2, 24), [1.0, 5.0, 1.0]);
         assert_eq!(widths(&fabric, 0, 26), [1.0, 2.0, 5.0, 2.0, 1.0]);
         assert_eq!(widths(&fabric, 0, 34), [1.0, 2.0, 5.0, 2.0, 3.0, 1.0]);
         assert_eq!(widths(&fabric, 8, 34), [1.0, 2.0, 3.0, 5.0, 2.0, 3.0, 1.0]);
-        // SimGrid goes on from the first chassis after a step inside one.
+        // SimGrid continues from the first chassis after a step inside a chassis.
         assert_eq!(widths(&fabric, 8, 10), [1.0, 2.0, 3.0, 1.0]);
         assert_eq!(widths(&fabric, 8, 2), [1.0, 2.0, 1.0]);
         let of = |src, dst| fabric.routes().unwrap().get(NodeId(src), NodeId(dst)).unwrap();
@@ -390,7 +390,7 @@ fn links_change_over_time_where_messages_cross_them() {
     let connect = |kind: &str, element: &str| {
         format!("{trace}<trace_connect kind=\"{kind}\" trace=\"t\" element=\"{element}\"/>")
     };
-    // What hosts do over time says nothing about messages.
+    // Profiles of hosts do not affect messages.
     for kind in ["SPEED", "HOST_AVAIL"] {
         built(&platform("", true, &connect(kind, "a")));
     }

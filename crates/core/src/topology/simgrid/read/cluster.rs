@@ -116,7 +116,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         let bandwidth = bandwidth.and_then(|text| self.mistakes.parse(text, "bandwidth", quantity::bandwidth));
         let latency = self.mistakes.required(node, "lat");
         let latency = latency.and_then(|text| self.mistakes.parse(text, "latency", quantity::latency));
-        // SimGrid shares the links of a cluster among messages whatever it says.
+        // SimGrid shares the links of a cluster among messages for any sharing policy.
         let policy = self.policy(node, "sharing_policy", Policy::Split);
         let policy = policy.map(|policy| if policy == Policy::Fatpipe { Policy::Shared } else { policy });
         let backbone = self.cluster_backbone(node);
