@@ -118,7 +118,7 @@ impl Rounds for Allgather {
         true
     }
 
-    /// Each rank gets the blocks of all other ranks, each once.
+    /// Total size \[B\]: each rank gets the blocks of all other ranks, each once.
     fn total(&self) -> u128 {
         u128::from(self.ranks - 1) * self.layout.total()
     }

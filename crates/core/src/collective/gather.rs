@@ -91,13 +91,14 @@ impl Rounds for Subtrees {
         self.tree.ranks
     }
 
-    /// log2 P; but 0 for a vector of one piece, which the root keeps.
+    /// Returns log2 P, or 0 for a vector of one piece, which the root keeps.
     fn rounds(&self) -> u64 {
         let one_piece = self.from_root && u128::from(self.layout.start(1)) == self.layout.total();
         if one_piece { 0 } else { u64::from(ceil_log2(self.tree.ranks)) }
     }
 
-    /// A message over 2^k places is in round k of a gather, and in round k from the last of a scatter.
+    /// Returns the round of an action: k for a message over 2^k places in a gather, and k from the last in a
+    /// scatter.
     fn round(&self, rank: u32, index: u64) -> u64 {
         let (children, parent) = (u64::from(self.tree.children(rank)), self.tree.parent(rank));
         let last = u64::from(ceil_log2(self.tree.ranks)) - 1;

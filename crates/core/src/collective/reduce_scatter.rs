@@ -112,7 +112,7 @@ impl Rounds for ReduceScatter {
         (self.algorithm == ReduceScatterAlgorithm::Ring).then_some(block as u32)
     }
 
-    /// Each block travels P - 1 times.
+    /// Total size \[B\]: each block travels P - 1 times.
     fn total(&self) -> u128 {
         match self.is_regular() {
             true => u128::from(self.ranks - 1) * self.layout.total(),

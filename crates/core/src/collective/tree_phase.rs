@@ -15,8 +15,9 @@ pub(super) struct TreeDown {
 }
 
 impl Rounds for TreeDown {
-    /// A rank first receives the first segment. Then, for each segment, it sends it to the farthest child
-    /// while it receives the next one, and sends it to its other children, the farther ones first.
+    /// Returns the actions of a rank. It first receives the first segment. Then, for each segment, it sends
+    /// it to the farthest child while it receives the next one, and sends it to its other children, the
+    /// farther ones first.
     fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let (children, segments) = (self.tree.children(rank), u64::from(self.layout.blocks()));
         let then = Then::Keep;
@@ -52,8 +53,8 @@ impl Rounds for TreeDown {
         self.tree.ranks
     }
 
-    /// With S segments in trees of at most c children: `(S - 1) c` after the last rank has received the
-    /// first.
+    /// Number of rounds. With S segments in trees of at most c children it is `(S - 1) c` more than the last
+    /// rank needs to receive the first segment.
     fn rounds(&self) -> u64 {
         let tree = &self.tree;
         let last = match tree.shape {

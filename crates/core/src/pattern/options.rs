@@ -56,7 +56,7 @@ pub(super) fn together<T>(
     }
 }
 
-/// Default of options that count repetitions.
+/// Returns the default of options that count repetitions.
 pub(super) fn once() -> Located<u32> {
     1.into()
 }

@@ -119,7 +119,7 @@ fn a_request_of_one_thread_is_waited_for_by_another() {
     let sender: &[Step] = &[(0, calc(50.0), &[]), (0, Op::send(on(1, 0), 8), &[])];
     let receiver: &[Step] =
         &[(0, Op::irecv(on(0, 0), 8), &[]), (1, Op::wait(0), &[(0, 0.0)]), (0, calc(30.0), &[]), (1, calc(100.0), &[])];
-    // The messages arrive after 50 and 12; the computation of the other thread runs in parallel.
+    // The message arrives after 50 + 12; the computation of the other thread runs in parallel.
     assert_eq!(ends(&program(&[sender, receiver])), [51.0, 162.0]);
 }
 
@@ -133,7 +133,7 @@ fn threads_take_turns_in_collectives() {
     ];
     let alone: &[Step] = &[(0, Op::collective(0), &[]), (0, Op::collective(0), &[]), (0, Op::collective(0), &[])];
     let (both, one) = (ends(&program(&[turns, turns])), ends(&program(&[alone, alone])));
-    // The third barrier begins after 40 us behind the first, which hide the second.
+    // The third barrier begins 40 us after the first; this time hides the second.
     assert_eq!(both[0], one[0] * 2.0 / 3.0 + 40.0);
 }
 

@@ -96,7 +96,7 @@ pub fn as_program(
             if let After::Messages(needed) = &message.after {
                 for message in needed {
                     if message.src == rank {
-                        // A blocking send that has returned needs no wait.
+                        // Its own message: a send that is over needs no wait.
                         wanted.extend(sends.get(message.index as usize).filter(|_| message.index as usize >= over));
                     } else if !receives.wait_for(*message, &mut wanted) {
                         return Err(vec![elsewhere(pattern, rank, *message)]);

@@ -75,7 +75,7 @@ impl Pool {
         self.next_as_entered(queue, host).map(|entry| entry.later(free))
     }
 
-    /// As `next`, for operations that need no resource: the next one keeps its time.
+    /// Returns the next operation like `next`, but for operations that need no resource: it keeps its time.
     #[inline]
     pub fn next_as_entered(&mut self, queue: &mut Fifo, host: RankId) -> Option<Entry> {
         let at = queue.first;
