@@ -32,7 +32,7 @@ pub(super) struct Outages<'a> {
     pub faults: &'a Faults,
     pub agenda: Agenda<'a>,
     pub states: LinkStates,
-    /// By change of links: the routes around the failed links, where they were worked out.
+    /// By change of links: the routes around the failed links, where they were computed.
     pub routes: Vec<Option<&'a dyn Router>>,
     /// Messages without a path, with the times at which they were sent.
     pub waiting: Vec<(SendRequest, Time)>,

@@ -17,7 +17,7 @@ pub type WeightedEqualShare = EvenDivision<Crossings<LinkShare>>;
 /// Bandwidth that a flow throttled elsewhere leaves unused on a link is lost. Source: MFS, steps 3 and 4 of
 /// its cycle ("mode F").
 ///
-/// Rates are worked out again only for flows that a changed share can affect: those on the link that were
+/// Rates are computed again only for flows that a changed share can affect: those on the link that were
 /// faster than its new share, and those whose rate *was* its old share. They take the least share of their
 /// route anew. A rate is always a copy of some share, so comparing them for equality is exact, and the rates
 /// do not depend on the order of events.

@@ -32,7 +32,7 @@ use crate::units::{Bandwidth, Time};
 /// Message that starts to move.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
-    /// Its number among those under way.
+    /// Its number among the messages under way.
     pub flow: FlowId,
     /// Sender.
     pub src: RankId,

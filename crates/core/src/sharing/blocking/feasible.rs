@@ -15,7 +15,7 @@ use crate::sharing::policy::Change;
 /// capacity of its narrowest link, whatever its source had before. The result does not depend on the order of
 /// flows.
 ///
-/// Rates rise at once when a link becomes free. They fall only when rates are worked out again
+/// Rates rise at once when a link becomes free. They fall only when rates are computed again
 /// ([`Feasible::tell`] with `tightens`). Until then buffers hold the excess, for which messages arrive later:
 /// a message that comes a moment before another one leaves is no reason to slow both down.
 ///

@@ -24,7 +24,7 @@ use feasible::Feasible;
 use levels::Levels;
 use queues::Queues;
 
-/// Policy with rates of two qualities: rates that hold at once, and rates that are worked out again.
+/// Policy with rates of two qualities: rates that hold at once, and rates that are computed again.
 pub trait Renewed: Sharing {
     /// Appends the rates of new flows, and of the flows that share their sources, as far as they follow from
     /// the state at the last [`Sharing::solve`].
@@ -83,7 +83,7 @@ pub struct Blocking {
     tolerance: f64,
     /// Largest number of updates of a solve.
     most: usize,
-    /// Links whose levels have to be worked out again, in the order in which they were marked.
+    /// Links whose levels have to be computed again, in the order in which they were marked.
     stale: VecDeque<u32>,
     /// Flows whose wanted rates may have changed.
     touched: Vec<u32>,
@@ -110,7 +110,7 @@ pub(super) const BUBBLE: f64 = 0.02;
 /// Smallest q, as a part of its link's capacity: so no rate is 0.
 const LEAST: f64 = 1e-9;
 
-/// Two thresholds, as parts of the tolerance. A link's levels are worked out again once the changes of the
+/// Two thresholds, as parts of the tolerance. A link's levels are computed again once the changes of the
 /// rates taken of it exceed `STALE`, relative to an even share of the narrowest of the link and the queues
 /// behind it. A new rate is reported if it differs by more than `TOLD`, relative to itself.
 const STALE: f64 = 0.5;
@@ -137,7 +137,7 @@ impl Blocking {
         }
     }
 
-    /// Marks a link whose levels have to be worked out again.
+    /// Marks a link whose levels have to be computed again.
     #[inline]
     fn mark(&mut self, link: u32) {
         if !std::mem::replace(&mut self.queues.links[link as usize].is_stale, true) {

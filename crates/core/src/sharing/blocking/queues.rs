@@ -28,11 +28,11 @@ pub(super) struct Link {
     pub source: u32,
     /// Claims of queues on it.
     pub claims: Vec<u32>,
-    /// Set when its levels have to be worked out again.
+    /// Set when its levels have to be computed again.
     pub is_stale: bool,
-    /// Sum of the changes of the rates taken of it since its levels were worked out \[B/s\].
+    /// Sum of the changes of the rates taken of it since its levels were computed \[B/s\].
     pub drift: f64,
-    /// Least rate that it and any queue behind it let through, when its levels were worked out \[B/s\].
+    /// Least rate that it and any queue behind it let through, when its levels were computed \[B/s\].
     pub narrowest: f64,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Fifo {
     pub link: u32,
     /// q: the rate that it lets through if it always has bytes \[B/s\]; at most the capacity of its link.
     pub drain: f64,
-    /// Set when q has been worked out since the queue was empty.
+    /// Set when q has been computed since the queue was empty.
     pub is_known: bool,
     /// Its claims on the links ahead.
     pub claims: Vec<u32>,

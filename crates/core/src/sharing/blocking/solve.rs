@@ -13,7 +13,7 @@ fn hold_back(claims: &mut [Claim], turn: &Turn, level: f64) {
 }
 
 impl Blocking {
-    /// Works out the levels of links until none is stale, or the limit of updates is reached.
+    /// Computes the levels of links until none is stale, or the limit of updates is reached.
     pub(super) fn relax(&mut self) {
         for _ in 0..self.most {
             let Some(link) = self.stale.pop_front() else { return };
@@ -27,7 +27,7 @@ impl Blocking {
         }
     }
 
-    /// Works out the level of each queue before a link, given the link and the queues behind it.
+    /// Computes the level of each queue before a link, given the link and the queues behind it.
     fn work_out_levels(&mut self, link: u32) {
         let Self { queues: Queues { links, fifos, claims, turns, .. }, solver, .. } = self;
         let state = &mut links[link as usize];

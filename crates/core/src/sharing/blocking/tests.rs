@@ -197,7 +197,7 @@ fn no_link_carries_more_than_it_can_after_a_solve() {
                     play.problem.capacities[link as usize] *= 0.3;
                     policy.set_capacity(link as u32, play.problem.capacities[link as usize]);
                 }
-                // Rates are reported now and then before they are worked out again.
+                // Rates are reported now and then before they are computed again.
                 if round % 3 == 0 {
                     policy.tell(&mut Vec::new());
                 }

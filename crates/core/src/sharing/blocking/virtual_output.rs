@@ -23,7 +23,7 @@ const STEP: f64 = 0.7;
 /// another output, so this stands for buffers that no output can fill. Where all queues of an input share one
 /// small buffer, its worst output fills it, and [`Blocking`](super::Blocking) is closer.
 ///
-/// Rates are worked out around the change, link by link, until each is within `tolerance` of the rate that
+/// Rates are computed around the change, link by link, until each is within `tolerance` of the rate that
 /// its links ask for. Reported rates never exceed the capacity of a link.
 ///
 /// Source: N. McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7 (1999), for
@@ -113,7 +113,7 @@ impl VirtualOutput {
         }
     }
 
-    /// Works out the rate that a link offers each of its flows. Flows whose rate is far from the least offer
+    /// Computes the rate that a link offers each of its flows. Flows whose rate is far from the least offer
     /// of their links move towards it.
     fn work_out(&mut self, link: u32) {
         let ports = std::mem::take(&mut self.links[link as usize].ports);
@@ -232,7 +232,7 @@ impl Renewed for VirtualOutput {
         self.stale.is_empty()
     }
 
-    /// True if a new flow has no rate: flows have none before it is worked out.
+    /// True if a new flow has no rate: flows have none before it is computed.
     fn is_fresh(&self) -> bool {
         self.touched.iter().any(|&flow| self.feasible.wanted(flow) == 0.0)
     }
