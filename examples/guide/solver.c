@@ -1,4 +1,4 @@
-// A solver to try the commands of docs/guide.md with: conjugate gradients for a chain of points, divided among the ranks.
+// A solver to try the commands of docs/guide with: conjugate gradients for a chain of points, divided among the ranks.
 //
 //     mpicc -O2 -g solver.c -o solver
 //     mpirun -np 4 ./solver [FILE]      FILE holds the number of points and of iterations

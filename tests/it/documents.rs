@@ -1,6 +1,5 @@
-//! The documents, held against the code: every key is explained, every link leads somewhere.
+//! Documents: every page is in the book, every link leads somewhere.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -26,27 +25,34 @@ const BESIDE_DOCS: &[&str] = &[
 ];
 
 fn documents() -> Vec<String> {
-    let pages =
-        fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let pages = pages.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}"));
-    pages.chain(BESIDE_DOCS.iter().map(|&name| name.to_owned())).collect()
+    pages().into_iter().chain(BESIDE_DOCS.iter().map(|&name| name.to_owned())).collect()
+}
+
+/// Returns the pages of the book.
+fn pages() -> Vec<String> {
+    let (mut pages, mut folders) = (Vec::new(), vec!["docs".to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root().join(&folder)).unwrap() {
+            let name = format!("{folder}/{}", entry.unwrap().file_name().into_string().unwrap());
+            match name.ends_with(".md") {
+                true => pages.push(name),
+                false if root().join(&name).is_dir() => folders.push(name),
+                false => {}
+            }
+        }
+    }
+    pages.sort();
+    pages
 }
 
 #[test]
-fn the_formats_page_explains_every_key_and_every_choice_of_a_scenario() {
-    let schema = serde_json::from_str(hayase::scenario::schema()).unwrap();
-    let mut words = BTreeSet::new();
-    keys(&schema, &mut words);
-    assert!(words.len() > 50, "only {} words: has the schema another form?", words.len());
-    let page = read("docs/formats.md");
-    // As a key, as a text, as the name of a table, as a heading.
-    let explained = |word: &String| {
-        [format!("`{word}`"), format!("`\"{word}\"`"), format!(".{word}]`"), format!("\n### {word}\n")]
-            .iter()
-            .any(|form| page.contains(form))
-    };
-    let missing: Vec<&String> = words.iter().filter(|word| !explained(word)).collect();
-    assert!(missing.is_empty(), "docs/formats.md does not mention {missing:?}");
+fn every_page_is_in_the_book_once() {
+    let book = read("mkdocs.yml");
+    let listed: Vec<&str> = book.lines().filter_map(|line| line.trim().strip_prefix("- ")).collect();
+    for page in pages() {
+        let name = page.strip_prefix("docs/").unwrap();
+        assert_eq!(listed.iter().filter(|entry| **entry == name).count(), 1, "{page} in the nav of mkdocs.yml");
+    }
 }
 
 #[test]
@@ -91,24 +97,6 @@ fn root() -> &'static Path {
 
 fn read(document: &str) -> String {
     fs::read_to_string(root().join(document)).unwrap()
-}
-
-/// The names of all properties, and the words of all choices.
-fn keys(schema: &serde_json::Value, words: &mut BTreeSet<String>) {
-    match schema {
-        serde_json::Value::Object(map) => {
-            if let Some(serde_json::Value::Object(properties)) = map.get("properties") {
-                words.extend(properties.keys().cloned());
-            }
-            for choices in [map.get("enum"), map.get("const")].into_iter().flatten() {
-                let list = choices.as_array().cloned().unwrap_or_else(|| vec![choices.clone()]);
-                words.extend(list.iter().filter_map(|word| word.as_str().map(str::to_owned)));
-            }
-            map.values().for_each(|value| keys(value, words));
-        }
-        serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, words)),
-        _ => {}
-    }
 }
 
 /// The name by which a heading can be linked to.

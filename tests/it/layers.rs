@@ -64,7 +64,7 @@ fn rooms_use_only_lower_levels() {
 
 #[test]
 fn the_table_of_the_architecture_has_the_rooms_on_their_levels() {
-    let text = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/internals/architecture.md")).unwrap();
     let rows = text.lines().filter_map(|line| {
         let mut cells = line.strip_prefix("| ")?.split(" | ");
         let level: usize = cells.next()?.parse().ok()?;

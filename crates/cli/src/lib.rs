@@ -79,6 +79,11 @@ use hayase::diagnostic::{self, Invalid, Sources};
 pub use inside::{Answer, Ended};
 pub(crate) use voice::{Voice, complain, print, print_with, show};
 
+/// Returns the command line as clap knows it: all commands, their options and examples.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Runs the program: all that the binary `hayase` does.
 pub fn main() -> ExitCode {
     #[cfg(unix)]

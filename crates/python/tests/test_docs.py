@@ -1,11 +1,11 @@
-"""What docs/python.md shows works as it stands there, line after line; run as a program it needs nothing beside Hayase."""
+"""What docs/guide/python.md shows works as it stands there, line after line; run as a program it needs nothing beside Hayase."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/python.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/guide/python.md"
 
 
 def play() -> None:

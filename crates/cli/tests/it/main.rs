@@ -38,6 +38,7 @@ mod predict;
 #[cfg(target_os = "linux")]
 mod random_programs;
 mod record;
+mod reference;
 #[cfg(target_os = "linux")]
 mod regions;
 mod replay;
