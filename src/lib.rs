@@ -25,7 +25,7 @@
 //! ```
 //!
 //! `examples/` has more, one file each: one run, a custom topology, the sharing solver alone, a program built in code.
-//! `crates/output/examples` has a comparison with its picture. `docs/architecture.md` explains how the parts fit
+//! `crates/output/examples` has a comparison with its picture. `docs/internals/architecture.md` explains how the parts fit
 //! together, and why.
 //!
 //! # Features

@@ -162,7 +162,7 @@ impl Communication {
         let start = Span::new(base, base);
         let wrong = |message: &str| {
             Diagnostic::new("not-communication", format!("no communication data: {message}")).at(start).help(
-                "`hayase measure communication -o x.comm -- mpirun -np 2` measures it; docs/formats.md describes it",
+                "`hayase measure communication -o x.comm -- mpirun -np 2` measures it; docs/reference/data-sets.md describes it",
             )
         };
         let (table, syntax) = tree::parse(text, base);
@@ -215,7 +215,7 @@ impl Communication {
 
     /// Formats the data as a file: TOML, with a line for each row of the table.
     pub fn to_toml(&self) -> String {
-        let mut text = String::from("# How long messages take between two processes (docs/formats.md).\n");
+        let mut text = String::from("# How long messages take between two processes (docs/reference/data-sets.md).\n");
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let _ = writeln!(text, "format = {}\n\n[origin]", quoted(&self.format));
         let origin = &self.origin;

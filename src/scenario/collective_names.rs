@@ -43,7 +43,7 @@ fn lower(words: &str) -> String {
 fn text(operation: Operation, word: &str, what: &str, key: &str, size: Option<&str>) -> (String, String) {
     let size = size.map_or_else(String::new, |size| format!("size = \"{size}\"\n"));
     let text = format!(
-        "# {what}\n# Source: docs/models.md, \"Collectives as messages\".\n\n[workload.collective]\noperation = \
+        "# {what}\n# Source: docs/concepts/collectives.md.\n\n[workload.collective]\noperation = \
          \"{operation}\"\n{key} = \"{word}\"\n{size}"
     );
     (format!("{operation}-{word}"), text)

@@ -1,4 +1,4 @@
-//! Makespans by estimate beside those of full runs (`docs/models.md`, 5.3).
+//! Makespans by estimate beside those of full runs (`docs/concepts/estimates.md`).
 
 use super::setup::{Choice, run};
 use super::{Case, Context, Outcome, Trouble};

@@ -1,5 +1,5 @@
 //! Today's fabrics: throughput by load counting against closed forms and against all pairs counted by brute force, and
-//! the same throughput from simulated traffic (`docs/models.md`, 5.1 and 5.2).
+//! the same throughput from simulated traffic (`docs/concepts/bounds.md`).
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@
 //! What the ranks say is put together by the rules ([`mod@rules`], one file each, with the text for users), and folded
 //! by place ([`fold`]).
 //!
-//! `docs/advice.md` says what each rule finds and cannot see.
+//! `docs/concepts/advice.md` says what each rule finds and cannot see.
 
 pub mod accesses;
 pub mod address;

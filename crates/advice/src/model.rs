@@ -34,7 +34,7 @@ pub struct Advice {
     pub findings: Vec<Finding>,
 }
 
-/// The rules; `docs/advice.md` and `hayase explain` say what each looks for.
+/// The rules; `docs/concepts/advice.md` and `hayase explain` say what each looks for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "their texts are in `rules`")]
 pub enum RuleId {

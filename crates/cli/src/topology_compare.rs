@@ -27,7 +27,7 @@ Examples:
   hayase topology compare \"dragonfly:p=2,bandwidth=12.5 GB/s\",dragonfly-72 --routing valiant-groups
   hayase topology compare fat-tree-1024,hyperx.toml --prices prices.toml --simulate 8
 
-Yours: hyperx.toml (a [topology.*] table), prices.toml (docs/formats.md, \"Prices\")
+Yours: hyperx.toml (a [topology.*] table), prices.toml (docs/reference/input-files.md, \"Prices\")
 
 Cables between racks are optical, others copper; --optical-from 5m goes by length instead. A rack is a group of
 switches; where there are no groups it holds --rack-nodes nodes (64). Racks stand in a square, a metre each; a

@@ -24,7 +24,7 @@ Examples:
 Yours: solver.c, wave.f90, solver.cc and a makefile
 
 hayase.h and the Fortran module hayase, with which programs mark regions, are found without an option. All but \
-the options named here go to the compiler, with its instrumentation (docs/memory.md), what links Hayase's \
+the options named here go to the compiler, with its instrumentation (docs/concepts/memory.md), what links Hayase's \
 library, and -g; -O2 and the like become -Og (gcc) or -O0 (clang), which is said. Parts that are compiled in \
 other ways can be linked in: calls that they make and calls of them are marked. The program runs without Hayase \
 too, some times slower. The exit code is that of the compiler; 2 where it is not known to have the \

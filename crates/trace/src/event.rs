@@ -33,7 +33,7 @@ pub struct Event {
     /// Tag.
     pub tag: i32,
     /// Payload \[B\]: of the message; of a rank's own contribution to a collective operation, where all blocks are of
-    /// one size of one block (the table in `docs/formats.md`).
+    /// one size of one block (the table in `docs/internals/trace-format.md`).
     pub bytes: u64,
     /// Of `Sendrecv`: from whom.
     pub peer2: i32,

@@ -5,7 +5,7 @@
 //! call sites and communicators as they become known, events in blocks compressed with zstd, and an end.
 //!
 //! [`Writer`] writes a stream to anything that can be written to; [`Reader`] reads streams one item at a time and
-//! holds no more than a chunk. `docs/formats.md` describes every byte.
+//! holds no more than a chunk. `docs/internals/trace-format.md` describes every byte.
 //!
 //! Borders of regions ([`Mark`]) stand between events, in a column of their own.
 //!

@@ -6,7 +6,7 @@ use super::{ComputationData, SIGNATURE};
 use crate::prediction::program::ranges;
 use crate::units::Time;
 
-/// Writes computation data (`docs/formats.md`).
+/// Writes computation data (`docs/reference/data-sets.md`).
 ///
 /// # Errors
 /// Those of `out`.

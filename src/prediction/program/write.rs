@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::{Base, Group, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Statement, What, ranges};
 use crate::program::{Communicator, Op, OpKind};
 
-/// Writes program data (`docs/formats.md`).
+/// Writes program data (`docs/reference/data-sets.md`).
 ///
 /// # Errors
 /// Those of `out`.

@@ -12,7 +12,7 @@
 //! = 1/2. The exponent h is measured, and 1/2 is used where the measurement agrees with it within its error.
 //! The end of a run looks the same at every scale: ranks that lag by a multiple of S catch up while the
 //! network empties. That takes c S, and c does not depend on S. So the end of the whole pattern is the end
-//! that was played, scaled. `docs/models.md`, 5.3.
+//! that was played, scaled. `docs/concepts/estimates.md`.
 
 use crate::base::portable::ln;
 use crate::report::student;

@@ -1,5 +1,5 @@
 //! Makespans by estimate: a beginning of a pattern is played, and the makespan of the whole pattern is
-//! extrapolated with a 95 % interval (`docs/models.md`, 5.3).
+//! extrapolated with a 95 % interval (`docs/concepts/estimates.md`).
 //!
 //! All ranks must send the same number of messages of one size, and no message may wait for another rank's
 //! message. Then the time of a step settles, apart from chance. Other work is run in full, and the report

@@ -167,7 +167,7 @@ Yours: executed.csv (the tasks of next.csv with their times)
 
 Execute the tasks of next.csv, append their times to executed.csv (i1,i2,...,time), and plan again until there \
 is nothing to execute. Tasks are drawn at random in cells, smaller ones where times differ. Intervals hold the true \
-work and time in 95 % of all cases (docs/models.md, 13). Leave earlier times as they are and add no other tasks: what \
+work and time in 95 % of all cases (docs/concepts/master-worker.md). Leave earlier times as they are and add no other tasks: what \
 is drawn next depends on them.
 
 Files (-o), by name:

@@ -245,7 +245,7 @@ fn read_with<T>(
 }
 
 fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
-    const HELP: &str = "program data is a text of its own (docs/formats.md), with a line for each step";
+    const HELP: &str = "program data is a text of its own (docs/reference/data-sets.md), with a line for each step";
     let offer =
         Offer { verb: "program show", names: &[] as Names<()>, json: Err(HELP), csv: Err(HELP), threads: false };
     args.out.begin(&offer)?;

@@ -187,7 +187,7 @@ pub struct RecordedRegion {
     pub in_calls: Time,
     /// Number of calls within the region, over all ranks.
     pub calls: u64,
-    /// Bytes of these calls, counted as in `docs/formats.md` \[B\].
+    /// Bytes of these calls, counted as in `docs/internals/trace-format.md` \[B\].
     pub bytes: u64,
 }
 

@@ -29,7 +29,7 @@ const FEWEST_BITS: u32 = 4;
 /// later). No link is ever overbooked, as each of its flows takes at most an n-th of its room.
 ///
 /// Source: MFS, step 5 of its cycle ("mode N"). The publication leaves open by what a link's left-over is
-/// divided; dividing by all flows on the link comes closest to its 8 to 13 rounds (`docs/models.md`). The
+/// divided; dividing by all flows on the link comes closest to its 8 to 13 rounds (`docs/concepts/sharing.md`). The
 /// published rule ends when the *largest* relative gain of any flow is below the threshold. Ending flow by
 /// flow differs by less than the threshold and makes the rates a local matter.
 ///

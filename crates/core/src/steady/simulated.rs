@@ -79,7 +79,7 @@ pub struct Steady {
 /// ```
 /// This is less than the throughput by load counting, because links are idle at times. A link that all nodes
 /// together can just fill is a queue in a closed network. With m messages under way over it on average it is
-/// idle for `1 / (m + 1)` of the time (product form, one such link on a path; `docs/models.md`, 5.2).
+/// idle for `1 / (m + 1)` of the time (product form, one such link on a path; `docs/concepts/bounds.md`).
 ///
 /// Ranks are nodes: the placement of the network is ignored.
 ///

@@ -24,7 +24,7 @@ const PS_PER_S: f64 = 1e12;
 ///
 /// Stored as picoseconds in a double. Whole picoseconds are exact up to 2.5 hours of simulated time, so whole
 /// durations (20 KB at 1 GB/s is 20 us) add up without rounding. Fractions keep 53 bits, so that a shared
-/// rate of a third does not shift a completion time. `docs/architecture.md` explains why it is not an
+/// rate of a third does not shift a completion time. `docs/internals/architecture.md` explains why it is not an
 /// integer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Time(OrderedFloat<f64>);

@@ -1,6 +1,6 @@
 //! What is said of collective operations: vectors, blocks, counts, operators.
 //!
-//! Which field says what is the table in `docs/formats.md`: the block of one rank where all are alike, lists where they
+//! Which field says what is the table in `docs/internals/trace-format.md`: the block of one rank where all are alike, lists where they
 //! differ.
 
 use std::ffi::{c_int, c_void};

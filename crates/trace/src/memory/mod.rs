@@ -17,7 +17,7 @@
 //! line 15" are the runs of the sites of that line from index 0 to 499.
 //!
 //! [`Folder`] makes nests from runs, [`Writer`] and [`Reader`] keep them in a file (`rank-00012.mem`,
-//! `docs/formats.md`).
+//! `docs/internals/trace-format.md`).
 //!
 //! ```
 //! use hayase_trace::memory::{Item, Level, Nest, Reader, Site, Sink, Writer};

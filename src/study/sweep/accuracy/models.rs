@@ -57,7 +57,7 @@ pub struct Reference {
     /// Channels of `blocking` that represent this reference along rings, and with virtual output queues
     /// everywhere.
     channels: &'static str,
-    /// Measured packet hops per second (docs/models.md, 14.5).
+    /// Measured packet hops per second (docs/concepts/packets.md).
     pub speed: f64,
 }
 

@@ -24,17 +24,17 @@ pub(super) struct Spread {
 pub(super) enum Destination {
     /// Simple spread: `(src + p) mod N`.
     ///
-    /// Source: docs/models.md, "All-to-all", A2ASS.
+    /// Source: docs/concepts/workloads.md, "All-to-all", A2ASS.
     Shift,
     /// Spread of a grid of ranks. In the mixed radix of the grid's lengths d_i, `src = sum s_i * stride_i`
     /// and `p = sum p_i * stride_i`; the destination is `sum ((s_i + p_i) mod d_i) * stride_i`. In two
     /// dimensions of the same length that is the 2D spread.
     ///
-    /// Source: docs/models.md, "All-to-all", A2ASS2D.
+    /// Source: docs/concepts/workloads.md, "All-to-all", A2ASS2D.
     Grid(Vec<Divisor>),
     /// Pairwise exchange: `src xor p`, for N a power of two.
     ///
-    /// Source: docs/models.md, "All-to-all", A2APW.
+    /// Source: docs/concepts/workloads.md, "All-to-all", A2APW.
     Xor,
 }
 
