@@ -12,309 +12,309 @@ if TYPE_CHECKING:
 
 
 class Accuracy(TypedDict):
-    """Models of messages beside models of packets, over cases."""
+    """Errors of flow models against packet models over many cases."""
 
     #: [`SCHEMA`].
     schema: str
-    #: What was asked for, for the title of tables and pictures.
+    #: Command or file that was asked for, for the title of tables and pictures.
     title: str
-    #: The version of the program that made it.
+    #: Version of the program that made the report.
     version: str
-    #: By case, then by reference, then by model.
+    #: Rows, ordered by case, then by reference, then by model.
     rows: list[AccuracyRow]
-    #: Models that could not be played in a case.
+    #: Models that could not be run in a case.
     left_out: NotRequired[list[LeftOut]]
-    #: Whether all runs were made; else rows, or seeds of rows, are missing.
+    #: True if all runs were made; otherwise rows, or seeds of rows, are missing.
     complete: bool
-    #: Runs that were not made.
+    #: Number of runs that were not made.
     missing_runs: NotRequired[int]
 
 
 class AccuracyRow(TypedDict):
-    """One model beside one reference in one case. An error is `model / reference - 1`: below 0 the model is too fast."""
+    """Errors of one model against one reference in one case. An error is `model / reference - 1`: below 0 the model is too fast."""
 
-    #: The topology as named.
+    #: Topology, as named by the user.
     topology: str
-    #: What kind of fabric it is, with its number of dimensions where it has some: `torus 2d`, `tree`.
+    #: Family of the fabric, with its number of dimensions if it has dimensions: `torus 2d`, `tree`.
     family: str
-    #: Nodes of the fabric.
+    #: Number of nodes of the fabric.
     nodes: int
-    #: The pattern as named.
+    #: Pattern, as named by the user.
     pattern: str
-    #: What kind of pattern it is: `all-to-all`, `random`, `permutation`, `incast` ...
+    #: Kind of pattern: `all-to-all`, `random`, `permutation`, `incast` ...
     kind: str
-    #: The placement as named.
+    #: Placement, as named by the user.
     placement: str
-    #: The routing rule.
+    #: Routing rule.
     routing: str
-    #: The injection rule.
+    #: Injection rule.
     injection: str
-    #: The values of the keys that are varied.
+    #: Values of the varied keys.
     varied: NotRequired[dict[str, str]]
-    #: Size of a message on average [B].
+    #: Mean size of a message [B].
     size_B: int
-    #: Messages of one run.
+    #: Number of messages of one run.
     messages: int
     #: The model: `equal-share`, `redistribute`, `max-min`, `blocking`, `few-packets`.
     model: str
-    #: The virtual channels of `blocking`; those of the reference where it knows them, else its usual ones.
+    #: Virtual channels of `blocking`: those of the reference if it has them, otherwise the usual ones of the model.
     channels: NotRequired[str | None]
-    #: The packet model it is held against: `packet:oq`, `packet:fq`, `packet:iq:dateline` ...
+    #: Packet model that serves as the reference: `packet:oq`, `packet:fq`, `packet:iq:dateline` ...
     reference: str
-    #: Packets of a buffer of the reference; none where there is no limit.
+    #: Buffer of the reference, in packets; absent if there is no limit.
     buffer: int | None
-    #: Packets of a mean message of the reference, where its packets are few and large.
+    #: Packets of a mean message in the reference; present if these packets are few and large.
     packets_per_message: NotRequired[int | None]
-    #: The seeds of both.
+    #: Seeds of the model and the reference.
     seeds: list[int]
-    #: Of the mean makespan over the seeds.
+    #: Error of the mean makespan over the seeds.
     makespan_error: float
-    #: The least of the errors of the makespan, seed by seed.
+    #: Smallest error of the makespan of a single seed.
     makespan_error_min: float
-    #: The largest.
+    #: Largest error of the makespan of a single seed.
     makespan_error_max: float
-    #: Of the time at which a rank's last message has arrived, averaged over ranks and seeds.
+    #: Error of the time at which a rank's last message has arrived, averaged over ranks and seeds.
     mean_finish_error: float
-    #: Of the time that each message is under way: 5 of 100 messages have a lower error. Quantiles are means over the seeds of those of each.
+    #: Error of the time that a message is under way, 5 % quantile: 5 of 100 messages have a lower error. Quantiles are computed for each seed and averaged over the seeds.
     time_error_q05: float
-    #: Half of the messages have a lower error.
+    #: Median of the same error: half of the messages have a lower error.
     time_error_q50: float
-    #: 95 of 100 messages have a lower error.
+    #: 95 % quantile of the same error: 95 of 100 messages have a lower error.
     time_error_q95: float
     #: Mean makespan of the model [s].
     model_makespan_s: float
     #: Mean makespan of the reference [s].
     reference_makespan_s: float
-    #: Sample standard deviation of the reference's makespans over their mean: errors below it say little.
+    #: Sample standard deviation of the reference's makespans over their mean. Errors below it are not significant.
     reference_spread: float
-    #: Processor time of one run of the model [s]; differs from machine to machine, as the two below.
+    #: Processor time of one run of the model [s]. It differs from machine to machine, as do the next two figures.
     model_cpu_s: float
     #: Processor time of one run of the reference [s].
     reference_cpu_s: float
-    #: `reference_cpu_s / model_cpu_s`: how many times faster the model is.
+    #: `reference_cpu_s / model_cpu_s`: the speedup of the model.
     speed_ratio: float
 
 
 class Bottleneck(TypedDict):
-    """The link that holds traffic back."""
+    """The bottleneck link."""
 
-    #: Its name.
+    #: Name of the link.
     link: str
-    #: Its kind.
+    #: Kind of the link.
     kind: str
-    #: Its load.
+    #: Load of the link.
     load: float
 
 
 class Bounds(TypedDict):
-    """Lower bounds of the makespan [s]: three of bandwidth, which do not know the order of the messages, one of computation, and one of dependences, which does not know that they share links. Of programs and farms only the last is known."""
+    """Lower bounds of the makespan [s]: three of bandwidth, which ignore the order of messages, one of computation, and one of dependences, which ignores that messages share links. Programs and farms have only the last."""
 
-    #: The most that one node sends or receives over its host link.
+    #: Bytes that one node sends or receives over its host link, divided by the link's capacity; the largest of all nodes.
     injection_s: float | None
-    #: The most that one rank computes, and sends where it does one after the other; of patterns that compute.
+    #: Largest computation of one rank, with its sending if the rank does one after the other; for patterns that compute.
     computation_s: NotRequired[float | None]
-    #: The most that one link carries over its capacity.
+    #: Bytes of one link divided by its capacity; the largest of all links.
     busiest_link_s: float | None
-    #: What crosses the bisection over its bandwidth, where the fabric's bisection is known.
+    #: Bytes that cross the bisection divided by its bandwidth, if the fabric's bisection is known.
     bisection_s: float | None
-    #: The critical path: the longest chain of messages that wait for each other, with their delays and the latencies of their routes, each as if it had the network to itself; of complete runs with delays or latencies.
+    #: Critical path: the longest chain of messages that wait for each other, with their delays and the latencies of their routes, each as if it had the network to itself. Present for complete runs with delays or latencies.
     path_s: NotRequired[float | None]
 
 
 class Carried(TypedDict):
-    """What a link carried of a job."""
+    """Bytes of one job on a link."""
 
-    #: The name of the job.
+    #: Name of the job.
     job: str
-    #: [B]
+    #: Bytes carried [B].
     bytes: int
 
 
 class ComparedJob(TypedDict):
-    """A job in the runs of a row."""
+    """Job, summarized over the runs of a row."""
 
-    #: Its name.
+    #: Name of the job.
     name: str
-    #: Its ranks.
+    #: Number of ranks of the job.
     ranks: int
-    #: From its beginning to its end, mean over the seeds of the mean over its repetitions [s]; nothing of a background.
+    #: Time from the start of the job to its end [s]: mean over its repetitions, then over the seeds. Absent for a background job.
     makespan_s: NotRequired[float | None]
-    #: The same with nobody else on the fabric, done once [s].
+    #: Time of one repetition with no other job on the fabric [s].
     alone_s: NotRequired[float | None]
     #: `makespan / alone`, mean over the seeds.
     slowdown: NotRequired[float | None]
-    #: Its sample standard deviation over several seeds.
+    #: Sample standard deviation of the slowdown over several seeds.
     slowdown_sd: NotRequired[float | None]
 
 
 class Comparison(TypedDict):
-    """Runs that differ in what is compared, over the same seeds."""
+    """Runs that differ in the compared choices, over the same seeds."""
 
     #: [`SCHEMA`].
     schema: str
-    #: The command or file behind it, for the title of tables and pictures.
+    #: Command or file behind the comparison, for the title of tables and pictures.
     title: str
-    #: What rows are ranked by, where it is not the makespan.
+    #: Figure by which rows are ranked; absent if it is the makespan.
     ranked_by: NotRequired[RankBy]
-    #: Best first within each job; jobs in the order in which they were named.
+    #: Rows, best first within each job. Jobs are in the order in which they were named.
     rows: list[ComparisonRow]
-    #: Whether all runs were made; else rows, or seeds of rows, are missing.
+    #: True if all runs were made; otherwise rows, or seeds of rows, are missing.
     complete: bool
-    #: Runs that were not made.
+    #: Number of runs that were not made.
     missing_runs: NotRequired[int]
 
 
 class ComparisonRow(TypedDict):
     """One point of a comparison: a pattern under one choice of everything else."""
 
-    #: The topology as named.
+    #: Topology, as named by the user.
     topology: str
-    #: The placement.
+    #: Placement.
     placement: str
-    #: The sharing policy; empty where messages are no flows.
+    #: Sharing policy; empty if messages are not flows.
     sharing: str
-    #: The transport: `flow`, `packet:oq` ...
+    #: Transport: `flow`, `packet:oq` ...
     transport: str
-    #: The routing rule.
+    #: Routing rule.
     routing: str
-    #: The injection rule.
+    #: Injection rule.
     injection: str
-    #: The machine as named, or the node model; empty where nodes cost nothing.
+    #: Machine as named by the user, or the node model; empty if nodes cost nothing.
     machine: NotRequired[str]
-    #: The values of the keys that are varied.
+    #: Values of the varied keys.
     varied: NotRequired[dict[str, str]]
-    #: The pattern or program as named.
+    #: Pattern or program, as named by the user.
     pattern: str
-    #: What fails, where that is compared: a part of the cables, or a name.
+    #: Faults, if they are compared: a part of the cables, or a name.
     faults: NotRequired[str | None]
-    #: How many times as long it takes as with nothing failed, where that is compared.
+    #: Slowdown against runs without faults, if faults are compared.
     slowdown: NotRequired[Slowdown | None]
-    #: Seeds with which messages had no way: their runs have no makespan.
+    #: Number of seeds whose faults leave messages without a route. Their runs have no makespan.
     cut_off: NotRequired[int]
-    #: What is done: `all-to-all of 20 KB among 54 ranks`, or what no name tells, `57,240,000 B among 54 ranks`. Rows of one job are ranked, those of different jobs cannot be.
+    #: Work that is done: `all-to-all of 20 KB among 54 ranks`, or, if it has no name, `57,240,000 B among 54 ranks`. Rows of the same job are ranked; rows of different jobs cannot be.
     job: str
     #: Makespans over the seeds.
     makespan: SeedStatistics
-    #: The makespan with its interval, where it is an estimate.
+    #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]
-    #: Why there is none, where all was simulated.
+    #: Reason why there is no estimate, if the whole run was simulated.
     estimate_reason: NotRequired[str | None]
-    #: Where several jobs share the fabric: what each came to.
+    #: Results of each job, if several jobs share the fabric.
     jobs: NotRequired[list[ComparedJob]]
-    #: And the largest slowdown of one.
+    #: Largest slowdown of any job, if several jobs share the fabric.
     worst_slowdown: NotRequired[WorstSlowdown | None]
-    #: Messages of one run.
+    #: Number of messages of one run.
     messages: int
-    #: Bytes of one run [B].
+    #: Bytes sent in one run [B].
     bytes: int
     #: Lower bounds of the makespan, averaged over the seeds.
     bounds: Bounds
     #: `mean makespan / largest bound`.
     ratio_to_bound: float
-    #: `mean makespan / smallest mean makespan of the job`, or the same of the figure that rows are ranked by.
+    #: `mean makespan / smallest mean makespan of the job`, or the same ratio of the figure by which rows are ranked.
     ratio_to_best: float
-    #: Place among the rows of the job by the mean of that figure, from 1; equal means share a place.
+    #: Rank among the rows of the job by the mean of that figure, from 1. Equal means share a rank.
     place: int
-    #: Whether it is not the best, but cannot be told from it: 0 lies within the 95 % interval of the difference of the two means.
+    #: True if the row is not the best but cannot be told from it: 0 lies within the 95 % interval of the difference of the two means.
     tied: bool
-    #: Run time of one run, averaged over the seeds [s]; differs from machine to machine.
+    #: Run time of one run, averaged over the seeds [s]. It differs from machine to machine.
     wall_s: float
-    #: Packets that crossed a link in the first run, each link counted, where messages are packets.
+    #: Packet hops of the first run, if messages are packets: each link that a packet crosses counts once.
     packet_hops: NotRequired[int | None]
-    #: What a map of errors says of such runs, of patterns that are flows.
+    #: Accuracy to expect of such runs, from a map of errors; for patterns whose messages are flows.
     accuracy: NotRequired[KnownAccuracy | None]
     #: Combined fingerprint of the runs.
     fingerprint: str
 
 
 class CostOverSeeds(TypedDict):
-    """The cost over seeds: of each seed the makespan less that with the same seed where nobody is slow."""
+    """Cost over the seeds: the makespan of each seed less the one with the same seed without slow processors."""
 
-    #: Seeds.
+    #: Number of seeds.
     seeds: int
-    #: The mean makespan where nobody is slow [s].
+    #: Mean makespan without slow processors [s].
     without_mean_s: float
-    #: The mean cost [s].
+    #: Mean cost [s].
     mean_s: float
-    #: Lower end of the 95 % interval of the mean, `mean - t s / sqrt(n)` with the t of Student [s].
+    #: Lower end of the 95 % interval of the mean, `mean - t s / sqrt(n)` with Student's t [s].
     low_s: float
-    #: Its upper end [s].
+    #: Upper end of the interval [s].
     high_s: float
     #: Sample standard deviation of the cost [s].
     sd_s: float
 
 
 class CriticalPath(TypedDict):
-    """The chain of activities and messages from the start to the end of the last rank; its times add up to the makespan."""
+    """Chain of activities and messages from the start to the end of the last rank. Its times add up to the makespan."""
 
-    #: Its steps.
+    #: Number of steps.
     steps: int
-    #: How often it goes from one rank to another.
+    #: Number of times the path goes from one rank to another.
     changes: int
-    #: The time of each kind that is on it.
+    #: Time on the path by kind.
     kinds: list[PathPart]
-    #: The ranks with the most time on it, most first.
+    #: Ranks with the most time on the path, most first.
     ranks: list[PathRank]
-    #: The operations with the most time on it, most first.
+    #: Operations with the most time on the path, most first.
     operations: list[PathOperation]
 
 
 class Delayed(TypedDict):
-    """How many ranks ended later, by more than a time."""
+    """Number of ranks that ended later by more than a threshold."""
 
-    #: By more than this [s].
+    #: Threshold of the delay [s].
     more_than_s: float
-    #: Ranks.
+    #: Number of ranks.
     ranks: int
 
 
 class Delayed2(TypedDict):
-    """A rank that another delayed."""
+    """Rank that another rank delayed."""
 
-    #: Which one.
+    #: Number of the rank.
     rank: int
-    #: How long it waited for that [s].
+    #: Wait caused by the delaying rank [s].
     time_s: float
 
 
 class Delays(TypedDict):
     """Time that messages lost on links that held them back."""
 
-    #: Over all messages [s].
+    #: Total over all messages [s].
     total_s: float
-    #: Kinds of links with their parts of it, the largest first.
+    #: Parts of the total by kind of link, largest first.
     kinds: list[KindDelay]
 
 
 class ErrorRange(TypedDict):
-    """How far the makespans of a model were off over near cases."""
+    """Range of the makespan errors of a model over near cases."""
 
-    #: The model.
+    #: Model.
     model: str
-    #: The switches: `input-queued`, `output-queued`, `fair-queued`.
+    #: Kind of switch: `input-queued`, `output-queued`, `fair-queued`.
     switches: str
-    #: The least error of the makespan; 0.1 is 10 % too long.
+    #: Smallest error of the makespan; 0.1 means 10 % too long.
     low: float
-    #: The largest.
+    #: Largest error of the makespan.
     high: float
-    #: Rows of the map it is from.
+    #: Number of rows of the map behind the range.
     rows: int
 
 
 class Estimate(TypedDict):
-    """A makespan that is estimated from the beginning of a run."""
+    """Makespan estimated from the beginning of a run."""
 
-    #: The makespan [s].
+    #: Estimated makespan [s].
     makespan_s: float
-    #: The low end of its interval [s].
+    #: Lower end of its interval [s].
     low_s: float
-    #: The high end [s].
+    #: Upper end of its interval [s].
     high_s: float
-    #: How sure the interval is to hold the makespan of the full run: 0.95.
+    #: Probability that the interval holds the makespan of the full run: 0.95.
     confidence: float
-    #: The part of all messages that was simulated.
+    #: Fraction of all messages that was simulated.
     simulated_part: float
-    #: Half of the interval over the makespan, as it was asked for.
+    #: Requested accuracy: half of the interval over the makespan.
     asked: float
 
 
@@ -323,974 +323,974 @@ class FarmBounds(TypedDict):
 
     #: Total work over the speed of all workers.
     work_s: float
-    #: The same with what the messages cost the workers.
+    #: The same, with the workers' cost of messages.
     exchange_s: float
     #: The longest message on the fastest worker.
     longest_s: float
-    #: What the master spends on messages.
+    #: Time that the master spends on messages.
     master_s: float
-    #: What goes over the links of the master's node, over what they carry; `null` without a fabric, where workers are on that node, and with several masters.
+    #: Bytes over the links of the master's node, divided by their capacity; `null` without a fabric, with workers on that node, and with several masters.
     network_s: float | None
 
 
 class FarmReport(TypedDict):
-    """Predictions for some numbers of workers, or ways of giving out tasks."""
+    """Predictions for several numbers of workers, or several rules for giving out tasks."""
 
-    #: The version of the form of the report in JSON: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
+    #: Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
     schema: str
-    #: The complete scenario, so that the report can be run again.
+    #: Complete scenario, so that the report can be run again.
     scenario: Any
-    #: `complete`, or why the run ended early; of a farm that is tried in several ways, the worst of all.
+    #: `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst status.
     status: Status
-    #: When the last message arrived, or the last rank ended [s]; of a run that is not complete, the last of those that did; of a farm that is tried in several ways, that of the first.
+    #: Time at which the last message arrived, or the last rank ended [s]. An incomplete run counts only those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     makespan_s: float
-    #: Messages delivered; of a program those of its collectives among them.
+    #: Number of messages delivered, including those of collectives.
     messages: int
     #: Bytes delivered [B].
     bytes: int
-    #: When and with what the run came to a standstill or was stopped, where it is not complete.
+    #: Time and progress at which the run deadlocked or was stopped; present if the run is not complete.
     stopped: NotRequired[Stopped | None]
-    #: Over seeds, where there are several; the rest of the report is of the first seed.
+    #: Makespans over several seeds, if there are several; the rest of the report is of the first seed.
     seeds: NotRequired[SeedStatistics | None]
-    #: What failed, and what became of messages for it, where anything does.
+    #: Faults and their effect on messages, if there are faults.
     faults: NotRequired[FaultsReport | None]
-    #: What slow processors cost, where there are any and that was asked for.
+    #: Cost of slow processors, if there are any and it was asked for.
     noise: NotRequired[NoiseReport | None]
-    #: The makespan with its interval, where it is an estimate.
+    #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]
-    #: Why there is none, where all was simulated.
+    #: Reason why there is no estimate, if the whole run was simulated.
     estimate_reason: NotRequired[str | None]
-    #: A number that differs where anything happened at another time.
+    #: Hash that changes if anything happens at another time.
     fingerprint: str
-    #: What a map of errors says of such runs, of patterns that are flows.
+    #: Accuracy to expect of such runs, from a map of errors; for patterns whose messages are flows.
     accuracy: NotRequired[KnownAccuracy | None]
-    #: Where the tasks come from, for people.
+    #: Source of the tasks, for people.
     tasks: str
-    #: The network and the way tasks are given out, for people.
+    #: Network and rule for giving out tasks, for people.
     setting: str
-    #: How many tasks.
+    #: Number of tasks.
     task_count: int
-    #: Their times, summed [s].
+    #: Sum of the task times [s].
     work_s: float
-    #: The longest of them [s].
+    #: Longest task time [s].
     longest_task_s: float
-    #: What is varied beside the number of workers (`granularity`).
+    #: Parameter that is varied besides the number of workers (`granularity`).
     varied: NotRequired[str | None]
-    #: One for each combination, workers ascending within each value of what is varied.
+    #: One prediction for each combination; workers ascend within each value of the varied parameter.
     predictions: list[Prediction2]
-    #: The smallest number of workers from which on more of them gain less than 1 %; nothing where the largest number still gains, or only one was tried. Of what is varied, for the first value.
+    #: Smallest number of workers from which on more workers gain less than 1 %. Absent if the largest number still gains, or if only one was tried. If a parameter is varied, this is for its first value.
     saturation_workers: int | None
-    #: The smallest number of workers tried from which on the (busiest) master is busy for 99 % of the predicted time or more; nothing where it is not. Of what is varied, for the first value.
+    #: Smallest number of workers tried from which on the (busiest) master is busy for 99 % of the predicted time or more. Absent if there is none. If a parameter is varied, this is for its first value.
     master_busy_workers: int | None
-    #: An estimate: the number of equal workers that keep the master busy, in the mean and without start and end; nothing where that is not known in closed form.
+    #: Estimated number of equal workers that keep the master busy, on average and without start and end. Absent if there is no closed form.
     master_bound_workers: int | None
-    #: Whether all combinations were run.
+    #: True if all combinations were run.
     complete: bool
-    #: What may differ from machine to machine.
+    #: Figures that may differ from machine to machine.
     meta: Meta
 
 
 class FaultsReport(TypedDict):
-    """What failed, and what became of messages for it."""
+    """Faults of a run, and their effect on messages."""
 
-    #: Links that have failed at the start, those of switches among them; a cable is two.
+    #: Links that have failed at the start, including those of failed switches. A cable is two links.
     failed_links: Parts
     #: Switches that have failed at the start.
     failed_switches: Parts
-    #: Links that carry another bandwidth at the start than they were built for.
+    #: Links whose bandwidth at the start differs from the one they were built for.
     degraded_links: Parts
-    #: Whether anything fails or comes back later.
+    #: True if anything fails or is repaired later.
     events: bool
-    #: Pairs of nodes between which no way is left at the start, each direction counted; not told where links have no ends and nodes are too many.
+    #: Number of ordered pairs of nodes without a route at the start. Absent if links have no ends and there are too many nodes.
     pairs_cut_off: NotRequired[int | None]
-    #: The first of them.
+    #: The first of these pairs.
     cut_off: list[str]
-    #: Messages that were sent again, or later, because a link of theirs had failed.
+    #: Number of messages that were sent again, or later, because one of their links had failed.
     resent: int
-    #: Messages that were lost.
+    #: Number of messages that were lost.
     lost: int
-    #: Messages that never found a way.
+    #: Number of messages that never found a route.
     stranded: int
-    #: From where to where the first of those that were lost or found no way were to go.
+    #: Source and destination of the first messages that were lost or found no route.
     without_way: list[str]
 
 
 class Gridlock(TypedDict):
-    """Packets that wait for each other in a circle."""
+    """Cycle of packets that wait for each other."""
 
-    #: Packets, and messages at their sources, that cannot move.
+    #: Number of packets, and of messages at their sources, that cannot move.
     packets: int
-    #: The circle, by names of links: the buffer behind each is full, and its first packet waits for the next one.
+    #: Cycle, as names of links: the buffer behind each is full, and its first packet waits for the next link.
     cycle: list[str]
 
 
 class Interference(TypedDict):
-    """What the messages of a job lost to those of another, or to those of their own."""
+    """Time that the messages of a job lost to those of another job, or to other messages of the same job."""
 
-    #: The job that lost it.
+    #: Job that was delayed.
     victim: str
-    #: The job to which.
+    #: Job that caused the delay.
     culprit: str
-    #: Summed over the messages of the victim [s].
+    #: Delay, summed over the messages of the victim [s].
     delay_s: float
 
 
 class JobReport(TypedDict):
-    """What became of a job."""
+    """Result of a job."""
 
-    #: Its name.
+    #: Name of the job.
     name: str
-    #: What it does, for people.
+    #: Workload of the job, for people.
     workload: str
-    #: Its ranks.
+    #: Number of ranks of the job.
     ranks: int
-    #: How it was placed: the rule, a file, or a list of nodes.
+    #: Placement of the job: the rule, a file, or a list of nodes.
     placement: str
-    #: By rank: its node.
+    #: Node of each rank.
     nodes: list[int]
-    #: Whether it goes on as long as others do.
+    #: True if the job runs in the background, as long as other jobs do.
     background: NotRequired[bool]
-    #: When it began for the first time [s]; nothing of a job that never began.
+    #: First start of the job [s]; absent if it never started.
     start_s: float | None
-    #: When it ended for the last time [s]; nothing of a job that never ended.
+    #: Last end of the job [s]; absent if it never ended.
     end_s: float | None
-    #: Why it never began, or never ended.
+    #: Reason why the job never started, or never ended.
     unfinished: NotRequired[str | None]
-    #: How often it was done.
+    #: Number of repetitions.
     repetitions: int
-    #: From its beginning to its end, on average over its repetitions [s]; nothing of a background.
+    #: Time from the start of the job to its end [s], averaged over its repetitions. Absent for a background job.
     makespan_s: NotRequired[float | None]
-    #: The shortest of several repetitions [s].
+    #: Shortest of several repetitions [s].
     min_s: NotRequired[float | None]
-    #: The longest of them [s].
+    #: Longest of several repetitions [s].
     max_s: NotRequired[float | None]
-    #: The same with nobody else on the fabric, done once [s]; where that was worked out.
+    #: Time of one repetition with no other job on the fabric [s], if it was computed.
     alone_s: NotRequired[float | None]
     #: `makespan / alone`.
     slowdown: NotRequired[float | None]
-    #: Messages delivered.
+    #: Number of messages delivered.
     messages: int
-    #: Their bytes [B].
+    #: Bytes delivered [B].
     bytes: int
-    #: Time its messages were under way over the time that each would have taken with the network to itself, both summed over all messages: by its own messages and by those of others.
+    #: Time that its messages were under way, over the time that each would have taken with the network to itself, both summed over all messages. It counts delays by messages of this job and of others.
     contention: float
-    #: Time that its messages lost to faults, summed over messages [s]; where interference was asked for and links change while jobs run.
+    #: Time that its messages lost to faults, summed over messages [s]. Present if interference was asked for and links change while jobs run.
     fault_delay_s: NotRequired[float | None]
 
 
 class JobsReport(TypedDict):
-    """What came out of several jobs on one fabric."""
+    """Results of several jobs on one fabric."""
 
-    #: The version of the form of the report in JSON: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
+    #: Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
     schema: str
-    #: The complete scenario, so that the report can be run again.
+    #: Complete scenario, so that the report can be run again.
     scenario: Any
-    #: `complete`, or why the run ended early; of a farm that is tried in several ways, the worst of all.
+    #: `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst status.
     status: Status
-    #: When the last message arrived, or the last rank ended [s]; of a run that is not complete, the last of those that did; of a farm that is tried in several ways, that of the first.
+    #: Time at which the last message arrived, or the last rank ended [s]. An incomplete run counts only those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     makespan_s: float
-    #: Messages delivered; of a program those of its collectives among them.
+    #: Number of messages delivered, including those of collectives.
     messages: int
     #: Bytes delivered [B].
     bytes: int
-    #: When and with what the run came to a standstill or was stopped, where it is not complete.
+    #: Time and progress at which the run deadlocked or was stopped; present if the run is not complete.
     stopped: NotRequired[Stopped | None]
-    #: Over seeds, where there are several; the rest of the report is of the first seed.
+    #: Makespans over several seeds, if there are several; the rest of the report is of the first seed.
     seeds: NotRequired[SeedStatistics | None]
-    #: What failed, and what became of messages for it, where anything does.
+    #: Faults and their effect on messages, if there are faults.
     faults: NotRequired[FaultsReport | None]
-    #: What slow processors cost, where there are any and that was asked for.
+    #: Cost of slow processors, if there are any and it was asked for.
     noise: NotRequired[NoiseReport | None]
-    #: The makespan with its interval, where it is an estimate.
+    #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]
-    #: Why there is none, where all was simulated.
+    #: Reason why there is no estimate, if the whole run was simulated.
     estimate_reason: NotRequired[str | None]
-    #: A number that differs where anything happened at another time.
+    #: Hash that changes if anything happens at another time.
     fingerprint: str
-    #: What a map of errors says of such runs, of patterns that are flows.
+    #: Accuracy to expect of such runs, from a map of errors; for patterns whose messages are flows.
     accuracy: NotRequired[KnownAccuracy | None]
-    #: The fabric, for people.
+    #: Fabric, for people.
     fabric: str
-    #: The jobs, in their order.
+    #: Jobs, in their order.
     jobs: list[JobReport]
-    #: The links that several jobs used, most bytes over capacity first.
+    #: Links that several jobs used, largest bytes over capacity first.
     meetings: list[Meeting]
-    #: Who delays whom: each pair of jobs, where that was asked for and the run is complete.
+    #: Delays between each pair of jobs, if asked for and the run is complete.
     interference: NotRequired[list[Interference] | None]
-    #: Lower bounds of the makespan, of the jobs that are no background.
+    #: Lower bounds of the makespan, for the jobs that are not background jobs.
     bounds: Bounds
     #: `makespan / largest bound`.
     ratio_to_bound: float
-    #: Which channels wait for each other, where packets block each other for ever.
+    #: Channels that wait for each other, if packets block each other forever.
     gridlock: NotRequired[Gridlock | None]
-    #: What may differ from machine to machine.
+    #: Figures that may differ from machine to machine.
     meta: Meta
 
 
 class KindDelay(TypedDict):
-    """The part of all delay that a kind of links has."""
+    """Part of the total delay that falls on one kind of link."""
 
-    #: The kind: `up from level 1`.
+    #: Kind of link: `up from level 1`.
     links: str
-    #: Its part of all delay.
+    #: Part of the total delay.
     part: float
 
 
 class KnownAccuracy(TypedDict):
-    """What a map of errors says of runs like this one."""
+    """Accuracy to expect of a run, from a map of errors."""
 
-    #: The model of the run.
+    #: Model of the run.
     model: str
-    #: By kind of switch: how far makespans of the model, and of others, were off. Empty where no case is near.
+    #: Errors of the makespan by kind of switch, of this model and of others. Empty if the map has no case near the run.
     against: list[ErrorRange]
-    #: The cases it is from, in words: `torus-16x16, all-to-all-pairwise, 1 MB, random`. Empty where none is near.
+    #: Cases of the map that are near the run, in words: `torus-16x16, all-to-all-pairwise, 1 MB, random`. Empty if there are none.
     cases: list[str]
-    #: The version of the map.
+    #: Version of the map.
     map: str
-    #: One sentence that says it.
+    #: Summary in one sentence.
     text: str
-    #: A sentence on what the model leaves out, where that takes a tenth of a message's time or more.
+    #: Sentence about effects that the model leaves out, present if they take a tenth of a message's time or more.
     leaves_out: NotRequired[str | None]
 
 
 class LateRank(TypedDict):
-    """A rank that others waited for, and what goes back to it [s]; sums over all ranks that waited."""
+    """Rank that others waited for, with the waits that it caused [s], summed over all ranks that waited."""
 
-    #: Which one.
+    #: Number of the rank.
     rank: int
-    #: What ranks waited, for it or for others that it held up, that goes back to it.
+    #: Waits that this rank caused, directly or through ranks that it delayed.
     caused_s: float
-    #: Of that: since it computed longer than those that waited, or started later.
+    #: Part of `caused_s` because it computed longer than the waiting ranks, or started later.
     by_computing_s: float
-    #: The rest: since it sent longer.
+    #: Rest of `caused_s`: it spent longer on sending.
     by_sending_s: float
-    #: Whom that delayed, most first; of the first five ranks.
+    #: Ranks that it delayed, most first; only for the first five rows.
     delays: NotRequired[list[Delayed2]]
-    #: How long others waited for it.
+    #: Time that others waited for messages of this rank.
     waited_for_s: float
-    #: Of that: since it computed longer.
+    #: Part of `waited_for_s` because it computed longer.
     as_it_computed_s: float
-    #: Since it sent longer.
+    #: Part of `waited_for_s` because it sent longer.
     as_it_sent_s: float
-    #: Since it waited for others itself. The rest its messages were under way.
+    #: Part of `waited_for_s` because it waited itself. In the rest of the time its messages were under way.
     as_it_waited_s: float
 
 
 class LeftOut(TypedDict):
-    """A model that was not played in a case."""
+    """Model that was not run in a case."""
 
-    #: The case, in words.
+    #: Case, in words.
     case: str
-    #: The model or reference.
+    #: Model or reference.
     model: str
-    #: Why.
+    #: Reason why it was left out.
     reason: str
 
 
 class Limits(TypedDict):
-    """Times that a better network approaches [s]; no number where it is not known, of patterns and farms."""
+    """Times that a better network approaches [s]; NaN if unknown, as for patterns and farms."""
 
-    #: Messages cost nothing and arrive when they are sent: computation and dependences are left.
+    #: Time if messages cost nothing and arrive when they are sent: only computation and dependences are left.
     ideal_s: float
-    #: Nobody waits: the most that one rank computes, sends and receives in the unchanged run.
+    #: Time if no rank waits: the largest sum of computing, sending and receiving of one rank in the unchanged run.
     zero_wait_s: float
-    #: The most that one rank computes.
+    #: Largest computation of one rank.
     compute_s: float
 
 
 class LinkUse(TypedDict):
-    """What one link did."""
+    """Load of one link."""
 
-    #: Its number.
+    #: Number of the link.
     id: int
-    #: Whether it has failed at the start.
+    #: True if the link has failed at the start.
     failed: NotRequired[bool]
-    #: Its name: `node 3 -> switch 1.0`.
+    #: Name of the link: `node 3 -> switch 1.0`.
     name: str
-    #: Its capacity [B/s].
+    #: Capacity of the link [B/s].
     capacity_bps: float
-    #: What it carried [B].
+    #: Bytes carried [B].
     bytes: int
-    #: How long at least one flow was on it [s]; absent, like the numbers of flows, where times were not recorded.
+    #: Time with at least one flow on the link [s]. Absent, like the numbers of flows, if times were not recorded.
     busy_s: NotRequired[float]
     #: `bytes / (capacity * makespan)`.
     utilisation: float
-    #: The most flows on it at once.
+    #: Largest number of flows at once.
     peak_flows: NotRequired[int]
-    #: Flows on it, averaged over its busy time.
+    #: Number of flows, averaged over the busy time.
     mean_flows: NotRequired[float]
-    #: The most packets that waited for it at once; absent, like the two below, where messages are not packets.
+    #: Largest number of packets that waited for the link at once. Absent, like the next two figures, if messages are not packets.
     peak_queue: NotRequired[int]
-    #: Packets that waited for it, averaged over the run.
+    #: Number of packets that waited for the link, averaged over the run.
     mean_queue: NotRequired[float]
-    #: How long it stood still although packets waited for it, for want of room behind it [s].
+    #: Time that the link stood still although packets waited for it, because the buffer behind it was full [s].
     blocked_s: NotRequired[float]
-    #: Time that messages lost on it, summed over messages [s]; absent where it was not measured.
+    #: Time that messages lost on the link, summed over messages [s]; absent if it was not measured.
     delay_s: NotRequired[float]
 
 
 class Meeting(TypedDict):
-    """A link that several jobs used, at the same time or not."""
+    """Link that several jobs used, at the same time or not."""
 
-    #: Its name.
+    #: Name of the link.
     link: str
-    #: Its capacity [B/s].
+    #: Capacity of the link [B/s].
     capacity_bps: float
     #: `bytes of all jobs / (capacity * makespan)`.
     utilisation: float
-    #: What it carried of each job, most first.
+    #: Bytes of each job on the link, most first.
     jobs: list[Carried]
 
 
 class Meta(TypedDict):
-    """What may differ from machine to machine."""
+    """Figures that may differ from machine to machine."""
 
     #: Run time of the simulation [s].
     wall_s: float
-    #: Events: deliveries, starts and wakes.
+    #: Number of events: deliveries, starts and wakes.
     events: int
-    #: Packets that crossed a link, each link counted, where messages are packets.
+    #: Packet hops, if messages are packets: each link that a packet crosses counts once.
     packet_hops: NotRequired[int | None]
-    #: Peak memory of the process [B], where the system tells.
+    #: Peak memory of the process [B], if the system reports it.
     peak_rss_bytes: int | None
     #: Version of this program.
     version: str
 
 
 class NoiseReport(TypedDict):
-    """What slow processors cost: the run beside the same one in which nobody is slow."""
+    """Cost of slow processors: the run compared with the same run without slow processors."""
 
-    #: The makespan with the same seed where nobody is slow [s].
+    #: Makespan with the same seed without slow processors [s].
     without_s: float
     #: `makespan - without` [s].
     cost_s: float
     #: `makespan / without`; 1 where both are 0.
     slowdown: float
-    #: The cost over seeds, where there are several.
+    #: Cost over several seeds, if there are several.
     seeds: NotRequired[CostOverSeeds | None]
-    #: How much longer the ranks' own work took, where that was added up.
+    #: Extra time of the ranks' own work, if it was added up.
     slowed: NotRequired[SlowedRanks | None]
-    #: How many ranks ended later, by more than some times.
+    #: Number of ranks that ended later, by several thresholds.
     delayed: list[Delayed]
-    #: How far the delay travelled: ranks by how many messages they are from the nearest straggler. Empty where all ranks are slow, or where messages were too many to be kept.
+    #: Spread of the delay: ranks by their distance in messages from the nearest straggler. Empty if all ranks are slow, or if there were too many messages to keep.
     by_distance: list[Reached]
-    #: Each rank.
+    #: Delay of each rank.
     ranks: list[RankDelay]
 
 
 class OpenReceives(TypedDict):
-    """Receives that left open what they take (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`)."""
+    """Receives that leave open which message they take (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`)."""
 
-    #: What they take: `recorded`, what came in the recorded run, or `arrival`, what comes first.
+    #: Message that they take: `recorded`, the one of the recorded run, or `arrival`, the first to arrive.
     take: str
-    #: How many there are.
+    #: Number of such receives.
     receives: int
-    #: How many took a message, and the node model says which.
+    #: Number of receives that took a message which the node model identifies.
     seen: int
-    #: How many of these took one of the rank, with the tag, of the recorded run.
+    #: Number of these that took a message with the source and tag of the recorded run.
     as_recorded: int
 
 
 class Parts(TypedDict):
-    """So many parts, and what they are called."""
+    """Number of parts and their names."""
 
-    #: How many.
+    #: Number of parts.
     count: int
-    #: Their names; of more than 1000, the first.
+    #: Names of the parts; only the first 1000 if there are more.
     names: list[str]
 
 
 class PathOperation(TypedDict):
-    """One operation's part of the critical path, of one kind."""
+    """Time of one operation on the critical path, for one kind of time."""
 
-    #: Whose.
+    #: Rank of the operation.
     rank: int
-    #: Its position in the rank's program.
+    #: Position of the operation in the rank's program.
     op: int
-    #: What it is, in words, where the node model tells receives apart.
+    #: Operation in words, if the node model tells receives apart.
     operation: NotRequired[str | None]
-    #: What the time was spent on.
+    #: Kind of time.
     kind: str
-    #: How long [s].
+    #: Time on the path [s].
     time_s: float
 
 
 class PathPart(TypedDict):
-    """One kind of time on the critical path."""
+    """Time of one kind on the critical path."""
 
-    #: What it was spent on; `network` is a message under way.
+    #: Kind of time; `network` is a message under way.
     kind: str
-    #: How long [s].
+    #: Time on the path [s].
     time_s: float
-    #: Its part of the path.
+    #: Part of the path.
     part: float
 
 
 class PathRank(TypedDict):
-    """One rank's part of the critical path."""
+    """Time of one rank on the critical path."""
 
-    #: Which one.
+    #: Number of the rank.
     rank: int
-    #: How long it was on it, messages to it included [s].
+    #: Time on the path, including messages to the rank [s].
     time_s: float
-    #: Its part of the path.
+    #: Part of the path.
     part: float
 
 
 class Prediction(TypedDict):
-    """What a prediction was put together from."""
+    """Data sets that a prediction was assembled from."""
 
-    #: The program data.
+    #: Program data.
     program: str
-    #: Where the times of blocks are from.
+    #: Sources of the times of blocks.
     computation: list[PredictionPart]
-    #: The communication data, where messages take their times from it.
+    #: Communication data, if times of messages come from it.
     communication: NotRequired[str | None]
-    #: How long the run took that the computation data is of, where it is one run and that is known [s].
+    #: Time of the run that the computation data was gathered from, if it is a single run and its time is known [s].
     recorded_s: NotRequired[float | None]
-    #: By what rule waits end: `rules` (each message by itself), `order of arrival` (receives that leave open from whom, in order of time), or `simulated`.
+    #: Rule by which waits end: `rules` (each message by itself), `order of arrival` (receives with an open source, in order of time), or `simulated`.
     waits: str
-    #: Times of blocks found by the block and rank themselves.
+    #: Number of block times found by block and rank.
     direct: int
-    #: Found by the block's name, in data of another form of the program.
+    #: Number of block times found by the block's name, in data of another form of the program.
     by_name: int
-    #: Found by the block's name at other ranks.
+    #: Number of block times found by the block's name at other ranks.
     other_ranks: int
-    #: Which times of a block are taken: `mean`, `line` or `draw`.
+    #: Time that an execution of a block takes: `mean`, `line` or `draw`.
     times: str
 
 
 class Prediction2(TypedDict):
-    """One prediction."""
+    """Prediction for one combination."""
 
-    #: The value of what is varied.
+    #: Value of the varied parameter.
     value: NotRequired[str | None]
     #: Number of workers.
     workers: int
-    #: Workers and masters.
+    #: Number of workers and masters.
     processors: int
-    #: The predicted time [s].
+    #: Predicted time [s].
     time_s: float
     #: Total work over the speed of all workers, relative to the predicted time.
     efficiency: float
-    #: How long the master (the busiest, with several) is busy, relative to the predicted time.
+    #: Part of the predicted time in which the master (with several, the busiest) is busy.
     master_utilisation: float
-    #: How long workers compute, relative to the predicted time: all, the least and the most used.
+    #: Part of the predicted time in which workers compute: mean, least and most used.
     worker_utilisation: Utilisation
     #: Results that wait at the master, on average over time and at most.
     waiting: Waiting
-    #: By how much the worker that is done last is done later than the mean, relative to the predicted time.
+    #: Delay of the last worker to finish against the mean, relative to the predicted time.
     imbalance: float
-    #: From the moment the last task was given out to the end [s].
+    #: Time from the moment the last task was given out to the end [s].
     tail_s: float
-    #: Messages with tasks that were sent.
+    #: Number of task messages sent.
     messages: int
-    #: Of these, sent again since their worker was lost.
+    #: Number of task messages that were sent again because their worker was lost.
     repeated: int
-    #: Time that lost workers had computed for nothing [s].
+    #: Computation of lost workers that was wasted [s].
     wasted_s: float
-    #: Tasks that are not done, since all workers were lost.
+    #: Number of tasks that were not done because all workers were lost.
     undone: int
     #: Lower bounds of the predicted time.
     bounds: FarmBounds
-    #: The largest of them [s].
+    #: Largest lower bound [s].
     bound_s: float
-    #: The predicted times over several seeds, if they were asked for; everything else is of the first.
+    #: Predicted times over several seeds, if asked for; everything else is of the first seed.
     seeds: NotRequired[SeedStatistics | None]
-    #: Over when everybody did how much: equal fingerprints are equal results, to the last bit.
+    #: Hash of the time and amount of all work: equal fingerprints mean equal results, to the last bit.
     fingerprint: str
 
 
 class PredictionPart(TypedDict):
-    """Ranks that take the times of their blocks from one place."""
+    """Ranks that take the times of their blocks from the same data."""
 
-    #: Which: `0-7`.
+    #: Ranks: `0-7`.
     ranks: str
-    #: The computation data.
+    #: Computation data.
     computation: str
-    #: What its times are multiplied by.
+    #: Factor by which the times are multiplied.
     scale: float
 
 
-#: What the rows of a comparison are ranked by, smallest first.
+#: Figure by which the rows of a comparison are ranked, smallest first.
 RankBy: TypeAlias = "Literal['makespan'] | Literal['slowdown']"
 
 
 class RankDelay(TypedDict):
-    """By how much a rank ended later."""
+    """Delay of one rank."""
 
-    #: Its number.
+    #: Number of the rank.
     rank: int
-    #: When it ended: its program, or its last message where it is no program [s].
+    #: End of its program, or of its last message if it runs no program [s].
     end_s: float
-    #: The same where nobody is slow [s].
+    #: The same end without slow processors [s].
     without_s: float
     #: `end - without` [s].
     delay_s: float
-    #: How much longer its own work took [s].
+    #: Extra time of its own work [s].
     slowed_s: NotRequired[float | None]
-    #: When it first sent or got a message later than it would have [s].
+    #: Time at which it first sent or received a message late because of slow processors [s].
     reached_s: NotRequired[float | None]
-    #: The least messages from a straggler to it.
+    #: Smallest number of messages from a straggler to it.
     messages: NotRequired[int | None]
-    #: Links on the route from the nearest straggler.
+    #: Number of links on the route from the nearest straggler.
     hops: NotRequired[int | None]
 
 
 class RankReport(TypedDict):
-    """Where the time of one rank went [s]."""
+    """Breakdown of the time of one rank [s]."""
 
-    #: Which one.
+    #: Number of the rank.
     rank: int
-    #: When its last operation ended.
+    #: End of its last operation.
     end_s: float
-    #: It computed.
+    #: Computation.
     compute_s: float
-    #: It sent: its processor was busy.
+    #: Send overhead: the processor was busy sending.
     send_overhead_s: float
-    #: It received: its processor was busy.
+    #: Receive overhead: the processor was busy receiving.
     recv_overhead_s: float
-    #: It waited for receivers.
+    #: Wait for receivers.
     send_wait_s: float
-    #: It waited for messages.
+    #: Wait for messages.
     recv_wait_s: float
-    #: It exchanged requests and answers of rendezvous.
+    #: Exchange of requests and answers of rendezvous.
     sync_s: float
 
 
 class Reached(TypedDict):
-    """Ranks that are as many messages from the nearest straggler."""
+    """Ranks at the same distance in messages from the nearest straggler."""
 
-    #: The least messages, one after another, by which something gets from a straggler to them; 0 are stragglers.
+    #: Distance: the smallest number of consecutive messages from a straggler to these ranks; 0 for stragglers themselves.
     messages: int
-    #: Links on the route from the nearest straggler, on average; without a fabric nothing.
+    #: Mean number of links on the route from the nearest straggler; absent without a fabric.
     hops: NotRequired[float | None]
-    #: How many there are.
+    #: Number of these ranks.
     ranks: int
-    #: How many of them it reached.
+    #: Number of these ranks that the delay reached.
     reached: int
-    #: When it reached the first of them [s].
+    #: Time at which the delay reached the first of them [s].
     first_s: NotRequired[float | None]
-    #: By how much later they ended, on average [s].
+    #: Mean delay of their ends [s].
     delay_s: float
 
 
 class RegionReport(TypedDict):
-    """A part of the program that its author told apart."""
+    """Part of the program that its author marked as a region."""
 
-    #: Its name.
+    #: Name of the region.
     name: str
-    #: How often it was executed, on the rank that did so most.
+    #: Number of executions, on the rank with the most.
     executions: int
-    #: How many ranks executed it.
+    #: Number of ranks that executed it.
     ranks: int
-    #: From the first rank's begin to the last one's end of each execution, added up [s].
+    #: Time from the first rank's begin to the last one's end, summed over the executions [s].
     time_s: float
-    #: Computation within it: the mean over its ranks [s].
+    #: Computation within the region, mean over its ranks [s].
     computation_s: float
-    #: Sending and receiving, the same [s].
+    #: Sending and receiving within the region, mean over its ranks [s].
     communication_s: float
-    #: Waiting, the same [s].
+    #: Waiting within the region, mean over its ranks [s].
     waiting_s: float
-    #: `time_s` of the run that was recorded, where that is known [s].
+    #: `time_s` of the recorded run, if known [s].
     recorded_s: NotRequired[float | None]
 
 
 class ReplayReport(TypedDict):
-    """What came out of one run of a program."""
+    """Result of one run of a program."""
 
-    #: The version of the form of the report in JSON: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
+    #: Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
     schema: str
-    #: The complete scenario, so that the report can be run again.
+    #: Complete scenario, so that the report can be run again.
     scenario: Any
-    #: `complete`, or why the run ended early; of a farm that is tried in several ways, the worst of all.
+    #: `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst status.
     status: Status
-    #: When the last message arrived, or the last rank ended [s]; of a run that is not complete, the last of those that did; of a farm that is tried in several ways, that of the first.
+    #: Time at which the last message arrived, or the last rank ended [s]. An incomplete run counts only those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     makespan_s: float
-    #: Messages delivered; of a program those of its collectives among them.
+    #: Number of messages delivered, including those of collectives.
     messages: int
     #: Bytes delivered [B].
     bytes: int
-    #: When and with what the run came to a standstill or was stopped, where it is not complete.
+    #: Time and progress at which the run deadlocked or was stopped; present if the run is not complete.
     stopped: NotRequired[Stopped | None]
-    #: Over seeds, where there are several; the rest of the report is of the first seed.
+    #: Makespans over several seeds, if there are several; the rest of the report is of the first seed.
     seeds: NotRequired[SeedStatistics | None]
-    #: What failed, and what became of messages for it, where anything does.
+    #: Faults and their effect on messages, if there are faults.
     faults: NotRequired[FaultsReport | None]
-    #: What slow processors cost, where there are any and that was asked for.
+    #: Cost of slow processors, if there are any and it was asked for.
     noise: NotRequired[NoiseReport | None]
-    #: The makespan with its interval, where it is an estimate.
+    #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]
-    #: Why there is none, where all was simulated.
+    #: Reason why there is no estimate, if the whole run was simulated.
     estimate_reason: NotRequired[str | None]
-    #: A number that differs where anything happened at another time.
+    #: Hash that changes if anything happens at another time.
     fingerprint: str
-    #: What a map of errors says of such runs, of patterns that are flows.
+    #: Accuracy to expect of such runs, from a map of errors; for patterns whose messages are flows.
     accuracy: NotRequired[KnownAccuracy | None]
-    #: The program: the name of its trace.
+    #: Program, by the name of its trace.
     program: str
-    #: What is not in the recordings, and what follows.
+    #: Parts of the run that the recordings lack, and the consequences.
     incomplete: NotRequired[list[str]]
-    #: That ranks of these recordings lacked a core, and what follows.
+    #: Recordings whose ranks lacked a core, and the consequences.
     lack_of_cores: NotRequired[list[str]]
-    #: Which time of ranks was neither computation nor communication, or may have been either, and what follows.
+    #: Time of ranks that was neither computation nor communication, or may have been either, and the consequences.
     outside: NotRequired[list[str]]
-    #: The nodes, for people: `loggps`.
+    #: Node model, for people: `loggps`.
     node: str
-    #: The network, for people.
+    #: Network, for people.
     network: str
-    #: The same in the run that was recorded, where the trace has it [s].
+    #: Makespan of the recorded run, if the trace has it [s].
     measured_s: NotRequired[float | None]
-    #: `makespan_s / measured_s - 1`; of a complete run.
+    #: `makespan_s / measured_s - 1`, for a complete run.
     error: NotRequired[float | None]
-    #: The region that was asked for: breakdown, waits, critical path and ranks are of what happens in it.
+    #: Region that was asked for: breakdown, waits, critical path and ranks cover only this region.
     region: NotRequired[str | None]
-    #: The regions that the program marks, or the one that was asked for.
+    #: Regions that the program marks, or the one that was asked for.
     regions: NotRequired[list[RegionReport]]
-    #: Operations of the program.
+    #: Number of operations of the program.
     operations: int
-    #: Messages that arrived and that nobody asked for.
+    #: Number of messages that arrived and were never received.
     unreceived: int
-    #: Where the time went, over all ranks.
+    #: Breakdown of the time, over all ranks.
     breakdown: list[Spread]
-    #: The longest waits between two ranks, longest first.
+    #: Longest waits between two ranks, longest first.
     waits: list[Wait]
-    #: Of receives that left open from whom or with what tag, and of which it is known what came in the recorded run: what they took here.
+    #: Matching of receives that leave source or tag open (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`) and whose message in the recorded run is known.
     open_receives: NotRequired[OpenReceives | None]
-    #: What made it last as long as it did; where the run is complete and not too long to be walked back through.
+    #: Critical path of the run; present if the run is complete and not too long to be walked back through.
     critical_path: NotRequired[CriticalPath | None]
-    #: Ranks that others waited for, those first that most of all waiting goes back to; where that was asked for, the run is complete, and not too long to be walked back through.
+    #: Ranks that delayed others, largest caused wait first; present if asked for and the run is complete and not too long to be walked back through.
     late: NotRequired[list[LateRank]]
-    #: What it was put together from, where it is a prediction from data sets.
+    #: Data sets behind the run, if it is a prediction from data sets.
     prediction: NotRequired[Prediction | None]
-    #: Where the time of each rank went.
+    #: Breakdown of the time of each rank.
     ranks: list[RankReport]
-    #: What may differ from machine to machine.
+    #: Figures that may differ from machine to machine.
     meta: Meta
 
 
 class Report(TypedDict):
-    """What came out of one run of a pattern."""
+    """Result of one run of a pattern."""
 
-    #: The version of the form of the report in JSON: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
+    #: Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
     schema: str
-    #: The complete scenario, so that the report can be run again.
+    #: Complete scenario, so that the report can be run again.
     scenario: Any
-    #: `complete`, or why the run ended early; of a farm that is tried in several ways, the worst of all.
+    #: `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst status.
     status: Status
-    #: When the last message arrived, or the last rank ended [s]; of a run that is not complete, the last of those that did; of a farm that is tried in several ways, that of the first.
+    #: Time at which the last message arrived, or the last rank ended [s]. An incomplete run counts only those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     makespan_s: float
-    #: Messages delivered; of a program those of its collectives among them.
+    #: Number of messages delivered, including those of collectives.
     messages: int
     #: Bytes delivered [B].
     bytes: int
-    #: When and with what the run came to a standstill or was stopped, where it is not complete.
+    #: Time and progress at which the run deadlocked or was stopped; present if the run is not complete.
     stopped: NotRequired[Stopped | None]
-    #: Over seeds, where there are several; the rest of the report is of the first seed.
+    #: Makespans over several seeds, if there are several; the rest of the report is of the first seed.
     seeds: NotRequired[SeedStatistics | None]
-    #: What failed, and what became of messages for it, where anything does.
+    #: Faults and their effect on messages, if there are faults.
     faults: NotRequired[FaultsReport | None]
-    #: What slow processors cost, where there are any and that was asked for.
+    #: Cost of slow processors, if there are any and it was asked for.
     noise: NotRequired[NoiseReport | None]
-    #: The makespan with its interval, where it is an estimate.
+    #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]
-    #: Why there is none, where all was simulated.
+    #: Reason why there is no estimate, if the whole run was simulated.
     estimate_reason: NotRequired[str | None]
-    #: A number that differs where anything happened at another time.
+    #: Hash that changes if anything happens at another time.
     fingerprint: str
-    #: What a map of errors says of such runs, of patterns that are flows.
+    #: Accuracy to expect of such runs, from a map of errors; for patterns whose messages are flows.
     accuracy: NotRequired[KnownAccuracy | None]
-    #: The fabric, for people: `fat-tree p=12 (3456 nodes, 1008 switches, 20736 links)`.
+    #: Fabric, for people: `fat-tree p=12 (3456 nodes, 1008 switches, 20736 links)`.
     fabric: str
-    #: The workload, for people: `all-to-all simple-spread, 20 KB, 3456 ranks`.
+    #: Workload, for people: `all-to-all simple-spread, 20 KB, 3456 ranks`.
     workload: str
     #: `bytes / makespan` [B/s].
     bandwidth_bps: float
-    #: The same for each node [B/s].
+    #: Bandwidth per node [B/s].
     bandwidth_per_node_bps: float
     #: Lower bounds of the makespan.
     bounds: Bounds
     #: `makespan / largest bound`; 1 is perfect.
     ratio_to_bound: float
-    #: Time messages were under way over the time they would have taken alone, both summed over all messages; 1: no message was ever held back by another.
+    #: Time that messages were under way, over the time that they would have taken alone, both summed over all messages. 1 means that no message was ever held back by another.
     contention: float
-    #: The links on which messages lost most time, or, where that was not measured, those most used.
+    #: Links on which messages lost the most time, or, if that was not measured, the most used links.
     links: list[LinkUse]
-    #: Time that messages lost on links, where it was measured.
+    #: Time that messages lost on links, if it was measured.
     delays: NotRequired[Delays | None]
-    #: The rule by which messages change virtual channels, where switches have queues that share links (`packet:iq`, `blocking`): `dateline`, `classes` ...
+    #: Rule by which messages change virtual channels, if switches have queues that share links (`packet:iq`, `blocking`): `dateline`, `classes` ...
     channels: NotRequired[str | None]
-    #: Rounds of the redistribution, where that is the sharing policy.
+    #: Number of rounds of the redistribution, if that is the sharing policy.
     rounds: NotRequired[Rounds | None]
-    #: Which channels wait for each other, where packets block each other for ever.
+    #: Channels that wait for each other, if packets block each other forever.
     gridlock: NotRequired[Gridlock | None]
-    #: Where the time went, over all ranks.
+    #: Breakdown of the time, over all ranks.
     breakdown: NotRequired[list[Spread]]
-    #: The longest waits of a rank for another, or for its own message to it, longest first.
+    #: Longest waits of a rank for another, or for its own message to it, longest first.
     waits: NotRequired[list[Wait]]
-    #: What made the run last as long as it did; where it is not too long to be walked back through.
+    #: Critical path of the run; absent if the run is too long to be walked back through.
     critical_path: NotRequired[CriticalPath | None]
-    #: Ranks that others waited for, those first that most of all waiting goes back to; the same.
+    #: Ranks that delayed others, largest caused wait first; absent if the run is too long to be walked back through.
     late: NotRequired[list[LateRank]]
-    #: Where the time of each rank went.
+    #: Breakdown of the time of each rank.
     ranks: NotRequired[list[RankReport]]
-    #: What may differ from machine to machine.
+    #: Figures that may differ from machine to machine.
     meta: Meta
 
 
 class Rounds(TypedDict):
-    """Rounds of the redistribution policy, per solution of the rates."""
+    """Rounds of the redistribution policy for each solution of the rates."""
 
-    #: Fewest.
+    #: Smallest number of rounds.
     min: int
-    #: On average.
+    #: Mean number of rounds.
     mean: float
-    #: Most.
+    #: Largest number of rounds.
     max: int
 
 
 class SeedStatistics(TypedDict):
     """Makespans over seeds."""
 
-    #: The seeds.
+    #: Seeds.
     seeds: list[int]
-    #: The makespan of each [s].
+    #: Makespan of each seed [s].
     makespans_s: list[float]
-    #: Their mean [s].
+    #: Mean makespan [s].
     mean_s: float
-    #: Their sample standard deviation [s]; 0 for a single seed.
+    #: Sample standard deviation of the makespans [s]; 0 for a single seed.
     sd_s: float
-    #: The smallest [s].
+    #: Smallest makespan [s].
     min_s: float
-    #: The largest [s].
+    #: Largest makespan [s].
     max_s: float
-    #: Seeds that were asked for and not run.
+    #: Number of seeds that were asked for and not run.
     missing: NotRequired[int]
-    #: Seeds with which what failed left messages without a way.
+    #: Number of seeds whose faults left messages without a route.
     cut_off: NotRequired[int]
-    #: Where makespans are estimates: half of the 95 % interval of each [s], 0 of those that are exact.
+    #: Half of the 95 % interval of each makespan [s], 0 for an exact one; present if makespans are estimates.
     halves_s: NotRequired[list[float]]
-    #: And the interval of their mean [s].
+    #: Interval of the mean makespan [s]; present if makespans are estimates.
     interval_s: NotRequired[list[float] | None]
 
 
 class Sensitivity(TypedDict):
-    """The predicted time over one parameter."""
+    """Predicted times over one parameter."""
 
-    #: Its name, as typed: `S`, `topology.torus.bandwidth`.
+    #: Name of the parameter, as typed: `S`, `topology.torus.bandwidth`.
     parameter: str
-    #: Its unchanged value, where it has one.
+    #: Unchanged value, if there is one.
     base: str | None
-    #: `ln(T2 / T1) / ln(p2 / p1)` between the smallest value p1 and the largest p2: 1 where the time is proportional to the parameter, 0 where it does not depend on it; nothing where that is not defined.
+    #: `ln(T2 / T1) / ln(p2 / p1)` between the smallest value p1 and the largest p2. It is 1 if the time is proportional to the parameter, 0 if it does not depend on it, and absent if it is not defined.
     elasticity: float | None
-    #: What came out, in the order in which values were named.
+    #: Results, in the order in which values were named.
     points: list[WhatIfPoint]
 
 
 class Slowdown(TypedDict):
-    """How many times as long runs take in which something failed."""
+    """Slowdown of runs with faults against runs without."""
 
-    #: Mean over the seeds of `makespan / makespan with nothing failed`, both with the same seed.
+    #: Mean over the seeds of `makespan / makespan without faults`, both with the same seed.
     mean: float
-    #: Lower end of the 95 % interval of the mean, `mean - t s / sqrt(n)` with the t of Student; the mean of one seed.
+    #: Lower end of the 95 % interval of the mean, `mean - t s / sqrt(n)` with Student's t; the mean if there is one seed.
     low: float
-    #: Its upper end.
+    #: Upper end of the interval.
     high: float
-    #: Seeds.
+    #: Number of seeds.
     seeds: int
 
 
 class SlowedRanks(TypedDict):
-    """How much longer the own work of ranks took, on slow processors and under noise."""
+    """Extra time of the ranks' own work on slow processors and under noise."""
 
-    #: Ranks whose work took longer.
+    #: Number of ranks whose work took longer.
     ranks: int
-    #: On average over all ranks [s].
+    #: Mean over all ranks [s].
     mean_s: float
-    #: The most of one rank [s].
+    #: Largest extra time of one rank [s].
     most_s: float
-    #: That rank.
+    #: Rank with the largest extra time.
     most_rank: int
-    #: What of that does not show in the makespan, since it fell into time in which the rank or others would have waited anyway: `most - cost`, or 0 [s].
+    #: Part of the largest extra time that does not show in the makespan, because it fell into time in which ranks would have waited anyway: `most - cost`, or 0 [s].
     absorbed_s: float
 
 
 class Spread(TypedDict):
-    """One kind of time, over all ranks [s]."""
+    """Time of one kind, over all ranks [s]."""
 
-    #: What it was spent on.
+    #: Kind of time.
     kind: str
-    #: The least, and the first rank that has it.
+    #: Smallest time of a rank.
     least_s: float
-    #: Which.
+    #: First rank with the smallest time.
     least_rank: int
-    #: The mean.
+    #: Mean time of a rank.
     mean_s: float
-    #: The most, and the first rank that has it.
+    #: Largest time of a rank.
     most_s: float
-    #: Which.
+    #: First rank with the largest time.
     most_rank: int
-    #: Its part of the time of all ranks until each ended.
+    #: Part of the time of all ranks until each ended.
     part: float
 
 
-#: How a run ended.
+#: Status of a run at its end.
 Status: TypeAlias = "Literal['complete'] | Literal['interrupted'] | Literal['deadlocked'] | Literal['undone']"
 
 
 class Stopped(TypedDict):
-    """How far a run came that did not come to its end."""
+    """Progress of a run that did not reach its end."""
 
-    #: From when on nothing moved any more, or when the run was stopped [s].
+    #: Time from which on nothing moved, or at which the run was stopped [s].
     at_s: float
-    #: Messages delivered by then.
+    #: Number of messages delivered by then.
     messages: int
-    #: Their bytes [B].
+    #: Bytes delivered by then [B].
     bytes: int
 
 
 class Throughput(TypedDict):
-    """What came out of counting loads."""
+    """Result of load counting."""
 
-    #: The part of its bandwidth that every node uses; of random pairs the mean over pairs. The mean over seeds.
+    #: Fraction of its bandwidth that every node uses; for random pairs the mean over pairs. The mean over seeds.
     throughput: float
-    #: The standard deviation over seeds, where there are several.
+    #: Standard deviation over seeds, if there are several.
     deviation: NotRequired[float | None]
-    #: Of random pairs: what the slowest has; the mean over seeds.
+    #: Fraction of its bandwidth that the slowest of the random pairs uses; the mean over seeds.
     slowest_pair: NotRequired[float | None]
-    #: How often random traffic was drawn.
+    #: Number of seeds with which random traffic was drawn.
     seeds: int
-    #: The part of the traffic that goes shortest ways, where the rule has mixed two kinds of ways as is best.
+    #: Fraction of the traffic on shortest paths, if the rule chose the best mix of two kinds of paths.
     minimal_share: NotRequired[float | None]
-    #: By kind of link, the largest load of all its links, over all seeds: what crosses it when every node uses its whole bandwidth, over its capacity.
+    #: Largest load of the links of each kind, over all seeds: the traffic of a link when every node uses its whole bandwidth, divided by its capacity.
     largest_load: dict[str, float]
-    #: By kind of link, the mean load of its links, over all seeds: 1 over it is the throughput that they would allow if all of them were used alike.
+    #: Mean load of the links of each kind, over all seeds: its inverse is the throughput that they would allow if all of them were used equally.
     mean_load: dict[str, float]
-    #: The link with the largest load.
+    #: Link with the largest load.
     bottleneck: Bottleneck | None
 
 
 class Utilisation(TypedDict):
-    """Mean, least and most."""
+    """Mean, smallest and largest utilisation."""
 
-    #: Of all.
+    #: Mean over all workers.
     mean: float
-    #: Of the one with the least.
+    #: Utilisation of the least used worker.
     min: float
-    #: Of the one with the most.
+    #: Utilisation of the most used worker.
     max: float
 
 
 class Wait(TypedDict):
-    """How long one rank waited for another, in all."""
+    """Total wait of one rank for another."""
 
-    #: Who waited.
+    #: Rank that waited.
     rank: int
-    #: For whom.
+    #: Rank that was waited for.
     peer: int
-    #: For what: `send wait` or `receive wait`.
+    #: Kind of wait: `send wait` or `receive wait`.
     kind: str
-    #: How long [s].
+    #: Total wait [s].
     time_s: float
-    #: How often.
+    #: Number of waits.
     count: int
 
 
 class Waiting(TypedDict):
-    """Results that wait."""
+    """Number of results that wait."""
 
-    #: On average over time.
+    #: Average over time.
     mean: float
-    #: At most.
+    #: Maximum.
     max: int
 
 
 class WhatIfPoint(TypedDict):
-    """One value of one parameter."""
+    """Result for one value of one parameter."""
 
-    #: The value.
+    #: Value of the parameter.
     value: str
-    #: The same as a number in base units [s, B, s/B, B/s, 1]; nothing where it is a word.
+    #: Value as a number in base units [s, B, s/B, B/s, 1]; absent if it is a word.
     number: float | None
-    #: The predicted time [s]; nothing where there is none.
+    #: Predicted time [s]; absent if there is none.
     time_s: float | None
     #: `time_s` over the unchanged time, less 1.
     change: float | None
-    #: Where the program deadlocks: when and with what it came to a standstill.
+    #: Time and progress at which the program deadlocked, if it did.
     stopped: NotRequired[Stopped | None]
-    #: Why there is no time: the program deadlocks, or the value does not go with the others.
+    #: Reason why there is no time: the program deadlocks, or the value contradicts other values.
     failed: NotRequired[str | None]
-    #: What was changed with it, because it would not go with it otherwise.
+    #: Other parameters that were changed together with this one, because the values would contradict otherwise.
     note: NotRequired[str | None]
 
 
 class WhatIfReport(TypedDict):
-    """The predicted time with one parameter changed at a time, and what it cannot fall below."""
+    """Predicted times with one parameter changed at a time, and lower limits of the time."""
 
-    #: The version of the form of the report in JSON: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
+    #: Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
     schema: str
-    #: The complete scenario, so that the report can be run again.
+    #: Complete scenario, so that the report can be run again.
     scenario: Any
-    #: `complete`, or why the run ended early; of a farm that is tried in several ways, the worst of all.
+    #: `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst status.
     status: Status
-    #: When the last message arrived, or the last rank ended [s]; of a run that is not complete, the last of those that did; of a farm that is tried in several ways, that of the first.
+    #: Time at which the last message arrived, or the last rank ended [s]. An incomplete run counts only those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     makespan_s: float
-    #: Messages delivered; of a program those of its collectives among them.
+    #: Number of messages delivered, including those of collectives.
     messages: int
     #: Bytes delivered [B].
     bytes: int
-    #: When and with what the run came to a standstill or was stopped, where it is not complete.
+    #: Time and progress at which the run deadlocked or was stopped; present if the run is not complete.
     stopped: NotRequired[Stopped | None]
-    #: Over seeds, where there are several; the rest of the report is of the first seed.
+    #: Makespans over several seeds, if there are several; the rest of the report is of the first seed.
     seeds: NotRequired[SeedStatistics | None]
-    #: What failed, and what became of messages for it, where anything does.
+    #: Faults and their effect on messages, if there are faults.
     faults: NotRequired[FaultsReport | None]
-    #: What slow processors cost, where there are any and that was asked for.
+    #: Cost of slow processors, if there are any and it was asked for.
     noise: NotRequired[NoiseReport | None]
-    #: The makespan with its interval, where it is an estimate.
+    #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]
-    #: Why there is none, where all was simulated.
+    #: Reason why there is no estimate, if the whole run was simulated.
     estimate_reason: NotRequired[str | None]
-    #: A number that differs where anything happened at another time.
+    #: Hash that changes if anything happens at another time.
     fingerprint: str
-    #: What a map of errors says of such runs, of patterns that are flows.
+    #: Accuracy to expect of such runs, from a map of errors; for patterns whose messages are flows.
     accuracy: NotRequired[KnownAccuracy | None]
-    #: The program: the name of its trace.
+    #: Program, by the name of its trace.
     program: str
-    #: What is not in the recordings, and what follows.
+    #: Parts of the run that the recordings lack, and the consequences.
     incomplete: NotRequired[list[str]]
-    #: That ranks of these recordings lacked a core, and what follows.
+    #: Recordings whose ranks lacked a core, and the consequences.
     lack_of_cores: NotRequired[list[str]]
-    #: Which time of ranks was neither computation nor communication, or may have been either, and what follows.
+    #: Time of ranks that was neither computation nor communication, or may have been either, and the consequences.
     outside: NotRequired[list[str]]
-    #: The nodes, for people: `loggps`.
+    #: Node model, for people: `loggps`.
     node: str
-    #: The network, for people.
+    #: Network, for people.
     network: str
-    #: The region whose times these are, if one was asked for.
+    #: Region whose times are reported, if one was asked for.
     region: NotRequired[str | None]
-    #: Tasks of a farm that are not done with nothing changed, since all workers were lost.
+    #: Number of tasks of a farm that are not done in the unchanged run because all workers were lost.
     undone: NotRequired[int]
-    #: The time of the run that was recorded, where the trace has it [s].
+    #: Time of the recorded run, if the trace has it [s].
     measured_s: NotRequired[float | None]
-    #: What other networks could bring at most.
+    #: Times that other networks could reach at best.
     limits: Limits
-    #: Whether every parameter is halved and doubled, the one that matters most first; else values were named.
+    #: True if every parameter is halved and doubled, and parameters are listed by effect, largest first. False if the user named values.
     tornado: bool
-    #: What was changed.
+    #: Predicted times over each changed parameter.
     varied: list[Sensitivity]
-    #: Whether all of it was run.
+    #: True if all runs were made.
     complete: bool
-    #: What may differ from machine to machine.
+    #: Figures that may differ from machine to machine.
     meta: Meta
 
 
 class WorstSlowdown(TypedDict):
-    """The largest slowdown of a job."""
+    """Largest slowdown of any job."""
 
-    #: Mean over the seeds of the largest slowdown of a job.
+    #: Mean over the seeds of the largest slowdown of any job.
     mean: float
-    #: Its sample standard deviation over several seeds; 0 for one.
+    #: Sample standard deviation over several seeds; 0 for one seed.
     sd: float
-    #: The job with the largest mean slowdown.
+    #: Job with the largest mean slowdown.
     job: str
