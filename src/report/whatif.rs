@@ -111,7 +111,7 @@ pub struct WhatIfPoint {
     /// Reason why there is no time: the program deadlocks, or the value contradicts other values.
     pub failed: Option<String>,
     /// Other parameters that were changed together with this one, because the values would contradict
-    /// otherwise.
+    /// otherwise. s of `[node.loggps]` follows S down, for example.
     pub note: Option<String>,
 }
 

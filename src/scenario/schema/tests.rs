@@ -50,7 +50,7 @@ struct ScenarioFile {
     /// Transport of messages (default flow).
     #[serde(default, skip_serializing_if = "TransportSpec::is_default")]
     transport: TransportSpec,
-    /// Node model: the cost of a message at its two ends (default ideal: nothing; programs only).
+    /// Node model: the cost of a message at its two ends (default ideal: nothing).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     node: Option<NodeSpec>,
     /// Algorithms of collectives (programs only; default: as MPICH chooses).
