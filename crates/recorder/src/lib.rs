@@ -2,8 +2,8 @@
 //!
 //! The path of a call, `MPI_Send(...)`:
 //!
-//! 1. `entry`: the exported symbol passes on the call, with its return address as a last argument. [`path`] turns it into
-//!    a call site, together with the callers above.
+//! 1. `entry`: the exported symbol passes on the call, with its return address as a last argument. [`path`] turns it
+//!    into a call site, together with the callers above.
 //! 2. [`calls`]: each call has a body. It asks the recorder to [`enter`](recorder::enter), which reads the clocks and
 //!    prepares an empty event. A call from within MPI, from another thread, or of a program that is not recorded goes
 //!    straight to `PMPI_Send`.

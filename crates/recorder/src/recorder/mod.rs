@@ -4,7 +4,8 @@
 //! ([`Process`]). Two rules keep it sound:
 //!
 //! * A thread-local mark tells if this thread is inside a call: calls that MPI makes itself are not the program's.
-//! * While data changes, the lock of `threads` is held: neither another thread nor a signal handler touches the data then.
+//! * While data changes, the lock of `threads` is held: neither another thread nor a signal handler touches the data
+//!   then.
 
 pub mod communicators;
 mod finish;
@@ -408,8 +409,7 @@ impl Recorder {
         self.write(&event);
     }
 
-    // --- descriptions of a call by its body
-    // ------------------------------------------------------------------------
+    // --- descriptions of a call by its body -----------------------------------------------------------------------
 
     /// Records the communicator.
     #[inline]
