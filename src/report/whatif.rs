@@ -43,8 +43,8 @@ pub struct WhatIfReport {
     pub meta: Meta,
 }
 
-/// Times that a better network approaches \[s\]; `null` if unknown: for a pattern all, for a farm all but
-/// the first.
+/// Times that a better network approaches \[s\]; NaN (`null` in JSON) if unknown: for a pattern all, for a
+/// farm all but the first.
 #[report(Copy, Default)]
 pub struct Limits {
     /// Time if messages cost nothing and arrive when they are sent: only computation and dependences are
