@@ -36,9 +36,9 @@ pub enum Trouble {
     Start(String, io::Error),
     /// The benchmark reports a failure.
     Failed {
-        /// Reason. Remedy; may be empty.
+        /// Reason.
         message: String,
-        /// What to do; may be empty.
+        /// Remedy; may be empty.
         help: String,
     },
     /// The launcher ended before the benchmark.

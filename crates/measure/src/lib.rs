@@ -7,9 +7,9 @@
 //! all.
 //!
 //! Measurements ([`agent`]):
-//! * **S without a clock.** Rank 0 starts a send for which no receive is posted, exchanges words with rank 1 and tests the
-//!   send. It is complete if the message is eager, and never if it waits for its receiver. A binary search finds S to the
-//!   byte.
+//! * **S without a clock.** Rank 0 starts a send for which no receive is posted, exchanges words with rank 1 and tests
+//!   the send. It is complete if the message is eager, and never if it waits for its receiver. A binary search finds S
+//!   to the byte.
 //! * **Round trips** without work and with work that hides the message, for sizes of an interval ([`sizes`]) and on
 //!   both sides of S; half a round trip is the time of a message, T_comm. **Sends** whose receive is posted, and **late
 //!   receives** whose message is there already.
